@@ -190,6 +190,11 @@ impl ToolChoice {
         self.on.iter().any(|on| on == name || Some(on) == all.as_ref())
     }
 
+    /// Returns whether any of the chosen tools is one of a server.
+    pub fn names_servers(&self) -> bool {
+        self.on.iter().any(|on| on.split_once('/').is_some_and(|(server, _)| server != PROVIDER))
+    }
+
     /// # Errors
     /// A name is invalid or repeated, or there are more tools than can be offered to a model.
     pub fn check(&self) -> Result<(), InvalidField> {

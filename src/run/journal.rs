@@ -76,7 +76,9 @@ impl Journal {
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
         let (since, waiting) = (Instant::now(), Some(self.1.track_batch()));
-        let entry = JournalEntry { since, live: live.clone(), turn_id, chat_id, batch, has_deltas, done, waiting };
+        let returned = JournalBatch::default();
+        let live = live.clone();
+        let entry = JournalEntry { since, live, turn_id, chat_id, batch, has_deltas, returned, done, waiting };
         self.0.send(entry).await.map_err(|_| journal_closed())
     }
 }

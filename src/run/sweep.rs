@@ -83,6 +83,7 @@ pub(super) async fn end_turn(
             error: turn.error.clone(),
             first_token_at: generation.first_token_at,
             ended_at: now,
+            body: None,
         };
         tx.savepoint().await?;
         let finished = generations::finish(&mut tx, &end).await;

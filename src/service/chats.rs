@@ -15,7 +15,7 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{
-    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, UserId, limits,
+    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -58,6 +58,15 @@ pub(super) struct NewChatPlan {
     pub frozen: PromptPrefix,
 }
 
+/// What a new chat takes from its first exchange, which the same transaction stores.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FirstExchange {
+    /// The title, unless the settings have one.
+    pub derived_title: String,
+    /// The reply, to which the branch and the reader point; `None` for a chat without turns.
+    pub reply: Option<TurnId>,
+}
+
 /// The changeable fields of a chat; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct ChatChange {
@@ -75,7 +84,7 @@ impl Service {
         tx: &mut Tx,
         id: ChatId,
         NewChatPlan { owner, settings, lock, choice, frozen }: NewChatPlan,
-        derived_title: String,
+        first: FirstExchange,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
         let InitialChatSettings { title, system_prompt, params, .. } = settings;
         let now = self.clock().now();
@@ -86,34 +95,35 @@ impl Service {
             lock,
             parent_branch_id: None,
             fork_turn_id: None,
-            head_turn_id: None,
+            head_turn_id: first.reply,
             origin: BranchOrigin::Root,
             label: None,
             pinned: false,
             policy: Default::default(),
             created_at: now,
         };
+        let turns = if first.reply.is_some() { 2 } else { 0 };
         let titled_by_user = !title.is_empty();
         let chat = Chat {
             id,
             owner_id: owner,
             settings: ChatSettings { params, titled_by_user },
-            title: if titled_by_user { title } else { derived_title },
+            title: if titled_by_user { title } else { first.derived_title },
             system_prompt,
             // The branch is checked at the commit.
             default_branch_id: Some(branch.id),
-            last_viewed_turn_id: None,
+            last_viewed_turn_id: first.reply,
             copied_from_turn_id: None,
             pinned_at: None,
             archived_at: None,
-            rev: 0,
+            rev: turns,
             created_at: now,
             updated_at: now,
         };
-        chats::insert(tx, &chat).await?;
+        chats::insert_with_turns(tx, &chat, turns).await?;
         chat_tools::put(tx, owner, chat.id, &choice).await?;
-        branches::insert(tx, &branch, &frozen).await?;
-        Ok((chat, TurnPlacement { parent: None, branch }))
+        branches::insert_first(tx, &branch, &frozen, first.reply.map(|_| now)).await?;
+        Ok((chat, TurnPlacement { parent: None, branch, ord: first.reply.map(|_| 1) }))
     }
 
     /// Plans a new chat with these settings: everything that has to be read for it.
@@ -212,7 +222,7 @@ impl Service {
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Created::existing((chat, branch)));
         }
-        let (chat, place) = self.insert_new_chat(&mut tx, id, plan?, String::new()).await?;
+        let (chat, place) = self.insert_new_chat(&mut tx, id, plan?, FirstExchange::default()).await?;
         tx.commit().await?;
         Ok(Created::new((chat, place.branch)))
     }

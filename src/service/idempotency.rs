@@ -111,6 +111,9 @@ impl Service {
             hash: fingerprint.to_vec(),
             created_id: id.to_string(),
         };
+        if idempotency_keys::claim_of_exchange(tx, owner, &request, self.clock().now()).await? {
+            return Ok(None);
+        }
         self.insert_claim(tx, owner, &request).await?;
         // A claimed key whose exchange does not exist was deleted permanently: the exchange is created again.
         match exchanges::find_by_request(self.db(), owner, name).await? {

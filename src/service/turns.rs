@@ -12,10 +12,11 @@ pub mod versions;
 
 use serde_json::json;
 
-use self::exchanges::{NewExchange, derived_title};
+use self::exchanges::{NewChatOpening, NewExchange, derived_title};
 use self::messages::MessageBlock;
 use self::placement::{BranchFork, PlacementRequest, TurnPlacement, branch_name_after};
 use self::tool_results::keep_tool_results;
+use crate::chats::FirstExchange;
 use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
@@ -94,9 +95,11 @@ impl Service {
             (None, plan) => {
                 let plan = plan.ok_or(ServiceError::NotFound)??;
                 let plan = self.take_next_chat(&mut tx, owner, &request.place, plan).await?;
-                let frozen = plan.frozen.clone();
-                let (chat, place) = self.insert_new_chat(&mut tx, ids::mint(), plan, derived_title(&message)).await?;
-                (chat, place, Some(frozen))
+                let reply = ids::mint();
+                let opening = NewChatOpening { frozen: plan.frozen.clone(), reply };
+                let first = FirstExchange { derived_title: derived_title(&message), reply: Some(reply) };
+                let (chat, place) = self.insert_new_chat(&mut tx, ids::mint(), plan, first).await?;
+                (chat, place, Some(opening))
             }
         };
         let exchange = NewExchange {
@@ -230,7 +233,7 @@ impl Service {
             opening: None,
             fingerprint,
         };
-        let place = TurnPlacement { parent, branch };
+        let place = TurnPlacement { parent, branch, ord: None };
         let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }

@@ -304,7 +304,7 @@ pub async fn raw_response(
 pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
     // An earlier chunk of the chat may have counted the turn without its calls.
     storage::invalidate_turn_size(tx, of.turn_id).await?;
-    let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
+    let packed = of.raw.as_ref().map(|raw| raw::compress(&raw.0)).transpose()?;
     let (bytes, sha256, length) = match packed {
         Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
         None => (None, None, None),

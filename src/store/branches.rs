@@ -20,8 +20,8 @@ pub use ends::{last_used_locks, lineages, set_ends};
 
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
-        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at, visited_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY b.model LIMIT $2";
     /// Changes nothing, but locks the chat row, which serializes this with deletions in the chat.
@@ -127,9 +127,6 @@ impl BranchRow {
 /// # Errors
 /// `Deleted` when the chat or the turn it forks from was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Result<(), StoreError> {
-    let name = storable_text(&branch.name, "the branch's name")?;
-    let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
-    let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
     let held = in_tx!(&mut *tx, |conn| {
         sqlx::query(HOLD_CHAT).bind(branch.chat_id.uuid()).execute(conn).await?.rows_affected()
     });
@@ -141,6 +138,20 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Resu
     {
         return Err(StoreError::Deleted("the turn that the branch leaves"));
     }
+    insert_first(tx, branch, frozen, None).await
+}
+
+/// Works like [`insert`], for the first branch of a chat that this transaction has inserted, with a visit if the reader
+/// is on it.
+pub async fn insert_first(
+    tx: &mut Tx,
+    branch: &Branch,
+    frozen: &PromptPrefix,
+    visited_at: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    let name = storable_text(&branch.name, "the branch's name")?;
+    let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
+    let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(branch.id.uuid())
@@ -159,6 +170,7 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Resu
             .bind(system_prompt)
             .bind(tools)
             .bind(branch.created_at)
+            .bind(visited_at)
             .execute(conn)
             .await?;
     });

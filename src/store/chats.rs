@@ -23,7 +23,7 @@ pub use listing::{BrowseFilter, ListedChat, browse, list, list_after, list_newes
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
         last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at, \
-        epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13, $14)";
+        epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     EPOCH = "SELECT epoch FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     /// While the default branch is deleted, the oldest other branch replaces it, preferably one with turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
@@ -118,6 +118,12 @@ impl ChatRow {
 
 /// Stores a new chat. Its default branch may be inserted later in the same transaction.
 pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
+    insert_with_turns(tx, chat, 0).await
+}
+
+/// Works like [`insert`], for a chat whose first turns are inserted later in the same transaction: they take the
+/// positions from 1 on.
+pub async fn insert_with_turns(tx: &mut Tx, chat: &Chat, turns: i64) -> Result<(), StoreError> {
     let title = storable_text(&chat.title, "the title")?;
     let system_prompt = storable_text(&chat.system_prompt, "the system prompt")?;
     in_tx!(&mut *tx, |conn| {
@@ -129,6 +135,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .bind(Json(&chat.settings))
             .bind(chat.default_branch_id.map(BranchId::uuid))
             .bind(chat.last_viewed_turn_id.map(TurnId::uuid))
+            .bind(1 + turns)
             .bind(chat.rev)
             .bind(chat.created_at)
             .bind(chat.updated_at)

@@ -1,6 +1,7 @@
 //! Generations: single provider calls. Their requests are in [`requests`], the raw bytes of their responses in
 //! [`raw`].
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ sql! {
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
         input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
-        cost_basis = $15, price_version = $16 \
+        cost_basis = $15, price_version = $16, raw_response = $17, raw_sha256 = $18, raw_bytes = $19 \
         WHERE id = $1 AND status = 'running'";
     IDS = concat!("SELECT g.id ", owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
@@ -117,6 +118,20 @@ pub struct GenerationEnd {
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
     pub ended_at: DateTime<Utc>,
+    /// The whole response, if the caller still has it and it is small: then its pieces need not be read again.
+    pub body: Option<Bytes>,
+}
+
+impl GenerationEnd {
+    /// Returns the response to pack together with the end.
+    fn small_body(&self) -> Option<&Bytes> {
+        self.body.as_ref().filter(|body| !body.is_empty() && body.len() <= raw::PACKED_AT_ONCE)
+    }
+
+    /// Returns whether the pieces of the response need not be stored any more.
+    pub fn has_small_body(&self) -> bool {
+        self.small_body().is_some()
+    }
 }
 
 /// A stored provider call, without its bodies.
@@ -278,6 +293,10 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
     let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
+    let packed = end.small_body().map(|body| raw::compress(body)).transpose()?;
+    let is_packed = packed.is_some();
+    let (body, digest) = packed.map(|packed| (packed.bytes, (packed.sha256, packed.length))).unzip();
+    let (sha256, length) = digest.unzip();
     let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)
             .bind(end.id.uuid())
@@ -296,12 +315,18 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
             .bind(end.charge.as_ref().map(|charge| to_bigint(charge.micros)))
             .bind(end.charge.as_ref().map(|charge| to_word(charge.basis)))
             .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
+            .bind(body)
+            .bind(sha256)
+            .bind(length)
             .execute(conn)
             .await?
             .rows_affected()
     });
     if changed > 0 {
-        raw::pack_if_small(tx, end.id).await?;
+        match is_packed {
+            true => raw::drop_pieces(tx, end.id).await?,
+            false => raw::pack_if_small(tx, end.id).await?,
+        }
         return Ok(true);
     }
     // Pieces of a repeated write would remain next to the packed body.

@@ -10,9 +10,16 @@ use turnleaf_domain::UserId;
 sql! {
     CLAIM = "INSERT INTO requests (owner_id, client_request_id, request_hash, made_id, created_at) \
         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
+    /// Exchanges keep their key longer than this table.
+    CLAIM_OF_EXCHANGE = "INSERT INTO requests (owner_id, client_request_id, request_hash, made_id, created_at) \
+        SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS \
+            (SELECT 1 FROM exchanges e WHERE e.owner_id = $1 AND e.client_request_id = $2) ON CONFLICT DO NOTHING";
     FIND = "SELECT request_hash, made_id FROM requests WHERE owner_id = $1 AND client_request_id = $2";
     FORGET = "DELETE FROM requests WHERE created_at < $1";
 }
+
+/// The attempts at a key that is taken when it is claimed and gone when it is read: [`delete_old`] forgot it between.
+const CLAIM_ATTEMPTS: usize = 3;
 
 /// A remembered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,23 +41,45 @@ pub async fn claim(
     request: &IdempotencyRecord,
     now: DateTime<Utc>,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
-    in_tx!(tx, |conn| {
-        let claimed = sqlx::query(CLAIM)
-            .bind(owner.uuid())
-            .bind(&request.client_request_id)
-            .bind(&request.hash)
-            .bind(&request.created_id)
-            .bind(now)
-            .execute(&mut *conn)
-            .await?
-            .rows_affected();
-        if claimed == 1 {
+    for _ in 0..CLAIM_ATTEMPTS {
+        if insert(tx, CLAIM, owner, request, now).await? {
             return Ok(None);
         }
-        let (hash, created_id): (Vec<u8>, String) =
-            sqlx::query_as(FIND).bind(owner.uuid()).bind(&request.client_request_id).fetch_one(&mut *conn).await?;
-        Ok(Some(IdempotencyRecord { client_request_id: request.client_request_id.clone(), hash, created_id }))
-    })
+        let earlier: Option<(Vec<u8>, String)> = in_tx!(&mut *tx, |conn| {
+            sqlx::query_as(FIND).bind(owner.uuid()).bind(&request.client_request_id).fetch_optional(conn).await?
+        });
+        if let Some((hash, created_id)) = earlier {
+            let client_request_id = request.client_request_id.clone();
+            return Ok(Some(IdempotencyRecord { client_request_id, hash, created_id }));
+        }
+    }
+    Err(StoreError::Busy("an idempotency key is deleted and claimed by others all the time".into()))
+}
+
+/// Claims the idempotency key of an exchange that this transaction is about to create, if neither another request nor
+/// a stored exchange has it; returns whether it does. Waits as [`claim`] does.
+pub async fn claim_of_exchange(
+    tx: &mut Tx,
+    owner: UserId,
+    request: &IdempotencyRecord,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    insert(tx, CLAIM_OF_EXCHANGE, owner, request, now).await
+}
+
+/// Returns whether the key was free.
+async fn insert(
+    tx: &mut Tx,
+    text: &'static str,
+    owner: UserId,
+    request: &IdempotencyRecord,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let insert = sqlx::query(text).bind(owner.uuid()).bind(&request.client_request_id);
+        let insert = insert.bind(&request.hash).bind(&request.created_id).bind(now);
+        insert.execute(conn).await?.rows_affected() == 1
+    }))
 }
 
 /// Returns the remembered request with this key, of this owner.

@@ -1,7 +1,10 @@
 //! Settings of a person: JSON values by key.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 
 use crate::db::{Db, Tx};
@@ -19,6 +22,9 @@ sql! {
 }
 
 const TABLE: &str = "settings";
+/// The owner, [`AMONG`] and a list of keys follow.
+const FIND_SEVERAL: &str = "SELECT key, value FROM settings WHERE owner_id = ";
+const AMONG: &str = " AND key IN (";
 
 /// Returns one setting. Null counts as unset, and so does an unreadable value.
 pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, StoreError> {
@@ -27,6 +33,29 @@ pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, St
     Ok(value
         .map(|value| value.unwrap_or_log(TABLE, "value", owner.uuid(), Json::default).0)
         .filter(|value| !value.is_null()))
+}
+
+/// Returns several settings in the order of their keys, each as [`find`] does.
+pub async fn find_several<const N: usize>(
+    db: &Db,
+    owner: UserId,
+    keys: [&'static str; N],
+) -> Result<[Option<Value>; N], StoreError> {
+    let rows: Vec<(String, Lossy<Json<Value>>)> = with_pool!(db, |pool| {
+        let mut query = QueryBuilder::new(FIND_SEVERAL);
+        query.push_bind(owner.uuid()).push(AMONG);
+        let mut list = query.separated(", ");
+        for key in keys {
+            list.push_bind(key);
+        }
+        query.push(")");
+        query.build_query_as().fetch_all(pool).await?
+    });
+    let mut values: HashMap<String, Value> = HashMap::with_capacity(N);
+    for (key, value) in rows {
+        values.insert(key, value.unwrap_or_log(TABLE, "value", owner.uuid(), Json::default).0);
+    }
+    Ok(keys.map(|key| values.remove(key).filter(|value| !value.is_null())))
 }
 
 /// Sets one setting unconditionally.

@@ -49,7 +49,7 @@ pub struct EventPage {
 
 /// The numbers of rows per insert. A few fixed sizes keep the number of prepared statements low; the largest stays
 /// below the parameter limits of the databases.
-const CHUNKS: [usize; 5] = [256, 64, 16, 4, 1];
+const CHUNKS: [usize; 7] = [256, 64, 16, 8, 4, 2, 1];
 
 /// Splits rows into slices of the fixed sizes, in order.
 pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {

@@ -3,6 +3,7 @@
 //! [`span`] locates them on a path, [`text_search`] searches their text, [`tree`] has the shape of the tree.
 
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -37,12 +38,13 @@ pub use span::{PathSpan, TurnPosition, find_position, find_position_by_ord, path
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, siblings, tree_shape};
 pub use versions::{newest_after, newest_versions, versions};
 
+/// Rows of values follow.
+const INSERT: &str = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
+    provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
+    reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
+    created_at, started_at, completed_at) ";
+
 sql! {
-    INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
-        provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
-        reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
-        created_at, started_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
-        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
     LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
     DELETED = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NOT NULL";
     IS_OVER = "SELECT id FROM turns WHERE id = $1 AND status = $2 AND last_event_seq = $3 AND completed_at = $4";
@@ -100,44 +102,54 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
 
 /// Works like [`insert`], for a turn without one before it, or after one that this transaction has stored or locked.
 pub async fn insert_after_known(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
-    let text = content_text_column(&turn.content_text());
-    let has_text = !text.is_empty();
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    insert_path(tx, &[turn]).await
+}
+
+/// Works like [`insert_after_known`] for a few turns, each after the one before.
+pub async fn insert_path(tx: &mut Tx, turns: &[&Turn]) -> Result<(), StoreError> {
+    let texts: Vec<_> = turns.iter().map(|turn| content_text_column(&turn.content_text())).collect();
     in_tx!(&mut *tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(turn.id.uuid())
-            .bind(turn.chat_id.uuid())
-            .bind(turn.ord)
-            .bind(turn.depth)
-            .bind(turn.branch_id.uuid())
-            .bind(turn.exchange_id.uuid())
-            .bind(turn.prev_turn_id.map(TurnId::uuid))
-            .bind(turn.role.as_str())
-            .bind(turn.status.as_str())
-            .bind(turn.provider_used.as_deref())
-            .bind(turn.model_used.as_deref())
-            .bind(input)
-            .bind(output)
-            .bind(cache_read)
-            .bind(cache_write)
-            .bind(reasoning)
-            .bind(turn.cost.map(|cost| to_bigint(cost.micros)))
-            .bind(turn.cost.map(|cost| cost.is_estimated))
-            .bind(turn.context_tokens.map(to_bigint))
-            .bind(text)
-            .bind(turn.error.as_ref().map(Json))
-            .bind(to_bigint(turn.last_event_seq))
-            .bind(turn.created_at)
-            .bind(turn.started_at)
-            .bind(turn.completed_at)
-            .execute(conn)
-            .await?;
+        let mut query = QueryBuilder::new(INSERT);
+        query.push_values(turns.iter().zip(&texts), |mut row, (turn, text)| {
+            let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+            row.push_bind(turn.id.uuid())
+                .push_bind(turn.chat_id.uuid())
+                .push_bind(turn.ord)
+                .push_bind(turn.depth)
+                .push_bind(turn.branch_id.uuid())
+                .push_bind(turn.exchange_id.uuid())
+                .push_bind(turn.prev_turn_id.map(TurnId::uuid))
+                .push_bind(turn.role.as_str())
+                .push_bind(turn.status.as_str())
+                .push_bind(turn.provider_used.as_deref())
+                .push_bind(turn.model_used.as_deref())
+                .push_bind(input)
+                .push_bind(output)
+                .push_bind(cache_read)
+                .push_bind(cache_write)
+                .push_bind(reasoning)
+                .push_bind(turn.cost.map(|cost| to_bigint(cost.micros)))
+                .push_bind(turn.cost.map(|cost| cost.is_estimated))
+                .push_bind(turn.context_tokens.map(to_bigint))
+                .push_bind(text)
+                .push_bind(turn.error.as_ref().map(Json))
+                .push_bind(to_bigint(turn.last_event_seq))
+                .push_bind(turn.created_at)
+                .push_bind(turn.started_at)
+                .push_bind(turn.completed_at);
+        });
+        query.build().execute(conn).await?;
     });
-    let blocks: Vec<BlockUpsert<'_>> =
-        turn.blocks.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
-    turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
-    attachments::insert_references(tx, &turn.blocks).await?;
-    if has_text { search::queue::put_turn(tx, turn.id).await } else { Ok(()) }
+    for (turn, text) in turns.iter().zip(&texts) {
+        let block = |block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block };
+        let blocks: Vec<BlockUpsert<'_>> = turn.blocks.iter().map(block).collect();
+        turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
+        attachments::insert_references(tx, &turn.blocks).await?;
+        if !text.is_empty() {
+            search::queue::put_turn(tx, turn.id).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Records the progress of a running turn. Returns false if the turn is finished already; then the caller lost the

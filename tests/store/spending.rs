@@ -78,6 +78,7 @@ async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
         error: None,
         first_token_at: None,
         ended_at: parse_time(call.at),
+        body: None,
     };
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();

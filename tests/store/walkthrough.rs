@@ -448,6 +448,7 @@ async fn check_single_ending(db: &Db, story: &mut Story) {
         error: None,
         first_token_at: Some(next_time()),
         ended_at: next_time(),
+        body: None,
     };
     let mut tx = db.begin().await.unwrap();
     assert!(turns::finish(&mut tx, &early).await.is_err(), "a running turn cannot be finished");
@@ -533,6 +534,7 @@ async fn check_raw_bytes(db: &Db, story: &Story) {
         error: None,
         first_token_at: None,
         ended_at: next_time(),
+        body: None,
     };
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();

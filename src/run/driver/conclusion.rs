@@ -37,8 +37,10 @@ impl TurnRun<'_> {
         self.recorder.extend(events);
         let is_cut_off = halt.is_some() && progress.has_content;
         let charge = self.charge(BillableCall { is_cut_off, ..self.billable_call(&progress) }).await;
-        let end = self.generation_end(&progress, halt.as_ref(), charge);
-        if progress.raw.len() > raw::PACKED_AT_ONCE && self.supervisor.stores_raw() {
+        let body = Bytes::from(std::mem::take(&mut progress.raw));
+        let kept = self.supervisor.stores_raw().then(|| body.clone());
+        let end = GenerationEnd { body: kept, ..self.generation_end(&progress, halt.as_ref(), charge) };
+        if body.len() > raw::PACKED_AT_ONCE && self.supervisor.stores_raw() {
             self.generations.push(progress.id);
         }
         if let Some(halt) = halt {
@@ -46,7 +48,7 @@ impl TurnRun<'_> {
             return Err(halt);
         }
         let calls = progress.builder.tool_calls().to_vec();
-        self.steps_raw.push(Bytes::from(progress.raw).into());
+        self.steps_raw.push(body.into());
         self.response_id = progress.response_id;
         let next = match ending {
             Some(ReplyEnding::Calls) => GenerationFollowUp::Tools(calls),
@@ -130,6 +132,7 @@ impl TurnRun<'_> {
             error,
             first_token_at: progress.first_token_at,
             ended_at: self.supervisor.clock().now(),
+            body: None,
         }
     }
 }

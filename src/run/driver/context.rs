@@ -73,7 +73,12 @@ impl TurnRun<'_> {
 
     async fn load_context(&mut self) -> Result<(), HaltReason> {
         if self.context.is_none() {
-            let (context, earlier) = tokio::join!(self.read_available_context(), self.earlier_request(self.step));
+            let earlier = async {
+                // The first request of a chat has none before it.
+                let is_first = self.step == 0 && self.job.opening.is_some();
+                if is_first { None } else { self.earlier_request(self.step).await }
+            };
+            let (context, earlier) = tokio::join!(self.read_available_context(), earlier);
             self.base_of_step = Some((self.step, earlier));
             self.context = Some(context?);
         }

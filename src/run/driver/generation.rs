@@ -98,8 +98,6 @@ impl TurnRun<'_> {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
         let earlier = match self.base_of_step.take().filter(|(of, _)| *of == step) {
             _ if is_too_short_for_delta(body.len() + manifest.len()) => None,
-            // The first request of a chat has none before it.
-            _ if step == 0 && self.job.opening.is_some() => None,
             Some((_, earlier)) => earlier,
             None => self.earlier_request(step).await,
         };

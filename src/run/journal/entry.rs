@@ -1,6 +1,6 @@
 //! Journal entries, and the transaction that stores those of many turns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ pub(super) struct JournalEntry {
     /// True for deltas that the live turn still holds. They are collected when the entry is stored, so that the deltas
     /// of one commit are one entry.
     pub has_deltas: bool,
+    /// Deltas and raw bytes that an earlier entry of the turn could not store, and that are stored with its ending.
+    pub returned: JournalBatch,
     /// Present for batches that must be stored before their run continues.
     pub done: Option<oneshot::Sender<Result<(), CommitError>>>,
     /// Counts the entry in the journal's health; removed when it is answered, or deferred while others are stored.
@@ -46,10 +48,25 @@ impl JournalEntry {
         self.done.is_some() || (self.has_deltas && self.live.is_ahead_of_journal())
     }
 
-    /// Moves the deltas that the live turn holds into the batch. A repeated attempt stores the same ones.
+    /// Moves the deltas that the live turn holds into the batch. A repeated attempt stores the same ones. An ending also
+    /// takes what could not be stored since it was queued: nothing is stored after it.
     pub fn collect_deltas(&mut self) {
         if std::mem::take(&mut self.has_deltas) {
             self.batch.lines.extend(self.live.take_unqueued());
+        }
+        if self.batch.ending.is_some() {
+            for batch in self.live.take_returned_batches() {
+                self.returned.lines.extend(batch.lines);
+                self.returned.raw.extend(batch.raw);
+            }
+        }
+    }
+
+    /// Gives back what [`Self::collect_deltas`] took for an ending that is not stored, so that its next attempt has it.
+    pub fn give_back(&mut self) {
+        let returned = std::mem::take(&mut self.returned);
+        if !(returned.lines.is_empty() && returned.raw.is_empty()) {
+            self.live.return_batch(returned);
         }
     }
 }
@@ -99,7 +116,13 @@ pub(super) async fn store_entries(
     }
     let named: Vec<NewBlockBlob<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
     blobs::put(&mut tx, &named, now).await?;
-    let raw = merge_raw_pieces(waiting.iter().flat_map(|entry| &entry.batch.raw));
+    // A response that is packed with its end needs no pieces.
+    let ends = waiting.iter().filter_map(|entry| entry.batch.generation_end.as_ref());
+    let packed: HashSet<GenerationId> = ends.filter(|end| end.has_small_body()).map(|end| end.id).collect();
+    let raw = waiting.iter().flat_map(|entry| entry.returned.raw.iter().chain(&entry.batch.raw));
+    let mut raw: Vec<_> = raw.filter(|(generation, ..)| !packed.contains(generation)).collect();
+    raw.sort_by_key(|(generation, offset, _)| (*generation, *offset));
+    let raw = merge_raw_pieces(raw.into_iter());
     let chunks: Vec<RawChunk<'_>> = raw
         .iter()
         .map(|(generation_id, offset, bytes)| RawChunk { generation_id: *generation_id, offset: *offset, bytes })
@@ -117,7 +140,8 @@ pub(super) async fn store_entries(
 }
 
 fn event_rows(entry: &JournalEntry) -> impl Iterator<Item = EventRow<'_>> {
-    entry.batch.lines.iter().map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
+    let lines = entry.returned.lines.iter().chain(&entry.batch.lines);
+    lines.map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
 }
 
 /// Stores the progress of an entry's turn, and its ending if it has one.
@@ -163,4 +187,74 @@ fn merge_raw_pieces<'a>(
         }
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::journal::batch::EventLine;
+    use turnleaf_domain::{Role, Turn, TurnStatus, Usage};
+    use turnleaf_platform::ids;
+
+    fn running_turn() -> Turn {
+        Turn {
+            id: ids::mint(),
+            chat_id: ids::mint(),
+            ord: 1,
+            depth: 0,
+            branch_id: ids::mint(),
+            exchange_id: ids::mint(),
+            prev_turn_id: None,
+            role: Role::Assistant,
+            status: TurnStatus::Streaming,
+            provider_used: None,
+            model_used: None,
+            usage: Usage::default(),
+            cost: None,
+            context_tokens: None,
+            error: None,
+            last_event_seq: 0,
+            created_at: DateTime::UNIX_EPOCH,
+            started_at: None,
+            completed_at: None,
+            blocks: Vec::new(),
+            attempt: None,
+        }
+    }
+
+    fn entry(live: &Arc<LiveTurn>, ending: Option<Turn>) -> JournalEntry {
+        let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
+        JournalEntry {
+            since: Instant::now(),
+            live: Arc::clone(live),
+            turn_id,
+            chat_id,
+            batch: JournalBatch { ending, ..JournalBatch::default() },
+            has_deltas: false,
+            returned: JournalBatch::default(),
+            done: None,
+            waiting: None,
+        }
+    }
+
+    #[test]
+    fn ending_stores_deltas_that_failed_after_it_was_queued() {
+        let turn = running_turn();
+        let live = Arc::new(LiveTurn::new(ids::mint(), turn.clone()));
+        let (mut delta, mut ending) = (entry(&live, None), entry(&live, Some(turn)));
+        let line = EventLine { seq: 7, json: "{}".into() };
+        live.return_batch(JournalBatch { lines: vec![line], ..JournalBatch::default() });
+        delta.collect_deltas();
+        ending.collect_deltas();
+        let seqs = |entry: &JournalEntry| event_rows(entry).map(|row| row.seq).collect::<Vec<_>>();
+        assert_eq!((seqs(&delta), seqs(&ending)), (vec![], vec![7]));
+        // An ending that is not stored leaves them to its next attempt.
+        ending.give_back();
+        assert_eq!(live.take_returned_batches().len(), 1);
+        assert!(seqs(&ending).is_empty());
+    }
 }

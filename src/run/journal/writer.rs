@@ -350,7 +350,10 @@ fn answer<E: IntoIterator<Item = JournalEntry>>(entries: E, outcome: StoreOutcom
     if let StoreOutcome::Failed(error) | StoreOutcome::Refused(error) = outcome {
         tracing::error!(%error, "the journal could not be written");
     }
-    for entry in entries {
+    for mut entry in entries {
+        if !matches!(outcome, StoreOutcome::Stored) {
+            entry.give_back();
+        }
         if matches!(outcome, StoreOutcome::Stored)
             && let Some(last) = entry.batch.lines.last()
             && entry.done.is_none()

@@ -12,9 +12,11 @@ use turnleaf_service::turns::placement::PlacementRequest;
 
 impl PageService {
     pub async fn send_message(&self, viewer: UserId, message: ComposedMessage) -> Result<StartedReply, ApiError> {
-        let defaults = match message.chat_id {
-            Some(id) => self.0.chat(viewer, id).await.map_err(self.api_error())?.settings.params,
-            None => self.0.next_chat(viewer).await.map_err(self.api_error())?.params,
+        let defaults = match (message.thinking, message.chat_id) {
+            // Nothing is compared with them.
+            (None, _) => ModelParams::default(),
+            (Some(_), Some(id)) => self.0.chat(viewer, id).await.map_err(self.api_error())?.settings.params,
+            (Some(_), None) => self.0.next_chat(viewer).await.map_err(self.api_error())?.params,
         };
         // The menu shows the chat's token budget as the nearest level; an unchanged level keeps the budget.
         let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);

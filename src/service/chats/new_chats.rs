@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chats::{InitialChatSettings, NewChatPlan, check_system_prompt};
+use crate::tools::choice::{DEFAULT as DEFAULT_TOOLS, parse_default_tools};
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::tool::ToolChoice;
@@ -90,8 +91,19 @@ impl Service {
         owner: UserId,
         wanted: &PlacementRequest,
     ) -> Result<(NextChat, NewChatPlan), ServiceError> {
-        let next = self.next_chat(owner).await?;
-        let plan = self.plan_chat(owner, wanted, self.initial_settings(owner, next.clone()).await?).await?;
+        let [next, instructions, tools] =
+            settings::find_several(self.db(), owner, [NEXT, INSTRUCTIONS, DEFAULT_TOOLS]).await?;
+        let next: NextChat = next.map(parse_setting).unwrap_or_default();
+        let settings = InitialChatSettings {
+            title: String::new(),
+            system_prompt: match next.system_prompt.clone() {
+                Some(prompt) => prompt,
+                None => instructions.map(parse_setting).unwrap_or_default(),
+            },
+            params: next.params.clone(),
+            tools: Some(next.tools.clone().unwrap_or_else(|| parse_default_tools(tools))),
+        };
+        let plan = self.plan_chat(owner, wanted, settings).await?;
         Ok((next, plan))
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
@@ -17,7 +17,7 @@ use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
 
 /// The setting that holds the default tools of new chats.
-const DEFAULT: &str = "tools.default";
+pub(crate) const DEFAULT: &str = "tools.default";
 /// The initial default: tools without effects, and one that asks for approval before it sends a request.
 const FIRST_DEFAULT: [&str; 3] = ["current_time", "calculator", "fetch_page"];
 
@@ -122,9 +122,7 @@ impl Service {
 
     /// Returns the default tools of new chats.
     pub async fn default_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
-        let stored = settings::find(self.db(), owner, DEFAULT).await?;
-        let first = || ToolChoice { on: FIRST_DEFAULT.map(str::to_owned).into(), client: Vec::new() };
-        Ok(stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first))
+        Ok(parse_default_tools(settings::find(self.db(), owner, DEFAULT).await?))
     }
 
     /// Sets the default tools of new chats. Client tools are refused, because they belong to one chat.
@@ -230,4 +228,10 @@ pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidFiel
         check_schema(&spec.parameters).map_err(|why| wrong(MessageCode::InvalidSchema.with("reason", why)))?;
     }
     Ok(())
+}
+
+/// Parses the stored default tools of new chats; unset or unreadable ones are the first defaults.
+pub(crate) fn parse_default_tools(stored: Option<Value>) -> ToolChoice {
+    let first = || ToolChoice { on: FIRST_DEFAULT.map(str::to_owned).into(), client: Vec::new() };
+    stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first)
 }

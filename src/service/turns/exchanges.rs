@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
@@ -12,8 +14,8 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, Role, Turn, TurnStatus,
-    Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId, chat, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -39,10 +41,18 @@ pub(crate) struct NewExchange {
     /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
-    /// The prompt prefix of the branch, if this is the first message of a chat.
-    pub opening: Option<PromptPrefix>,
+    /// Present if this is the first message of a chat that the same transaction has stored.
+    pub opening: Option<NewChatOpening>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
+}
+
+/// The beginning of a chat: its rows, stored already, point to the reply.
+pub(crate) struct NewChatOpening {
+    /// The prompt prefix of its branch.
+    pub frozen: PromptPrefix,
+    /// The id of the reply.
+    pub reply: TurnId,
 }
 
 /// The rows that were stored when a message was accepted. The reply runs independently of the request.
@@ -108,7 +118,10 @@ impl Service {
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
-        let ord = self.allocate_ords(tx, chat, 2).await?;
+        let ord = match place.ord {
+            Some(ord) => ord,
+            None => self.allocate_ords(tx, chat, 2).await?,
+        };
         let mut turn = self.new_turn(chat, &place.branch, (parent, ord), Role::User, exchange);
         if let Some(source) = message.copy_of {
             turn.id = ids::mint_for_copy(source.uuid());
@@ -149,21 +162,22 @@ impl Service {
             stored => stored?,
         }
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
-        let assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
-        if is_new_message {
-            turns::insert(&mut tx, &user_turn).await?;
-            turns::insert_after_known(&mut tx, &assistant_turn).await?;
+        let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
+        if let Some(opening) = &of.opening {
+            assistant_turn.id = opening.reply;
+            turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
         } else {
-            turns::insert(&mut tx, &assistant_turn).await?;
-        }
-        let visited_at = of.moves_reader.then_some(exchange.created_at);
-        let head = (branch.head_turn_id, assistant_turn.id);
-        if !branches::set_visited_head(&mut tx, branch.id, head, visited_at).await? {
-            return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
-        }
-        branch.head_turn_id = Some(assistant_turn.id);
-        if of.moves_reader {
-            chats::set_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+            if is_new_message {
+                turns::insert(&mut tx, &user_turn).await?;
+                turns::insert_after_known(&mut tx, &assistant_turn).await?;
+            } else {
+                turns::insert(&mut tx, &assistant_turn).await?;
+            }
+            let visited_at = of.moves_reader.then_some(exchange.created_at);
+            self.extend_branch(&mut tx, &mut branch, &assistant_turn, visited_at).await?;
+            if of.moves_reader {
+                chats::set_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+            }
         }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
@@ -176,7 +190,11 @@ impl Service {
             resolved_params: settled,
             capabilities,
             is_thinking_undecided: exchange.is_thinking_undecided(),
-            opening: of.opening.map(|frozen| ChatOpening { message: user_turn.clone(), policy: branch.policy, frozen }),
+            opening: of.opening.map(|opening| ChatOpening {
+                message: user_turn.clone(),
+                policy: branch.policy,
+                frozen: opening.frozen,
+            }),
         };
         self.commit_and_start(tx, job).await?;
         if is_new_message {
@@ -184,6 +202,21 @@ impl Service {
             self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
         }
         Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+    }
+
+    /// Moves the head of a branch to a new turn, with a visit if the reader moves along.
+    async fn extend_branch(
+        &self,
+        tx: &mut Tx,
+        branch: &mut Branch,
+        turn: &Turn,
+        visited_at: Option<DateTime<Utc>>,
+    ) -> Result<(), ServiceError> {
+        if !branches::set_visited_head(tx, branch.id, (branch.head_turn_id, turn.id), visited_at).await? {
+            return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
+        }
+        branch.head_turn_id = Some(turn.id);
+        Ok(())
     }
 
     /// Commits the exchange, then starts the run of its reply.

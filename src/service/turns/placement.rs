@@ -38,6 +38,8 @@ pub struct PlacementRequest {
 pub struct TurnPlacement {
     pub parent: Option<Turn>,
     pub branch: Branch,
+    /// The position of the turn, if the chat was stored with it.
+    pub ord: Option<i64>,
 }
 
 /// Derives the name of a branch from its first message.
@@ -139,7 +141,7 @@ impl Service {
         let leaving =
             BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(contents) };
         let branch = self.continue_or_fork(tx, chat, leaving).await?;
-        Ok(TurnPlacement { parent, branch })
+        Ok(TurnPlacement { parent, branch, ord: None })
     }
 
     /// Returns the branch for an added turn in a locked chat: the source itself at its end and with its lock, else a

@@ -121,6 +121,12 @@ pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) ->
     Ok(())
 }
 
+/// Deletes the pieces of a generation whose body was stored with its end.
+pub(super) async fn drop_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(DELETE).bind(generation.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// Generations whose pieces this process could not pack. They are read in pieces and not retried before the next
 /// start. This is kept in memory, because a damaged row may refuse every change.
 static NOT_PACKED: LazyLock<Mutex<HashSet<Uuid>>> = LazyLock::new(Mutex::default);
@@ -147,7 +153,7 @@ async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError
     if pieces.is_empty() {
         return Ok(());
     }
-    let packed = tasks::spawn_blocking(move || compress(&pieces))
+    let packed = tasks::spawn_blocking(move || compress(&pieces.concat()))
         .await
         .map_err(|error| inconsistent("generations", "raw_response", generation, error))??;
     let mut tx = db.begin().await?;
@@ -248,7 +254,7 @@ pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Resu
     if pieces.is_empty() {
         return Ok(());
     }
-    store_packed(tx, generation, compress(&pieces)?).await
+    store_packed(tx, generation, compress(&pieces.concat())?).await
 }
 
 async fn store_packed(tx: &mut Tx, generation: GenerationId, packed: PackedBody) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@ mod decode;
 mod kill;
 mod long_chats;
 mod page;
+mod relay_ratios;
 mod search;
 mod single_reply;
 mod startup;
@@ -20,10 +21,10 @@ use crate::mock;
 use crate::report::{BenchFigure, write_report};
 use crate::turnleaf::BenchInstallation;
 
-/// The known figures. G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
-const KNOWN: [&str; 29] = [
+/// The known figures. R7 takes ten minutes and is measured only if it is named. G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
+const KNOWN: [&str; 36] = [
     "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "D1", "D2", "D3", "K1", "K2",
-    "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3",
+    "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3", "R1", "R2", "R3", "R4", "R5", "R6", "R7",
 ];
 
 /// The programs and databases to measure.
@@ -118,6 +119,15 @@ pub async fn measure(programs: &BenchPrograms, out: &Path, names: &[String]) -> 
     }
     if is_requested("G9") {
         concurrency::measure_many_chats(&mut bench).await?;
+    }
+    if ["R1", "R2", "R3"].into_iter().any(is_requested) {
+        relay_ratios::measure_single_replies(&mut bench).await?;
+    }
+    if ["R4", "R5", "R6"].into_iter().any(is_requested) {
+        relay_ratios::measure_crowds(&mut bench).await?;
+    }
+    if names.iter().any(|name| name == "R7") {
+        relay_ratios::measure_soak(&mut bench).await?;
     }
     if is_requested("G10") {
         kill::measure_kill_loss(&mut bench).await?;

@@ -38,8 +38,8 @@ enum Command {
         /// The JSON file for the result.
         #[arg(long)]
         out: PathBuf,
-        /// The figures to measure: A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1 to I3. All if none is
-        /// named.
+        /// The figures to measure: A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1 to I3, R1 to R7. All but R7
+        /// if none is named.
         figures: Vec<String>,
     },
     /// Run a minimal relay that parses a model server's stream and writes it again.

@@ -22,6 +22,13 @@ pub struct PieceStamp {
     pub sent: u64,
 }
 
+impl PieceStamp {
+    /// Returns the length of its text: `w`, the index, `:`, the time and a space.
+    pub fn text_bytes(self) -> u64 {
+        u64::from(self.index.checked_ilog10().unwrap_or_default()) + 1 + DIGITS as u64 + 3
+    }
+}
+
 /// Finds stamps in bytes that arrive in pieces.
 #[derive(Default)]
 pub struct StampScanner {

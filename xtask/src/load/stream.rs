@@ -36,6 +36,8 @@ pub struct ReplyTiming {
     /// Nanoseconds from the model server's last piece to the end of the stream; 0 if there was none.
     pub ended_after: u64,
     pub pieces: u64,
+    /// The bytes of the text of the pieces.
+    pub text_bytes: u64,
     /// Microseconds from sending to receiving, for every piece.
     latencies: Vec<u32>,
     /// The id of Turnleaf's turn.
@@ -120,6 +122,7 @@ async fn read_stream(mut body: Incoming, start: u64, reply: &mut ReplyTiming) ->
                 reply.first_after = now.saturating_sub(start);
             }
             reply.pieces += 1;
+            reply.text_bytes += stamp.text_bytes();
             reply.last_sent = stamp.sent;
             reply.latencies.push(u32::try_from(now.saturating_sub(stamp.sent) / 1000).unwrap_or(u32::MAX));
         });
@@ -145,6 +148,8 @@ pub struct ReplySample {
     firsts: Vec<u32>,
     latencies: Vec<u32>,
     pub pieces: u64,
+    /// The bytes of the shown text.
+    pub text_bytes: u64,
     /// Seconds from the first piece of any reply to the last of any.
     pub span: f64,
     pub failures: Vec<String>,
@@ -152,7 +157,8 @@ pub struct ReplySample {
 
 impl ReplySample {
     pub fn from_replies(replies: Vec<ReplyTiming>) -> Self {
-        let mut sample = Self { firsts: vec![], latencies: vec![], pieces: 0, span: 0.0, failures: vec![] };
+        let mut sample =
+            Self { firsts: vec![], latencies: vec![], pieces: 0, text_bytes: 0, span: 0.0, failures: vec![] };
         let (mut first, mut last) = (u64::MAX, 0);
         for reply in replies {
             if reply.pieces > 0 {
@@ -161,6 +167,7 @@ impl ReplySample {
                 last = last.max(reply.last_at);
             }
             sample.pieces += reply.pieces;
+            sample.text_bytes += reply.text_bytes;
             sample.latencies.extend(reply.latencies);
             sample.failures.extend(reply.failure);
         }

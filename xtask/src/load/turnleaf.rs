@@ -113,16 +113,17 @@ impl TurnleafServer {
     /// # Errors
     /// The process has ended.
     pub fn cpu_seconds(&self) -> Result<f64> {
-        let stat = fs::read_to_string(self.proc("stat"))?;
-        // The second field is the program's name in parentheses, which may contain spaces.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-        // User and system time, in hundredths of a second as on every Linux.
-        Ok((ticks(11) + ticks(12)) / 100.0)
+        cpu_seconds_of(self.child.id())
     }
 
-    fn proc(&self, name: &str) -> PathBuf {
-        Path::new("/proc").join(self.child.id().to_string()).join(name)
+    /// Returns the bytes that the process caused to be written to the disk so far.
+    ///
+    /// # Errors
+    /// The process has ended.
+    pub fn written_bytes(&self) -> Result<u64> {
+        let io = fs::read_to_string(proc_file(self.child.id(), "io"))?;
+        let line = io.lines().find_map(|line| line.strip_prefix("write_bytes:")).context("write_bytes")?;
+        Ok(line.trim().parse()?)
     }
 
     /// Kills the process with SIGKILL.
@@ -146,12 +147,29 @@ impl TurnleafServer {
     }
 }
 
+fn proc_file(process: u32, name: &str) -> PathBuf {
+    Path::new("/proc").join(process.to_string()).join(name)
+}
+
+/// Returns the processor time that a process has used so far in seconds.
+///
+/// # Errors
+/// The process has ended.
+pub fn cpu_seconds_of(process: u32) -> Result<f64> {
+    let stat = fs::read_to_string(proc_file(process, "stat"))?;
+    // The second field is the program's name in parentheses, which may contain spaces.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    // User and system time, in hundredths of a second as on every Linux.
+    Ok((ticks(11) + ticks(12)) / 100.0)
+}
+
 /// Returns the current or peak memory of a process in bytes.
 ///
 /// # Errors
 /// The process has ended.
 pub fn memory_of(process: u32, peak: bool) -> Result<u64> {
-    let status = fs::read_to_string(Path::new("/proc").join(process.to_string()).join("status"))?;
+    let status = fs::read_to_string(proc_file(process, "status"))?;
     let name = if peak { "VmHWM:" } else { "VmRSS:" };
     let line = status.lines().find_map(|line| line.strip_prefix(name)).context(name)?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::encoder::{EventEncoder, OutgoingEvent};
 use crate::domain::frame::{StreamSignal, parse_cursor};
-use crate::domain::{BlockId, Event, TurnId, client_redaction, limits, sources};
+use crate::domain::{BlockId, Event, Turn, TurnId, client_redaction, limits, sources};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::accept;
@@ -145,6 +145,8 @@ pub fn outgoing_events(
     followed: impl Stream<Item = Result<FollowerItem, StoreError>> + Send + 'static,
     extras: EventExtras,
 ) -> impl Stream<Item = OutgoingEvent> + Send {
+    // The turn stays here after its end, when the run is forgotten, so that its last block needs no database.
+    let live = app.service().supervisor().live_turn(id).filter(|live| live.owner() == viewer.0);
     // The locale of the request is captured here, because the code that polls the stream may run outside of it.
     let locale = locale();
     stream! {
@@ -172,7 +174,15 @@ pub fn outgoing_events(
                     let next = if extras.signatures { next } else { redact_for_client(next) };
                     let ended = extras.markup.then(|| ended_block(&next)).flatten();
                     yield OutgoingEvent::Followed(next);
-                    if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block, locale).await, None => None } {
+                    if let Some(signal) = match ended { Some(block) => {
+                            let turn = match &live {
+                                Some(live) => Some(client_redaction::redact_turn(live.turn())),
+                                None => app.service().turn(viewer.0, id).await.ok(),
+                            };
+                            markup(turn, block, locale).await
+                        }
+                        None => None,
+                    } {
                         yield OutgoingEvent::Signal(signal);
                     }
                     last = Instant::now();
@@ -216,8 +226,8 @@ fn ended_block(followed: &FollowerItem) -> Option<BlockId> {
     }
 }
 
-async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale: Locale) -> Option<StreamSignal> {
-    let turn = app.service().turn(viewer.0, turn).await.ok()?;
+async fn markup(turn: Option<Turn>, block: BlockId, locale: Locale) -> Option<StreamSignal> {
+    let turn = turn?;
     let drawing = move || {
         let rendered = turn.blocks.iter().find(|candidate| candidate.id == block)?;
         block_markup_with_citations(turn.id, rendered, &sources::collect_sources(&turn.blocks))

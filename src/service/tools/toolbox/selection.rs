@@ -53,7 +53,11 @@ impl ServiceToolbox {
         if choice.is_empty() {
             return Ok(ToolSelection::default());
         }
-        let (offerings, policies) = tokio::try_join!(self.offerings(owner), tool_policies::list(&self.0.db, owner))?;
+        let offerings = async {
+            // Most chats have only built-in tools.
+            if choice.names_servers() { self.offerings(owner).await } else { Ok(Vec::new()) }
+        };
+        let (offerings, policies) = tokio::try_join!(offerings, tool_policies::list(&self.0.db, owner))?;
         let is_never = |server: &str, tool: &str| {
             policies.iter().any(|policy| {
                 policy.chat.is_none()

@@ -20,12 +20,11 @@ pub(crate) struct PackedBody {
     pub length: i64,
 }
 
-pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
-    let body = pieces.concat();
+pub(crate) fn compress(body: &[u8]) -> Result<PackedBody, StoreError> {
     let failed = |error| inconsistent("generations", "raw_response", "a new body", error);
-    let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
+    let bytes = zstd::bulk::compress(body, LEVEL).map_err(failed)?;
     let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
-    Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
+    Ok(PackedBody { bytes, sha256: Sha256::digest(body).to_vec(), length })
 }
 
 /// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.

@@ -13,6 +13,7 @@ use crate::client::LoopbackClient;
 use crate::report::{BenchFigure, FigureGoal};
 use crate::stamp::stamps;
 use crate::stream::{ReplySample, ReplySource, ReplyTiming, follow_reply, make_chat, text_of_events};
+use crate::turnleaf::cpu_seconds_of;
 
 const ROUNDS: usize = 5;
 const PACED: &str = "mock-200-50";
@@ -20,13 +21,17 @@ const UNPACED: &str = "mock-20000-0";
 const UNPACED_PIECES: u64 = 20_000;
 
 /// A relay in a process of its own.
-struct Relay {
+pub struct RelayProcess {
     child: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
 }
 
-impl Relay {
-    fn start(upstream: SocketAddr) -> Result<Self> {
+impl RelayProcess {
+    /// Starts a relay of this model server.
+    ///
+    /// # Errors
+    /// The process does not start.
+    pub fn start(upstream: SocketAddr) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["relay", "--upstream", &upstream.to_string()]).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
@@ -34,9 +39,17 @@ impl Relay {
         BufReader::new(child.stdout.take().context("the relay's output")?).read_line(&mut line)?;
         Ok(Self { child, address: line.trim().parse()? })
     }
+
+    /// Returns the processor time used so far in seconds.
+    ///
+    /// # Errors
+    /// The process has ended.
+    pub fn cpu_seconds(&self) -> Result<f64> {
+        cpu_seconds_of(self.child.id())
+    }
 }
 
-impl Drop for Relay {
+impl Drop for RelayProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -58,7 +71,7 @@ async fn follow_one(source: ReplySource, model: &str) -> Result<ReplyTiming> {
 /// # Errors
 /// A reply fails.
 pub async fn measure_paced(bench: &mut BenchContext) -> Result<()> {
-    let relay = Relay::start(bench.model_server)?;
+    let relay = RelayProcess::start(bench.model_server)?;
     let server = bench.installation("paced")?.start().await?;
     let chat = make_chat(&mut LoopbackClient::connect(server.address).await?, PACED).await?;
     let through = ReplySource::Turnleaf { address: server.address, chat: Some(chat) };
@@ -109,7 +122,7 @@ pub async fn measure_paced(bench: &mut BenchContext) -> Result<()> {
 /// # Errors
 /// A reply fails, or the stored text differs.
 pub async fn measure_unpaced(bench: &mut BenchContext) -> Result<()> {
-    let relay = Relay::start(bench.model_server)?;
+    let relay = RelayProcess::start(bench.model_server)?;
     let server = bench.installation("unpaced")?.start().await?;
     let mut client = LoopbackClient::connect(server.address).await?;
     let (mut relayed, mut ours) = (vec![], vec![]);
