@@ -26,10 +26,12 @@ mod media;
 pub mod merge_replies;
 mod message_builder;
 mod notes;
+mod open_calls;
 mod open_webui;
 mod orphan_results;
 mod parts;
 pub mod report;
+mod session_lines;
 mod sink;
 #[cfg(test)]
 mod test_support;

@@ -10,26 +10,53 @@ use serde_json::Value;
 
 use super::bounded_reader::import_error;
 use super::repair::{parse, string_end};
-use super::{Input, file_location};
+use super::{Input, InputPart, file_location};
 use crate::bounds;
 use crate::domain::plural::counted;
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
 /// One line that holds a JSON value.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct JsonLine {
     /// The number of the line in the file, from 1; blank lines count.
     pub(crate) number: u64,
-    /// The length of the line in bytes, for callers that bound what they collect.
-    pub(crate) bytes: usize,
     pub(crate) value: Value,
 }
 
 /// The callback for lines. It receives the value and the sink to which the iteration reports its own issues.
 pub(crate) type LineVisitor<'a> = &'a mut dyn FnMut(JsonLine, &mut dyn ImportSink) -> Result<(), ImportError>;
 
+impl InputPart {
+    /// Returns whether the name says that the part holds JSON lines.
+    pub(crate) fn is_json_lines(&self) -> bool {
+        let name = self.base_name().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        name.ends_with(".jsonl") || name.ends_with(".ndjson")
+    }
+}
+
 impl Input {
+    /// Passes on the lines of a part whose name says JSON lines; of any other part the elements, numbered in order.
+    ///
+    /// # Errors
+    /// Same as [`Self::for_each_line`].
+    pub(crate) fn for_each_record(
+        &mut self,
+        part: usize,
+        taker: &mut dyn ImportSink,
+        visit: LineVisitor<'_>,
+    ) -> Result<u64, ImportError> {
+        if self.parts().all().get(part).is_some_and(InputPart::is_json_lines) {
+            return self.for_each_line(part, taker, visit);
+        }
+        let mut number = 0;
+        self.for_each_element(part, &[], taker, &mut |value, _, taker| {
+            number += 1;
+            visit(JsonLine { number, value }, taker)
+        })
+    }
+
     /// Passes on the values of a part with one JSON value per line. Blank lines are skipped. Lines that are not JSON,
     /// too long or cut are reported and skipped; if the part is damaged, that is reported and the earlier lines stay
     /// valid. Returns the number of values; 0 if the part is blank.
@@ -66,7 +93,7 @@ impl Input {
                     for text in repairs {
                         report_issue(taker, line_issue(IssueKind::PutRight, &file, number, text.to_owned()))?;
                     }
-                    visit(JsonLine { number, bytes: step.bytes, value }, taker)?;
+                    visit(JsonLine { number, value }, taker)?;
                 }
                 Err(reason) => broken.add(number, reason, taker)?,
             }
@@ -143,8 +170,6 @@ impl<'f> BrokenLines<'f> {
 /// One line that is not blank.
 struct LineStep<'l> {
     number: u64,
-    /// The whole length, also of a line that is too long.
-    bytes: usize,
     /// `None` if the line is too long.
     text: Option<&'l [u8]>,
     /// A line break ends it, so it is not cut.
@@ -209,7 +234,7 @@ impl<R: BufRead> Lines<R> {
             let is_too_long = bytes > self.largest;
             if is_too_long || !is_blank(&self.kept) {
                 let text = (!is_too_long).then(|| trimmed(&self.kept));
-                return Ok(Some(LineStep { number: self.number, bytes, text, is_ended }));
+                return Ok(Some(LineStep { number: self.number, text, is_ended }));
             }
         }
     }

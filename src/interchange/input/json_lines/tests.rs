@@ -46,7 +46,7 @@ fn broken_line_is_reported_and_next_is_read() {
         issues,
         [
             "left out: sample.json › line 1: it is not JSON: EOF while parsing a value at column 5",
-            "left out: sample.json › line 2: it is not JSON: EOF while parsing a string at column 22",
+            "left out: sample.json › line 2: it is not JSON: EOF while parsing a string at column 21",
             "put right: sample.json › line 3: values that are not JSON numbers (NaN, Infinity, overflow) were replaced \
              with null",
             "left out: sample.json › line 4: it is not JSON: trailing characters at column 8",
@@ -82,7 +82,10 @@ fn damaged_archive_keeps_earlier_lines() {
     let (lines, issues, end) = lines_of(&whole[..whole.len() / 2]);
     let read = end.unwrap();
     assert!(read > 100 && read < 5_000 && lines.len() as u64 == read, "{read}");
-    assert!(issues.iter().any(|line| line.contains("damaged from here") || line.contains("in the middle")), "{issues:?}");
+    assert!(
+        issues.iter().any(|line| line.contains("damaged from here") || line.contains("in the middle")),
+        "{issues:?}"
+    );
 }
 
 /// Returns the texts of all lines, `…` for those that are too long.
@@ -91,7 +94,7 @@ fn texts(text: &[u8], largest: usize, chunk: usize) -> Vec<String> {
     let mut found = Vec::new();
     while let Some(step) = lines.next().unwrap() {
         let text = step.text.map_or("…".into(), String::from_utf8_lossy);
-        found.push(format!("{} {}{} {text}", step.number, step.bytes, if step.is_ended { "" } else { "?" }));
+        found.push(format!("{}{} {text}", step.number, if step.is_ended { "" } else { "?" }));
     }
     found
 }
@@ -100,8 +103,26 @@ fn texts(text: &[u8], largest: usize, chunk: usize) -> Vec<String> {
 fn too_long_line_is_skipped_and_next_is_read() {
     let text = format!("{{\"a\":1}}\n\"{}\"\n\n  2 \n{}", "x".repeat(100), "y".repeat(60));
     for chunk in [1, 2, 3, 7, 4096] {
-        assert_eq!(texts(text.as_bytes(), 50, chunk), ["1 7 {\"a\":1}", "2 102 …", "4 4 2", "5 60? …"], "{chunk}");
+        assert_eq!(texts(text.as_bytes(), 50, chunk), ["1 {\"a\":1}", "2 …", "4 2", "5? …"], "{chunk}");
     }
+}
+
+#[test]
+fn records_are_lines_or_elements_by_name() {
+    let text = b"{\"a\": \"cut\n{\"b\": 2}\n";
+    let read = |name: &str, text: &[u8]| {
+        let mut numbers = Vec::new();
+        let mut input = open_input(zip_archive(&[(name, text)])).unwrap();
+        let end = input.for_each_record(0, &mut CollectingSink::default(), &mut |line, _| {
+            numbers.push(line.number);
+            Ok(())
+        });
+        (numbers, end.is_ok())
+    };
+    for name in ["a.jsonl", "a.JSONL", "a.ndjson", "a.jsonl.gz"] {
+        assert_eq!(read(name, text), (vec![2], true), "{name}");
+    }
+    assert_eq!(read("a.json", b"[{\"a\":\n1}, {\"b\":2}]"), (vec![1, 2], true));
 }
 
 #[test]
