@@ -10,6 +10,7 @@ pub mod bounds;
 pub mod chat_builder;
 mod chatgpt;
 mod claude;
+mod claude_code;
 mod code_fences;
 pub mod conversation;
 mod export_entries;
