@@ -12,6 +12,7 @@ mod chatgpt;
 mod claude;
 mod claude_code;
 mod code_fences;
+mod codex;
 pub mod conversation;
 mod export_entries;
 mod fields;
