@@ -17,6 +17,7 @@ pub mod conversation;
 mod export_entries;
 mod fields;
 pub mod formats;
+mod gemini_cli;
 pub mod git;
 pub mod input;
 mod known_keys;
