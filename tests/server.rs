@@ -122,6 +122,8 @@ mod round_trip;
 mod samples;
 #[path = "server/search.rs"]
 mod search;
+#[path = "server/session_imports.rs"]
+mod session_imports;
 #[path = "server/sidebar.rs"]
 mod sidebar;
 #[path = "server/slow_clients.rs"]

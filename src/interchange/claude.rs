@@ -36,7 +36,6 @@ use crate::tree::{self, SourceNode};
 
 mod content;
 mod keys;
-mod open_calls;
 
 /// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [

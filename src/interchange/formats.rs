@@ -1,15 +1,12 @@
 //! The import formats: detection and dispatch to their readers.
 
-use std::ops::ControlFlow;
-
 use serde_json::Value;
 
-use crate::conversation::Conversation;
 use crate::domain::plural;
-use crate::input::Input;
-use crate::report::{ImportIssue, IssueKind};
-use crate::sink::{ImportError, ImportSink, report_issue};
+use crate::input::{Input, InputPart};
+use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
 use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
+use crate::{claude_code, codex, gemini_cli};
 
 /// A supported import format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +17,9 @@ pub enum ImportFormat {
     Librechat,
     LlamaCpp,
     BigAgi,
+    ClaudeCode,
+    Codex,
+    GeminiCli,
     /// Turnleaf's own archive.
     Turnleaf,
     /// Turnleaf's git export.
@@ -48,14 +48,18 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     let parts = input.parts();
     let may_hold_chats = export_entries::candidate_filter(input);
     let mut candidates: Vec<usize> = (0..parts.all().len()).filter(|&at| may_hold_chats(&parts.all()[at])).collect();
-    candidates.sort_by_key(|&at| !parts.all()[at].base_name().starts_with("conversations"));
+    // A folder of sessions holds many other files.
+    candidates.sort_by_key(|&at| {
+        let part = &parts.all()[at];
+        (!part.base_name().starts_with("conversations"), !part.is_json_lines())
+    });
     let mut reasons = UnrecognizedParts::default();
     for part in candidates.into_iter().take(bounds::DETECT_PARTS) {
         let mut seen = 0;
         let mut format = None;
         let mut findings = FirstIssue::default();
         let mut unknown = None;
-        let looked = input.for_each_element(part, &LISTS, &mut findings, &mut |value, _, _| {
+        let looked = for_each_candidate(input, part, &mut findings, &mut |value| {
             seen += 1;
             format = format_of(&value);
             unknown.get_or_insert_with(|| unknown_value(&value));
@@ -79,6 +83,23 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         Some(text) => Err(ImportError::Unrecognized(text)),
         None => Ok(None),
     }
+}
+
+/// Passes on the values of a part that may be conversations: its lines if it holds JSON lines by its name and by its
+/// content, else its elements.
+fn for_each_candidate(
+    input: &mut Input,
+    part: usize,
+    findings: &mut FirstIssue,
+    look: &mut dyn FnMut(Value) -> Result<(), ImportError>,
+) -> Result<u64, ImportError> {
+    if input.parts().all().get(part).is_some_and(InputPart::is_json_lines) {
+        match input.for_each_line(part, findings, &mut |line, _| look(line.value)) {
+            Err(ImportError::WrongFormat(_)) => {}
+            looked => return looked,
+        }
+    }
+    input.for_each_element(part, &LISTS, findings, &mut |value, _, _| look(value))
 }
 
 /// Returns what an element is that no reader recognizes.
@@ -150,15 +171,18 @@ impl UnrecognizedParts {
 /// Returns the format of a conversation.
 fn format_of(value: &Value) -> Option<ImportFormat> {
     type Recognizer = fn(&Value) -> bool;
-    let known: [(ImportFormat, Recognizer); 6] = [
+    let known: &[(ImportFormat, Recognizer)] = &[
         (ImportFormat::Chatgpt, chatgpt::is_conversation),
         (ImportFormat::Claude, claude::is_conversation),
         (ImportFormat::OpenWebui, open_webui::is_conversation),
         (ImportFormat::LlamaCpp, llama_cpp::is_conversation),
         (ImportFormat::Librechat, librechat::is_conversation),
         (ImportFormat::BigAgi, big_agi::is_conversation),
+        (ImportFormat::ClaudeCode, claude_code::is_record),
+        (ImportFormat::Codex, codex::is_record),
+        (ImportFormat::GeminiCli, gemini_cli::is_record),
     ];
-    known.into_iter().find(|(_, is)| is(value)).map(|(format, _)| format)
+    known.iter().find(|(_, is)| is(value)).map(|(format, _)| *format)
 }
 
 /// Reads all conversations of a format.
@@ -177,27 +201,11 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
         ImportFormat::Librechat => librechat::read(input, taker),
         ImportFormat::LlamaCpp => llama_cpp::read(input, taker),
         ImportFormat::BigAgi => big_agi::read(input, taker),
+        ImportFormat::ClaudeCode => claude_code::read(input, taker),
+        ImportFormat::Codex => codex::read(input, taker),
+        ImportFormat::GeminiCli => gemini_cli::read(input, taker),
         ImportFormat::Turnleaf => archive::read(input, taker),
         ImportFormat::Git => git::read(input, taker),
-    }
-}
-
-/// A sink that keeps only the first issue.
-#[derive(Default)]
-struct FirstIssue {
-    first: Option<String>,
-}
-
-impl ImportSink for FirstIssue {
-    fn take_conversation(&mut self, _: Conversation) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
-        if finding.kind == IssueKind::LeftOut {
-            self.first.get_or_insert(finding.text);
-        }
-        ControlFlow::Continue(())
     }
 }
 

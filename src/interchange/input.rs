@@ -18,6 +18,7 @@ use zip_entries::{EntryLocation, InputEntry};
 
 mod bounded_reader;
 mod elements;
+pub(crate) mod json_lines;
 pub(crate) mod nested;
 mod repair;
 mod text;

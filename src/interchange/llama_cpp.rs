@@ -29,10 +29,10 @@ use crate::fields::{as_id, content_id, count, first_text, id, is_set, list, text
 use crate::input::Input;
 use crate::message_builder;
 use crate::notes::ConversationNotes;
-use crate::orphan_results;
-use crate::parts::SeenConversations;
+use crate::parts::{SeenConversations, deliver};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
-use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
+use crate::session_lines::value_size;
+use crate::sink::{ImportError, ImportSink, report_issue};
 use crate::tree::{SourceNode, order_messages};
 
 mod extra;
@@ -103,9 +103,7 @@ fn read_one(
     let mut notes = ConversationNotes::new(place);
     let conversation = conversation(value, &mut notes);
     let conversation = conversation.and_then(|conversation| seen.admit(conversation, value, &mut notes));
-    let conversation = conversation.map(|conversation| orphan_results::add_missing_calls(conversation, &mut notes));
-    notes.report(taker)?;
-    conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
+    deliver(conversation, notes, taker)
 }
 
 /// A conversation whose records are being collected.
@@ -126,7 +124,7 @@ impl Session {
     fn add(&mut self, mut record: Value) {
         let message = record.get_mut("message").map(Value::take).unwrap_or_default();
         let Some(Value::Array(messages)) = self.whole.get_mut("messages") else { return };
-        self.bytes = self.bytes.saturating_add(size(&message));
+        self.bytes = self.bytes.saturating_add(value_size(&message));
         if messages.len() >= bounds::MESSAGES || self.bytes > bounds::CONVERSATION_BYTES {
             self.left_out += 1;
         } else {
@@ -140,19 +138,6 @@ impl Session {
             report_left_out(taker, self.place.clone(), &text)?;
         }
         read_one(&self.whole, self.place, seen, taker)
-    }
-}
-
-/// Estimates the memory size of a value in bytes. The recursion is bounded by the depth limit of the parser.
-fn size(value: &Value) -> usize {
-    const VALUE: usize = 32;
-    match value {
-        Value::String(text) => VALUE + text.len(),
-        Value::Array(all) => VALUE + all.iter().map(size).sum::<usize>(),
-        Value::Object(members) => {
-            VALUE + members.iter().map(|(name, value)| VALUE + name.len() + size(value)).sum::<usize>()
-        }
-        _ => VALUE,
     }
 }
 

@@ -27,39 +27,72 @@ pub(crate) fn read_parts(
 ) -> Result<(), ImportError> {
     let parts = input.parts();
     let mut seen = SeenConversations::default();
-    let mut stopped = ImportError::WrongFormat("a file with conversations");
-    let mut is_any_read = false;
+    let mut outcomes = PartOutcomes::default();
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| is_chats(part)) {
         let read = input.for_each_element(number, within, taker, &mut |value, place, taker| {
             let mut notes = ConversationNotes::new(place);
             let conversation = conversing(&value, &mut notes);
             let conversation = conversation.and_then(|conversation| seen.admit(conversation, &value, &mut notes));
-            let conversation =
-                conversation.map(|conversation| orphan_results::add_missing_calls(conversation, &mut notes));
             // The parsed JSON is freed before the conversation is delivered.
             drop(value);
-            notes.report(taker)?;
-            conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
+            deliver(conversation, notes, taker)
         });
-        match read {
-            Ok(_) => is_any_read = true,
-            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
+        outcomes.add(&part.name, read, input.is_exhausted(), taker)?;
+    }
+    outcomes.finish()
+}
+
+/// Reports the issues of a conversation, then hands it over if there is one.
+pub(crate) fn deliver(
+    conversation: Option<Conversation>,
+    notes: ConversationNotes,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ImportError> {
+    notes.report(taker)?;
+    conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
+}
+
+/// The outcomes of reading several parts: a part that cannot be read is reported and does not stop the others.
+#[derive(Default)]
+pub(crate) struct PartOutcomes {
+    is_any_read: bool,
+    last_failure: Option<ImportError>,
+}
+
+impl PartOutcomes {
+    /// Adds the outcome of a part.
+    ///
+    /// # Errors
+    /// The failure concerns the whole input: nothing more can be unpacked or read, or the sink stopped the import.
+    pub(crate) fn add(
+        &mut self,
+        part: &str,
+        outcome: Result<u64, ImportError>,
+        is_exhausted: bool,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ImportError> {
+        match outcome {
+            Ok(_) => self.is_any_read = true,
+            Err(error @ ImportError::TooLarge(_)) if is_exhausted => return Err(error),
             Err(error @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
-                let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
-                report_issue(
-                    taker,
-                    ImportIssue {
-                        kind: IssueKind::LeftOut,
-                        location: place,
-                        text: format!("reading the file stopped: {error}"),
-                    },
-                )?;
-                stopped = error;
+                let location = IssueLocation { file: part.to_owned(), ..IssueLocation::default() };
+                let text = format!("reading the file stopped: {error}");
+                report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location, text })?;
+                self.last_failure = Some(error);
             }
             Err(other) => return Err(other),
         }
+        Ok(())
     }
-    if is_any_read { Ok(()) } else { Err(stopped) }
+
+    /// # Errors
+    /// No part could be read.
+    pub(crate) fn finish(self) -> Result<(), ImportError> {
+        if self.is_any_read {
+            return Ok(());
+        }
+        Err(self.last_failure.unwrap_or(ImportError::WrongFormat("a file with conversations")))
+    }
 }
 
 /// The conversations that were already delivered; removes duplicates.
@@ -71,15 +104,16 @@ pub(crate) struct SeenConversations {
 }
 
 impl SeenConversations {
-    /// Admits a conversation once. Another one with the same id gets a new id.
+    /// Admits a conversation once, with a call for each of its results. Another one with the same id gets a new id;
+    /// `source` is what the conversation was read from.
     pub(crate) fn admit(
         &mut self,
         mut conversation: Conversation,
-        value: &Value,
+        source: &impl Hash,
         notes: &mut ConversationNotes,
     ) -> Option<Conversation> {
         let mut hasher = DefaultHasher::new();
-        value.hash(&mut hasher);
+        source.hash(&mut hasher);
         if !self.hashes.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
             notes.add(IssueKind::LeftOut, "", SAME_CONVERSATION);
             return None;
@@ -89,6 +123,6 @@ impl SeenConversations {
             notes.add(IssueKind::PutRight, "", "another conversation has the same id: this one got a new id");
         }
         conversation.source_id = name;
-        Some(conversation)
+        Some(orphan_results::add_missing_calls(conversation, notes))
     }
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crate::archive::{ArchiveItem, ScratchFile};
 use crate::conversation::Conversation;
 use crate::domain::{ModelLock, UNKNOWN_MODEL};
-use crate::report::ImportIssue;
+use crate::report::{ImportIssue, IssueKind};
 
 /// Receives imported items. A sink that returns `Break` stops the import.
 pub trait ImportSink {
@@ -64,4 +64,23 @@ pub(crate) fn report_issue(taker: &mut dyn ImportSink, finding: ImportIssue) -> 
 /// Delivers a conversation; fails if the sink stops the import.
 pub(crate) fn hand_over(taker: &mut dyn ImportSink, conversation: Conversation) -> Result<(), ImportError> {
     if taker.take_conversation(conversation).is_break() { Err(ImportError::Cancelled) } else { Ok(()) }
+}
+
+/// A sink that keeps only the first issue about something left out, for looking into an input.
+#[derive(Default)]
+pub(crate) struct FirstIssue {
+    pub(crate) first: Option<String>,
+}
+
+impl ImportSink for FirstIssue {
+    fn take_conversation(&mut self, _: Conversation) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
+        if finding.kind == IssueKind::LeftOut {
+            self.first.get_or_insert(finding.text);
+        }
+        ControlFlow::Continue(())
+    }
 }

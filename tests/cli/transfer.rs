@@ -258,6 +258,31 @@ fn import_reports_result_and_dry_run_changes_nothing() {
 }
 
 #[test]
+fn folder_of_sessions_is_imported_and_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("projects/-home-ada-tides");
+    let session = "3f6c2a10-0000-4000-8000-000000000001";
+    let agents = project.join(session).join("subagents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::copy(sample("claude_code/session.jsonl"), project.join(format!("{session}.jsonl"))).unwrap();
+    std::fs::write(project.join("empty.jsonl"), "").unwrap();
+    std::fs::write(project.join("notes.md"), "x").unwrap();
+    let home = dir.path().join("home");
+    let import = || {
+        let folder = dir.path().join("projects");
+        let (out, _) = assert_exit(&run(&home, &["import", "--json", folder.to_str().unwrap()]), 0);
+        serde_json::from_str::<Value>(&out).unwrap()[0].clone()
+    };
+    let first = import();
+    assert_eq!((&first["format"], &first["imported"]), (&json!("claude-code"), &json!(1)), "{first}");
+    std::fs::copy(sample("claude_code/agent.jsonl"), agents.join("agent-agent1.jsonl")).unwrap();
+    std::fs::copy(sample("claude_code/session_2025.jsonl"), project.join("2.jsonl")).unwrap();
+    let grown = import();
+    assert_eq!((&grown["imported"], &grown["known"]), (&json!(1), &json!(1)), "{grown}");
+    assert_eq!(titles(&home).len(), 2);
+}
+
+#[test]
 fn folder_is_imported_like_its_archive_and_special_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("export");

@@ -18,7 +18,7 @@ use crate::interchange::import_file;
 use crate::test_server::TestServer;
 
 /// Reads a sample, with a valid image in place of the two bytes that stand for one.
-fn sample(name: &str) -> Vec<u8> {
+pub fn sample(name: &str) -> Vec<u8> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interchange/samples").join(name);
     let picture = base64::encode(&[PNG, b"a picture"].concat());
     std::fs::read_to_string(file).unwrap().replace("aGk=", &picture).into_bytes()
@@ -262,6 +262,32 @@ async fn llama_cpp_samples_are_imported() {
 #[tokio::test]
 async fn big_agi_samples_are_imported() {
     assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
+}
+
+#[tokio::test]
+async fn claude_code_samples_are_imported() {
+    let expected = include_str!("samples/claude_code.txt");
+    assert_sample("claude-code", "session.jsonl", &sample("claude_code/session.jsonl"), expected).await;
+    let expected = include_str!("samples/claude_code_2025.txt");
+    assert_sample("claude-code", "session_2025.jsonl", &sample("claude_code/session_2025.jsonl"), expected).await;
+}
+
+#[tokio::test]
+async fn codex_samples_are_imported() {
+    let expected = include_str!("samples/codex.txt");
+    assert_sample("codex", "rollout.jsonl", &sample("codex/session.jsonl"), expected).await;
+    let expected = include_str!("samples/codex_2025.txt");
+    assert_sample("codex", "rollout.jsonl", &sample("codex/session_2025.jsonl"), expected).await;
+    let expected = include_str!("samples/codex_rollout.txt");
+    assert_sample("codex", "rollout.json", &sample("codex/rollout.json"), expected).await;
+}
+
+#[tokio::test]
+async fn gemini_cli_samples_are_imported() {
+    let expected = include_str!("samples/gemini_cli.txt");
+    assert_sample("gemini-cli", "session.jsonl", &sample("gemini_cli/session.jsonl"), expected).await;
+    let expected = include_str!("samples/gemini_cli_saved.txt");
+    assert_sample("gemini-cli", "checkpoint-files.json", &sample("gemini_cli/checkpoint-files.json"), expected).await;
 }
 
 /// Returns the creation times of the turns of the chat with this title, in seconds since 1970.

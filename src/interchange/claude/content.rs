@@ -6,7 +6,6 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::keys;
-use super::open_calls::OpenCalls;
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
@@ -14,6 +13,7 @@ use crate::fields;
 use crate::input::InputParts;
 use crate::media;
 use crate::notes::ConversationNotes;
+use crate::open_calls::OpenCalls;
 use crate::report::IssueKind;
 
 /// The metadata of a message, read before its pieces.

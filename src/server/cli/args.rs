@@ -107,8 +107,9 @@ pub enum ConfigCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Format: turnleaf, git, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; for a database
-    /// legacy-messages or legacy-actions
+    /// Format: turnleaf, git, chatgpt, claude, open-webui, librechat, llama-cpp, big-agi,
+    /// claude-code, codex or gemini-cli;
+    /// for a database legacy-messages or legacy-actions
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: String,
     /// Show what would be imported, without importing it

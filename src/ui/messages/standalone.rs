@@ -108,6 +108,9 @@ pub fn format_name(name: &str) -> &'static str {
         "librechat" => "LibreChat",
         "llama-cpp" => "llama.cpp",
         "big-agi" => "big-AGI",
+        "claude-code" => "Claude Code",
+        "codex" => "Codex",
+        "gemini-cli" => "Gemini CLI",
         _ => localized_word("unknown", "未知"),
     }
 }

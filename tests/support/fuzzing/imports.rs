@@ -14,13 +14,18 @@ use turnleaf_interchange::{
 };
 use uuid::Uuid;
 
-const FORMATS: [ImportFormat; 6] = [
-    ImportFormat::Chatgpt,
-    ImportFormat::Claude,
-    ImportFormat::OpenWebui,
-    ImportFormat::Librechat,
-    ImportFormat::LlamaCpp,
-    ImportFormat::BigAgi,
+/// The formats by the first byte of an input; `None` stands for detection. The corpus depends on the positions.
+const FORMATS: &[Option<ImportFormat>] = &[
+    Some(ImportFormat::Chatgpt),
+    Some(ImportFormat::Claude),
+    Some(ImportFormat::OpenWebui),
+    Some(ImportFormat::Librechat),
+    Some(ImportFormat::LlamaCpp),
+    Some(ImportFormat::BigAgi),
+    None,
+    Some(ImportFormat::ClaudeCode),
+    Some(ImportFormat::Codex),
+    Some(ImportFormat::GeminiCli),
 ];
 
 /// Everything that was read from one file.
@@ -83,7 +88,7 @@ fn read_file(
 /// Reads the first byte as the choice of a format, or of detection by content; the rest is the file.
 pub fn formats_hold(input: &[u8]) {
     let Some((choice, file)) = input.split_first() else { return };
-    file_holds(FORMATS.get(usize::from(*choice) % (FORMATS.len() + 1)).copied(), file);
+    file_holds(FORMATS[usize::from(*choice) % FORMATS.len()], file);
 }
 
 /// Reads the whole input as a Turnleaf archive.

@@ -45,8 +45,9 @@ pub struct ImportQuery {
     /// File name.
     #[serde(default)]
     name: String,
-    /// Format: `turnleaf`, `git`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp` or `big-agi`. Without it,
-    /// the format is detected from the content.
+    /// Format: `turnleaf`, `git`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp`, `big-agi`,
+    /// `claude-code`, `codex` or `gemini-cli`.
+    /// Without it, the format is detected from the content.
     #[param(schema_with = known_formats)]
     from: Option<String>,
     /// Dry run: reports what would be imported and changes nothing.

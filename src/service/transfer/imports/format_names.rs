@@ -3,7 +3,7 @@
 use turnleaf_interchange::ImportFormat;
 use turnleaf_interchange::legacy::LegacySchema;
 
-const NAMES: [(ImportFormat, &str); 8] = [
+const NAMES: &[(ImportFormat, &str)] = &[
     (ImportFormat::Turnleaf, "turnleaf"),
     (ImportFormat::Git, "git"),
     (ImportFormat::Chatgpt, "chatgpt"),
@@ -12,6 +12,9 @@ const NAMES: [(ImportFormat, &str); 8] = [
     (ImportFormat::Librechat, "librechat"),
     (ImportFormat::LlamaCpp, "llama-cpp"),
     (ImportFormat::BigAgi, "big-agi"),
+    (ImportFormat::ClaudeCode, "claude-code"),
+    (ImportFormat::Codex, "codex"),
+    (ImportFormat::GeminiCli, "gemini-cli"),
 ];
 
 const SCHEMAS: [(LegacySchema, &str); 2] =
@@ -53,6 +56,9 @@ pub(super) fn format_provider(format: ImportFormat) -> &'static str {
         ImportFormat::Chatgpt => "openai",
         ImportFormat::Claude => "anthropic",
         ImportFormat::LlamaCpp => "llama.cpp",
+        ImportFormat::ClaudeCode => "anthropic",
+        ImportFormat::Codex => "openai",
+        ImportFormat::GeminiCli => "google",
         ImportFormat::OpenWebui
         | ImportFormat::Librechat
         | ImportFormat::BigAgi

@@ -1,10 +1,10 @@
-//! The calls of a message that have no result yet.
+//! The calls that have no result yet.
 
 use std::collections::{HashMap, VecDeque};
 
 /// Calls in order, found once by id, by name or as the first.
 #[derive(Default)]
-pub(super) struct OpenCalls {
+pub(crate) struct OpenCalls {
     /// Id and name; `None` once it is answered.
     calls: Vec<Option<(String, String)>>,
     by_id: HashMap<String, VecDeque<usize>>,
@@ -14,7 +14,7 @@ pub(super) struct OpenCalls {
 }
 
 impl OpenCalls {
-    pub fn add(&mut self, id: String, name: String) {
+    pub(crate) fn add(&mut self, id: String, name: String) {
         let at = self.calls.len();
         self.by_id.entry(id.clone()).or_default().push_back(at);
         self.by_name.entry(name.clone()).or_default().push_back(at);
@@ -22,7 +22,7 @@ impl OpenCalls {
     }
 
     /// Takes the call that a result answers: the one that it names, else the first with its name, else the first.
-    pub fn take(&mut self, id: Option<&str>, name: Option<&str>) -> Option<(String, String)> {
+    pub(crate) fn take(&mut self, id: Option<&str>, name: Option<&str>) -> Option<(String, String)> {
         let places = match (id, name) {
             (Some(id), _) => self.by_id.get_mut(id)?,
             (None, Some(name)) => self.by_name.get_mut(name)?,
