@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -16,16 +15,13 @@ use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 pub mod ends;
+pub mod insertion;
 pub use ends::{last_used_locks, lineages, set_ends};
+pub use insertion::{insert, insert_first};
 
 sql! {
-    INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
-        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at, visited_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY b.model LIMIT $2";
-    /// Changes nothing, but locks the chat row, which serializes this with deletions in the chat.
-    HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
@@ -120,61 +116,6 @@ impl BranchRow {
             created_at: row.moment("created_at", self.created_at),
         })
     }
-}
-
-/// Stores a new branch. Its turns, and the turn it forks from, may be inserted later in the same transaction.
-///
-/// # Errors
-/// `Deleted` when the chat or the turn it forks from was deleted meanwhile.
-pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Result<(), StoreError> {
-    let held = in_tx!(&mut *tx, |conn| {
-        sqlx::query(HOLD_CHAT).bind(branch.chat_id.uuid()).execute(conn).await?.rows_affected()
-    });
-    if held == 0 {
-        return Err(StoreError::Deleted("the chat"));
-    }
-    if let Some(fork) = branch.fork_turn_id
-        && turns::is_deleted(tx, fork).await?
-    {
-        return Err(StoreError::Deleted("the turn that the branch leaves"));
-    }
-    insert_first(tx, branch, frozen, None).await
-}
-
-/// Works like [`insert`], for the first branch of a chat that this transaction has inserted, with a visit if the reader
-/// is on it.
-pub async fn insert_first(
-    tx: &mut Tx,
-    branch: &Branch,
-    frozen: &PromptPrefix,
-    visited_at: Option<DateTime<Utc>>,
-) -> Result<(), StoreError> {
-    let name = storable_text(&branch.name, "the branch's name")?;
-    let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
-    let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
-    in_tx!(tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(branch.id.uuid())
-            .bind(branch.chat_id.uuid())
-            .bind(name)
-            .bind(branch.lock.provider.as_str())
-            .bind(branch.lock.model.as_str())
-            .bind(branch.parent_branch_id.map(BranchId::uuid))
-            .bind(branch.fork_turn_id.map(TurnId::uuid))
-            .bind(branch.head_turn_id.map(TurnId::uuid))
-            .bind(to_word(branch.origin))
-            .bind(Json(json!({})))
-            .bind(branch.label.as_deref())
-            .bind(branch.pinned)
-            .bind(to_word(branch.policy))
-            .bind(system_prompt)
-            .bind(tools)
-            .bind(branch.created_at)
-            .bind(visited_at)
-            .execute(conn)
-            .await?;
-    });
-    Ok(())
 }
 
 /// Returns a branch in a chat of this owner.

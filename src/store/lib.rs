@@ -70,6 +70,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
+        ("branches/insertion", branches::insertion::STATEMENTS),
         ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),

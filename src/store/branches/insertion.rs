@@ -1,0 +1,73 @@
+//! New branches.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::types::Json;
+
+use crate::rows::{storable_text, to_json, to_word};
+use crate::{StoreError, Tx, turns};
+use turnleaf_domain::branch::{Branch, PromptPrefix};
+use turnleaf_domain::{BranchId, TurnId};
+
+sql! {
+    /// Changes nothing, but locks the chat row, which serializes this with deletions in the chat.
+    HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
+    INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
+        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at, visited_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+}
+
+/// Stores a new branch. Its turns, and the turn it forks from, may be inserted later in the same transaction.
+///
+/// # Errors
+/// `Deleted` when the chat or the turn it forks from was deleted meanwhile.
+pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Result<(), StoreError> {
+    let held = in_tx!(&mut *tx, |conn| {
+        sqlx::query(HOLD_CHAT).bind(branch.chat_id.uuid()).execute(conn).await?.rows_affected()
+    });
+    if held == 0 {
+        return Err(StoreError::Deleted("the chat"));
+    }
+    if let Some(fork) = branch.fork_turn_id
+        && turns::is_deleted(tx, fork).await?
+    {
+        return Err(StoreError::Deleted("the turn that the branch leaves"));
+    }
+    insert_first(tx, branch, frozen, None).await
+}
+
+/// Works like [`insert`], for the first branch of a chat that this transaction has inserted, with a visit if the reader
+/// is on it.
+pub async fn insert_first(
+    tx: &mut Tx,
+    branch: &Branch,
+    frozen: &PromptPrefix,
+    visited_at: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    let name = storable_text(&branch.name, "the branch's name")?;
+    let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
+    let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(branch.id.uuid())
+            .bind(branch.chat_id.uuid())
+            .bind(name)
+            .bind(branch.lock.provider.as_str())
+            .bind(branch.lock.model.as_str())
+            .bind(branch.parent_branch_id.map(BranchId::uuid))
+            .bind(branch.fork_turn_id.map(TurnId::uuid))
+            .bind(branch.head_turn_id.map(TurnId::uuid))
+            .bind(to_word(branch.origin))
+            .bind(Json(json!({})))
+            .bind(branch.label.as_deref())
+            .bind(branch.pinned)
+            .bind(to_word(branch.policy))
+            .bind(system_prompt)
+            .bind(tools)
+            .bind(branch.created_at)
+            .bind(visited_at)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
