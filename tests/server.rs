@@ -66,6 +66,8 @@ mod fixtures;
 mod gallery;
 #[path = "server/grafts.rs"]
 mod grafts;
+#[path = "server/grown_exports.rs"]
+mod grown_exports;
 #[path = "server/http_api.rs"]
 mod http_api;
 #[path = "server/idempotency.rs"]

@@ -43,4 +43,5 @@ pub(crate) const APPROVAL_NOTES: &[OldSentence] = &[
 pub(crate) const IMPORT_FINDINGS: &[OldSentence] = &[
     ("no_messages", "the conversation has no messages"),
     ("parent_missing", "its parent is missing: it starts a path of its own"),
+    ("deepseek", "it is a conversation of DeepSeek, which Turnleaf cannot import"),
 ];

@@ -24,6 +24,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
+use crate::deepseek;
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
@@ -69,15 +70,7 @@ const NO_CHATS: [&str; 7] = [
 
 /// Returns whether the value is a conversation of ChatGPT.
 pub(crate) fn is_conversation(value: &Value) -> bool {
-    value.get("mapping").is_some_and(Value::is_object) && !is_deepseek(value)
-}
-
-/// Returns whether the value is a conversation of DeepSeek, whose tree looks the same and whose messages do not.
-pub(crate) fn is_deepseek(value: &Value) -> bool {
-    let nodes = value.get("mapping").and_then(Value::as_object).into_iter().flat_map(|mapping| mapping.values());
-    let mut messages = nodes.filter_map(|node| node.get("message")).filter(|message| message.is_object());
-    let has_no_author = |message: &Value| message.get("author").is_none() && message.get("inserted_at").is_some();
-    value.get("inserted_at").is_some() || messages.next().is_some_and(has_no_author)
+    value.get("mapping").is_some_and(Value::is_object) && !deepseek::is_conversation(value)
 }
 
 /// Reads an export.
@@ -98,8 +91,8 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
         notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (mapping)");
         return None;
     };
-    if is_deepseek(value) {
-        notes.add(IssueKind::LeftOut, "", "it is a conversation of DeepSeek, which Turnleaf cannot import");
+    if deepseek::is_conversation(value) {
+        notes.add(IssueKind::LeftOut, "", "it is a conversation of DeepSeek: import it with that format");
         return None;
     }
     let model = model_of(value).or_else(|| default_model(value));

@@ -1,6 +1,9 @@
 //! Selects the entries of an export archive that hold conversations, and reports those that are not imported.
 
+use std::collections::HashSet;
+
 use crate::input::{Input, InputPart};
+use crate::media::mime_of;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
@@ -20,8 +23,38 @@ pub(crate) fn candidate_filter(input: &Input) -> impl Fn(&InputPart) -> bool + u
     move |part| {
         let name = part.base_name().to_ascii_lowercase();
         let is_text = !name.contains('.') || ENDINGS.iter().any(|ending| name.ends_with(ending));
-        !is_archive || (is_text && !is_macos_metadata(part))
+        // A chat of AI Studio has its title as its name, which may contain a dot.
+        let is_titled = part.name.contains(AI_STUDIO_FOLDER) && mime_of(&name).is_empty();
+        !is_archive || ((is_text || is_titled) && !is_macos_metadata(part))
     }
+}
+
+/// The folder in which Google Drive keeps the chats of AI Studio.
+const AI_STUDIO_FOLDER: &str = "Google AI Studio/";
+
+/// Returns whether the name of a part suggests that it holds the chats of an export, for the order in which parts are
+/// examined.
+pub(crate) fn is_likely_chats(part: &InputPart) -> bool {
+    let base = part.base_name();
+    base.starts_with("conversations") || base == "prod-grok-backend.json" || part.name.contains(AI_STUDIO_FOLDER)
+}
+
+/// Returns the names of the entries that begin like JSON, because the folder of an export may also hold files of its
+/// chats. `None` if the input is no archive.
+pub(crate) fn entries_beginning_with_json(input: &mut Input) -> Option<HashSet<String>> {
+    if !input.is_archive() {
+        return None;
+    }
+    let is_candidate = candidate_filter(input);
+    let parts = input.parts();
+    let is_json = |start: String| start.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+    let mut found = HashSet::new();
+    for (at, part) in parts.all().iter().enumerate().filter(|(_, part)| is_candidate(part)) {
+        if input.read_start(at).is_ok_and(is_json) {
+            found.insert(part.name.clone());
+        }
+    }
+    Some(found)
 }
 
 /// Matches `conversations.json`, or `conversations-000.json` and its siblings, in any folder.

@@ -82,6 +82,9 @@ pub(crate) fn date(of: &Value, name: &str) -> SourceDate {
 
 /// Converts a value to a date as [`date`] does.
 pub(crate) fn as_date(value: &Value) -> SourceDate {
+    // MongoDB's extended JSON wraps a date once or twice: `{"$date": {"$numberLong": "1700000000000"}}`.
+    let value = value.get("$date").unwrap_or(value);
+    let value = value.get("$numberLong").unwrap_or(value);
     if value.is_null() {
         return SourceDate::Absent;
     }
@@ -162,6 +165,8 @@ mod tests {
             (json!(1_714_979_289_000_000_i64), SourceDate::Valid(right)),
             (json!(1_714_979_289_000_000_000_i64), SourceDate::Valid(right)),
             (json!("1714979289"), SourceDate::Valid(right)),
+            (json!({"$date": {"$numberLong": "1714979289000"}}), SourceDate::Valid(right)),
+            (json!({"$date": "2024-05-06T07:08:09Z"}), SourceDate::Valid(right)),
             (json!("2024-05-06T07:08:09Z"), SourceDate::Valid(right)),
             (json!("2024-05-06T09:08:09+02:00"), SourceDate::Valid(right)),
             (json!("2024-05-06 07:08:09.000"), SourceDate::Valid(right)),
@@ -180,6 +185,7 @@ mod tests {
             (json!("NaN"), SourceDate::Implausible),
             (json!("yesterday"), SourceDate::Implausible),
             (json!({}), SourceDate::Implausible),
+            (json!({"$date": null}), SourceDate::Absent),
             (json!(true), SourceDate::Implausible),
         ];
         for (given, expected) in table {

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::domain::plural;
 use crate::input::{Input, InputPart};
+use crate::openai_messages::MessageKeys;
 use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
+use crate::{ai_studio, deepseek, gemini_takeout, grok, openai_messages};
 use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
 use crate::{claude_code, codex, gemini_cli};
 
@@ -20,6 +22,13 @@ pub enum ImportFormat {
     ClaudeCode,
     Codex,
     GeminiCli,
+    Deepseek,
+    AiStudio,
+    /// The activity of Gemini Apps in Google Takeout.
+    GeminiTakeout,
+    Grok,
+    /// Lists of messages as OpenAI's API takes them.
+    Messages,
     /// Turnleaf's own archive.
     Turnleaf,
     /// Turnleaf's git export.
@@ -51,7 +60,7 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     // A folder of sessions holds many other files.
     candidates.sort_by_key(|&at| {
         let part = &parts.all()[at];
-        (!part.base_name().starts_with("conversations"), !part.is_json_lines())
+        (!export_entries::is_likely_chats(part), !part.is_json_lines())
     });
     let mut reasons = UnrecognizedParts::default();
     for part in candidates.into_iter().take(bounds::DETECT_PARTS) {
@@ -105,9 +114,6 @@ fn for_each_candidate(
 /// Returns what an element is that no reader recognizes.
 fn unknown_value(value: &Value) -> String {
     match value {
-        Value::Object(_) if chatgpt::is_deepseek(value) => {
-            "it looks like an export of DeepSeek, which Turnleaf cannot import".to_owned()
-        }
         Value::Object(members) => {
             let names: Vec<String> = members.keys().take(KEYS).map(|key| shown(key)).collect();
             let more = if members.len() > KEYS { ", …" } else { "" };
@@ -164,6 +170,10 @@ impl UnrecognizedParts {
                 reasons.push(format!("{name} is an archive inside the archive: extract it and import it by itself"));
             }
         }
+        if let Some(log) = input.parts().all().iter().find(|part| gemini_takeout::is_html_log(part)) {
+            let name = shown(log.base_name());
+            reasons.push(format!("{name} is a log in HTML: choose JSON for “My Activity” in Google Takeout"));
+        }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }
@@ -172,6 +182,10 @@ impl UnrecognizedParts {
 fn format_of(value: &Value) -> Option<ImportFormat> {
     type Recognizer = fn(&Value) -> bool;
     let known: &[(ImportFormat, Recognizer)] = &[
+        (ImportFormat::Deepseek, deepseek::is_conversation),
+        (ImportFormat::AiStudio, ai_studio::is_conversation),
+        (ImportFormat::GeminiTakeout, gemini_takeout::is_activity),
+        (ImportFormat::Grok, grok::is_conversation),
         (ImportFormat::Chatgpt, chatgpt::is_conversation),
         (ImportFormat::Claude, claude::is_conversation),
         (ImportFormat::OpenWebui, open_webui::is_conversation),
@@ -181,8 +195,25 @@ fn format_of(value: &Value) -> Option<ImportFormat> {
         (ImportFormat::ClaudeCode, claude_code::is_record),
         (ImportFormat::Codex, codex::is_record),
         (ImportFormat::GeminiCli, gemini_cli::is_record),
+        // Many programs' exports look like plain messages, so this format comes last.
+        (ImportFormat::Messages, openai_messages::is_conversation),
     ];
     known.iter().find(|(_, is)| is(value)).map(|(format, _)| *format)
+}
+
+/// How to read a file beside its format.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The keys of [`ImportFormat::Messages`].
+    pub message_keys: MessageKeys,
+}
+
+/// Reads all conversations of a format, with the usual options.
+///
+/// # Errors
+/// See [`read_with`].
+pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    read_with(format, &ReadOptions::default(), input, taker)
 }
 
 /// Reads all conversations of a format.
@@ -190,7 +221,12 @@ fn format_of(value: &Value) -> Option<ImportFormat> {
 /// # Errors
 /// The input has another format, is truncated before any content, or exceeds a bound, or the sink stops the import.
 /// Conversations that were delivered before stay valid.
-pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+pub fn read_with(
+    format: ImportFormat,
+    options: &ReadOptions,
+    input: &mut Input,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ImportError> {
     for finding in input.take_issues() {
         report_issue(taker, finding)?;
     }
@@ -204,6 +240,11 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
         ImportFormat::ClaudeCode => claude_code::read(input, taker),
         ImportFormat::Codex => codex::read(input, taker),
         ImportFormat::GeminiCli => gemini_cli::read(input, taker),
+        ImportFormat::Deepseek => deepseek::read(input, taker),
+        ImportFormat::AiStudio => ai_studio::read(input, taker),
+        ImportFormat::GeminiTakeout => gemini_takeout::read(input, taker),
+        ImportFormat::Grok => grok::read(input, taker),
+        ImportFormat::Messages => openai_messages::read(input, &options.message_keys, taker),
         ImportFormat::Turnleaf => archive::read(input, taker),
         ImportFormat::Git => git::read(input, taker),
     }
@@ -223,9 +264,7 @@ mod tests {
 
     #[test]
     fn unknown_input_says_what_is_wrong_with_it() {
-        let deepseek =
-            r#"[{"id": "d", "inserted_at": "2025-08-01T10:00:00Z", "mapping": {"1": {"message": {"fragments": []}}}}]"#;
-        let table: [(&[u8], &str); 8] = [
+        let table: [(&[u8], &str); 7] = [
             (b"{\"conversationId\":\"c\",\n\"messages\":[],}", "it is not JSON: trailing comma at line 2 column 15"),
             (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 25"),
             (b"[{\"a\": 1}, {\"b\": ", "the file ends in the middle of it (it begins at line 1 column 12)"),
@@ -233,7 +272,6 @@ mod tests {
             (b"{\"a\": ", "the file ends in the middle of it (it begins at line 1 column 1)"),
             (b"<html>", "this is not JSON"),
             (b"[1, 2]", "it is JSON, but not of a supported program"),
-            (deepseek.as_bytes(), "it looks like an export of DeepSeek, which Turnleaf cannot import"),
         ];
         for (bytes, expected) in table {
             let text = reason(bytes);
@@ -252,6 +290,8 @@ mod tests {
         }
         let text = reason(zip_archive(&[("a.png", b"x")]));
         assert_eq!(text, "no chats were found in it: it holds 1 file: a.png");
+        let log = zip_archive(&[("Takeout/My Activity/Gemini Apps/MyActivity.html", b"<html>")]);
+        assert!(reason(log).contains("MyActivity.html is a log in HTML: choose JSON"));
         let broken = zip_archive(&[("conversations.json", b"[{\"a\" 1}]")]);
         assert!(reason(broken).contains("conversations.json: it is not JSON: expected `:` at line 1 column 7"));
     }

@@ -4,6 +4,7 @@
 //! streams one [`Conversation`] after the other, so that a file of any size needs only the memory of its largest
 //! conversation. Everything that the model cannot represent, and everything broken, is reported as an issue.
 
+mod ai_studio;
 pub mod archive;
 mod big_agi;
 pub mod bounds;
@@ -14,11 +15,14 @@ mod claude_code;
 mod code_fences;
 mod codex;
 pub mod conversation;
+mod deepseek;
 mod export_entries;
 mod fields;
 pub mod formats;
 mod gemini_cli;
+mod gemini_takeout;
 pub mod git;
+mod grok;
 pub mod input;
 mod known_keys;
 pub mod legacy;
@@ -31,6 +35,7 @@ mod message_builder;
 mod notes;
 mod open_calls;
 mod open_webui;
+mod openai_messages;
 mod orphan_results;
 mod parts;
 pub mod report;
@@ -42,9 +47,10 @@ mod tree;
 mod unique_ids;
 
 pub use conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-pub use formats::{ImportFormat, detect, read};
+pub use formats::{ImportFormat, ReadOptions, detect, read, read_with};
 pub use input::{FolderFiles, Input, InputPart};
 pub use merge_replies::{merge_replies, split_replies};
+pub use openai_messages::{InvalidMessageKeys, MessageKeys};
 pub use report::{ImportIssue, IssueKind, IssueLocation};
 pub use sink::{ImportError, ImportSink};
 

@@ -15,7 +15,7 @@ use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{Block, Content, ImportDifference, ImportOrigin, notice, sources};
 
 mod blocks;
-mod escaping;
+pub(crate) mod escaping;
 mod messages;
 mod reply;
 

@@ -122,6 +122,32 @@ pub(crate) fn resolve_address(address: &str) -> (String, FileBytes) {
     }
 }
 
+/// Returns the name of a file that only has a media type: `image.png`.
+pub(crate) fn name_from_mime(mime: &str) -> String {
+    let bare = mime.split(';').next().unwrap_or_default().trim();
+    if bare.is_empty() { "file".to_owned() } else { bare.replace('/', ".") }
+}
+
+/// Reports the names of model parameters, because Turnleaf's chats do not keep those of their source. Null counts as
+/// absent, and `read` names the members that are imported.
+pub(crate) fn report_parameters(params: &Value, read: &[&str], notes: &mut ConversationNotes) {
+    let params = params.as_object().into_iter().flatten();
+    let names: Vec<&str> = params
+        .filter(|(name, value)| !read.contains(&name.as_str()) && !value.is_null())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !names.is_empty() {
+        let names: String = names.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
+    }
+}
+
+/// Splits the reasoning that begins a text as `<think>…</think>` from the answer behind it.
+pub(crate) fn split_leading_thought(text: &str) -> Option<(&str, &str)> {
+    let (thought, answer) = text.trim_start().strip_prefix("<think>")?.split_once("</think>")?;
+    Some((thought.trim(), answer.trim_start_matches(['\r', '\n'])))
+}
+
 /// Formats text as a Markdown quote.
 pub(crate) fn as_quote(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();

@@ -36,6 +36,11 @@ impl ConversationNotes {
         self.place.conversation = conversation.to_owned();
     }
 
+    /// Returns the name of the file that the conversation is in.
+    pub(crate) fn file(&self) -> &str {
+        &self.place.file
+    }
+
     /// Adds an issue of a message, or of the whole conversation if the id is empty.
     pub(crate) fn add(&mut self, kind: IssueKind, message: &str, text: impl Into<String>) {
         let text = text.into();

@@ -1,4 +1,4 @@
-//! The calls that have no result yet.
+//! The calls of a message or of a linear conversation that have no result yet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,6 +14,7 @@ pub(crate) struct OpenCalls {
 }
 
 impl OpenCalls {
+    /// Adds a call.
     pub(crate) fn add(&mut self, id: String, name: String) {
         let at = self.calls.len();
         self.by_id.entry(id.clone()).or_default().push_back(at);

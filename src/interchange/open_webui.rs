@@ -23,6 +23,7 @@ use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessageP
 use crate::domain::turn::Role;
 use crate::fields;
 use crate::input::{Input, InputPart};
+use crate::message_builder;
 use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
 use crate::report::IssueKind;
@@ -122,13 +123,7 @@ fn report_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     }
     keys::CHAT.report_lost(chat, "", notes);
     keys::HISTORY.report_lost(chat.get("history").unwrap_or(&Value::Null), "", notes);
-    let params = chat.get("params").and_then(Value::as_object).into_iter().flatten();
-    let params: Vec<&str> =
-        params.filter(|(name, value)| *name != "system" && !value.is_null()).map(|(name, _)| name.as_str()).collect();
-    if !params.is_empty() {
-        let names: String = params.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
-        notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
-    }
+    message_builder::report_parameters(chat.get("params").unwrap_or(&Value::Null), &["system"], notes);
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
         notes.add(IssueKind::Lost, "", "its tags are not imported");

@@ -283,6 +283,29 @@ fn folder_of_sessions_is_imported_and_grows() {
 }
 
 #[test]
+fn key_mapping_is_used_for_messages_and_refused_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    let file = dir.path().join("log.jsonl");
+    let line = r#"{"topic": "Tides", "turns": [{"who": "human", "body": "Hello"}, {"who": "bot", "body": "Hi."}]}"#;
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    let file = file.to_str().unwrap();
+    for (arguments, words) in [
+        (["--from", "auto", "--map", "role=who"], "--map can only be used with --from messages"),
+        (["--from", "messages", "--map", "role"], "`role` does not have the form FIELD=KEY"),
+        (["--from", "messages", "--map", "mood=m"], "`mood` is no field; use role, content,"),
+    ] {
+        let (_, stderr) = assert_exit(&run(&home, &[&["import", file], &arguments[..]].concat()), 2);
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+    }
+    let mapping = "title=topic,role=who,content=body";
+    let (out, _) = assert_exit(&run(&home, &["import", "--json", "--from", "messages", "--map", mapping, file]), 0);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report[0]["imported"], &report[0]["turns"]), (&json!(1), &json!(2)), "{report}");
+    assert_eq!(titles(&home), BTreeSet::from(["Tides".to_owned()]));
+}
+
+#[test]
 fn folder_is_imported_like_its_archive_and_special_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("export");

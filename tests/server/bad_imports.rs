@@ -372,8 +372,14 @@ async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
         // The user stops the import.
         let file = house.dir.path().join("stopped.json");
         std::fs::write(&file, &many).unwrap();
-        let import =
-            ImportRequest { owner: house.owner, file, name: "stopped.json".into(), format: None, dry_run: false };
+        let import = ImportRequest {
+            owner: house.owner,
+            file,
+            name: "stopped.json".into(),
+            format: None,
+            options: Default::default(),
+            dry_run: false,
+        };
         let stopped = house.service.import(import, &mut |report| report.conversations < 15).await.unwrap();
         assert_eq!((stopped.conversations, stopped.stopped.as_deref()), (15, Some("it was stopped")));
         assert_database_sound(&house).await;
@@ -388,6 +394,7 @@ async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
                 file: path.clone(),
                 name: "sent.json".into(),
                 format: None,
+                options: Default::default(),
                 dry_run: false,
             };
             let id = house.service.start_import(import, sent.into_temp_path()).unwrap();
@@ -464,7 +471,14 @@ async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
         let file = house.dir.path().join("fails.zip");
         std::fs::write(&file, &archive).unwrap();
-        let import = ImportRequest { owner: house.owner, file, name: "fails.zip".into(), format: None, dry_run: false };
+        let import = ImportRequest {
+            owner: house.owner,
+            file,
+            name: "fails.zip".into(),
+            format: None,
+            options: Default::default(),
+            dry_run: false,
+        };
         house.service.import(import, &mut |_| true).await.unwrap_err();
         assert_eq!((count(&house, "documents").await, count(&house, "chats").await), (0, 0));
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
@@ -560,6 +574,34 @@ async fn unknown_format_is_refused_by_name() {
         let response = api.send(request.body(Body::from("[]")).unwrap()).await;
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{from:?}");
     }
+}
+
+#[tokio::test]
+async fn key_mapping_is_used_for_messages_and_refused_otherwise() {
+    let api = TestApi::with_server(TestServer::new(crate::interchange::replies(1)).await);
+    let list = json!([{"who": {"kind": "human"}, "body": "Hello"}, {"who": {"kind": "gpt"}, "body": "Hi."}]);
+    for (query, code) in [
+        ("map=role%3Dwho.kind", "only_with"),
+        ("from=claude&map=role%3Dwho.kind", "only_with"),
+        ("from=messages&map=role", "invalid_key_mapping"),
+        ("from=messages&map=mood%3Dwho.mood", "invalid_key_mapping"),
+    ] {
+        let (status, problem) = api.call("POST", &format!("/api/imports?{query}"), Some(list.clone())).await;
+        let error = (&problem["field"], &problem["reason_code"]);
+        assert_eq!((status, error), (StatusCode::BAD_REQUEST, (&json!("map"), &json!(code))), "{problem}");
+    }
+    let path = "/api/imports?from=messages&name=log.json&map=role%3Dwho.kind,content%3Dbody";
+    let (status, started) = api.call("POST", path, Some(list)).await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{started}");
+    let report = loop {
+        let (_, job) = api.call("GET", &format!("/api/imports/{}", started["id"].as_str().unwrap()), None).await;
+        if job["is_over"] == true {
+            break job["report"].clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!((&report["imported"], &report["turns"], &report["lost"]), (&json!(1), &json!(2), &json!(0)), "{report}");
+    api.house.close().await;
 }
 
 #[tokio::test]

@@ -157,7 +157,7 @@ async fn imports_are_deleted_and_second_request_reports_running_deletion() {
         let sent = tempfile::NamedTempFile::new_in(api.house.dir.path()).unwrap();
         std::fs::write(sent.path(), b"Dear reader").unwrap();
         let (file, name) = (sent.path().to_owned(), "private title".to_owned());
-        let import = ImportRequest { owner, file, name, format: None, dry_run: false };
+        let import = ImportRequest { owner, file, name, format: None, options: Default::default(), dry_run: false };
         let id = service.start_import(import, sent.into_temp_path()).unwrap();
         while !service.import_job(owner, id).unwrap().is_over {
             tokio::task::yield_now().await;

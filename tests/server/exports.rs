@@ -293,7 +293,7 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         std::fs::write(&file, &body).unwrap();
         let import = |owner, dry_run| {
             let (file, name) = (file.clone(), "What-is-this.git.zip".to_owned());
-            ImportRequest { owner, file, name, format: None, dry_run }
+            ImportRequest { owner, file, name, format: None, options: Default::default(), dry_run }
         };
         let report = api.house.service.import(import(api.house.owner, true), &mut |_| true).await.unwrap();
         assert_eq!((report.format, report.known, report.stopped), (Some("git"), 1, None));

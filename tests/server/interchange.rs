@@ -51,7 +51,14 @@ pub async fn export_archive(house: &TestServer, which: ExportScope) -> Vec<u8> {
 pub async fn import_file(house: &TestServer, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
     let file: PathBuf = house.dir.path().join(format!("import-{name}"));
     std::fs::write(&file, bytes).unwrap();
-    let import = ImportRequest { owner: house.owner, file, name: name.to_owned(), format: None, dry_run };
+    let import = ImportRequest {
+        owner: house.owner,
+        file,
+        name: name.to_owned(),
+        format: None,
+        options: Default::default(),
+        dry_run,
+    };
     house.service.import(import, &mut |_| true).await.unwrap()
 }
 

@@ -298,8 +298,14 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
         // The import ends in the middle, as if the server had been killed.
         let file = house.dir.path().join("killed.json");
         std::fs::write(&file, &archive).unwrap();
-        let import =
-            ImportRequest { owner: house.owner, file, name: "killed.json".into(), format: None, dry_run: false };
+        let import = ImportRequest {
+            owner: house.owner,
+            file,
+            name: "killed.json".into(),
+            format: None,
+            options: Default::default(),
+            dry_run: false,
+        };
         let begun = async {
             while count(&house, "turns").await < 400 {
                 tokio::task::yield_now().await;

@@ -290,6 +290,40 @@ async fn gemini_cli_samples_are_imported() {
     assert_sample("gemini-cli", "checkpoint-files.json", &sample("gemini_cli/checkpoint-files.json"), expected).await;
 }
 
+#[tokio::test]
+async fn deepseek_samples_are_imported() {
+    let expected = include_str!("samples/deepseek.txt");
+    assert_sample("deepseek", "conversations.json", &sample("deepseek/conversations.json"), expected).await;
+}
+
+#[tokio::test]
+async fn ai_studio_samples_are_imported() {
+    let expected = include_str!("samples/ai_studio.txt");
+    assert_sample("ai-studio", "Tides and ports", &sample("ai_studio/Tides and ports"), expected).await;
+    let expected = include_str!("samples/ai_studio_parts.txt");
+    assert_sample("ai-studio", "Parts.json", &sample("ai_studio/Parts and functions.json"), expected).await;
+}
+
+#[tokio::test]
+async fn gemini_takeout_samples_are_imported() {
+    let expected = include_str!("samples/gemini_takeout.txt");
+    assert_sample("gemini-takeout", "MyActivity.json", &sample("gemini_takeout/MyActivity.json"), expected).await;
+}
+
+#[tokio::test]
+async fn grok_samples_are_imported() {
+    let expected = include_str!("samples/grok.txt");
+    assert_sample("grok", "prod-grok-backend.json", &sample("grok/prod-grok-backend.json"), expected).await;
+}
+
+#[tokio::test]
+async fn openai_messages_samples_are_imported() {
+    let expected = include_str!("samples/openai_messages.txt");
+    assert_sample("messages", "chats.json", &sample("openai_messages/chats.json"), expected).await;
+    let expected = include_str!("samples/openai_messages_lines.txt");
+    assert_sample("messages", "lines.jsonl", &sample("openai_messages/lines.jsonl"), expected).await;
+}
+
 /// Returns the creation times of the turns of the chat with this title, in seconds since 1970.
 async fn times(house: &TestServer, report: &ImportReport, title: &str) -> Vec<i64> {
     let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();

@@ -237,7 +237,14 @@ async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), Stri
     let (service, owner) = start_service(&elsewhere.db, elsewhere.dir.path()).await?;
     let file = elsewhere.dir.path().join("damaged.json");
     std::fs::write(&file, bytes).unwrap();
-    let import = ImportRequest { owner, file, name: "damaged.json".into(), format: None, dry_run: false };
+    let import = ImportRequest {
+        owner,
+        file,
+        name: "damaged.json".into(),
+        format: None,
+        options: Default::default(),
+        dry_run: false,
+    };
     let report = service.import(import, &mut |_| true).await.map_err(|error| error.to_string())?;
     if report.imported != 1 {
         return Err(format!("it was not imported: {:?}", report.findings));

@@ -66,6 +66,7 @@ define_codes! {
     FormNotUtf8, "form_not_utf8", "the form is not UTF-8";
     NoFileChosen, "no_file_chosen", "choose a file first";
     UnknownFormat, "unknown_format", "unknown format";
+    InvalidKeyMapping, "invalid_key_mapping", "must be `FIELD=KEY` pairs with different fields out of {fields}";
     UnknownCommand, "unknown_command", "unknown command";
     RequestIdMismatch, "request_id_mismatch", "differs from the Idempotency-Key header";
     RequestIdReused, "request_id_reused", "this client_request_id was already used for a different request";

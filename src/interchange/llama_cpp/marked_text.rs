@@ -12,15 +12,13 @@ const THOUGHT: (&str, &str) = ("<<<reasoning_content_start>>>", "<<<reasoning_co
 const CALL: (&str, &str) = ("<<<AGENTIC_TOOL_CALL_START>>>", "<<<AGENTIC_TOOL_CALL_END>>>");
 const ARGUMENTS: (&str, &str) = ("<<<TOOL_ARGS_START>>>", "<<<TOOL_ARGS_END>>>");
 const NAME: (&str, &str) = ("<<<TOOL_NAME:", ">>>");
-const THINK: (&str, &str) = ("<think>", "</think>");
 
 /// Adds a text and the marked content within it, in order. An unclosed mark extends to the end.
 pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
     let mut rest = text;
-    let start = rest.trim_start();
-    if let Some((thought, after)) = start.strip_prefix(THINK.0).and_then(|start| start.split_once(THINK.1)) {
-        message.add_reasoning(thought.trim());
-        rest = after.trim_start_matches(['\r', '\n']);
+    if let Some((thought, after)) = message_builder::split_leading_thought(rest) {
+        message.add_reasoning(thought);
+        rest = after;
     }
     let mut is_marked = false;
     // Marks in a code block are text.

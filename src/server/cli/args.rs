@@ -108,10 +108,14 @@ pub enum ConfigCommand {
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
     /// Format: turnleaf, git, chatgpt, claude, open-webui, librechat, llama-cpp, big-agi,
-    /// claude-code, codex or gemini-cli;
+    /// claude-code, codex, gemini-cli,
+    /// deepseek, ai-studio, gemini-takeout, grok or messages;
     /// for a database legacy-messages or legacy-actions
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: String,
+    /// With --from messages: the keys that the file uses, where they are not OpenAI's: role=author.name,content=body
+    #[arg(long, value_name = "FIELD=KEY,…")]
+    pub map: Option<String>,
     /// Show what would be imported, without importing it
     #[arg(long)]
     pub dry_run: bool,

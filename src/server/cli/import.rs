@@ -16,7 +16,8 @@ use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
 use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
 use turnleaf_service::transfer::imports::{
-    ImportExtent, ImportFormat, ImportReport, ImportRequest, LegacyImport, formats, parse_format, parse_schema, schemas,
+    ImportExtent, ImportFormat, ImportReport, ImportRequest, LegacyImport, MessageKeys, ReadOptions, formats,
+    parse_format, parse_schema, schemas,
 };
 
 /// One source of an import.
@@ -29,6 +30,7 @@ enum CliImportSource {
 /// Imports the sources one after the other, and reports the result of each. Ends with exit code 3 when only a part of
 /// them was imported, and 1 when nothing was.
 pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliError> {
+    let options = parse_options(args)?;
     let sources =
         args.sources.iter().map(|source| parse_source(&args.from, source)).collect::<Result<Vec<_>, CliError>>()?;
     // A database is imported in one transaction, during which a server on SQLite could not write, and its replies
@@ -63,7 +65,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
                     service.import_legacy(import, &mut progress).await
                 }
                 CliImportSource::File(file, format) => {
-                    let import = ImportRequest { owner, file, name, format, dry_run };
+                    let import = ImportRequest { owner, file, name, format, options: options.clone(), dry_run };
                     service.import(import, &mut progress).await
                 }
             };
@@ -97,6 +99,16 @@ fn incomplete_text(report: &ImportReport) -> String {
         }
         None => format!("{name} was not imported completely: {} left out", counted(report.skipped, "item", "items")),
     }
+}
+
+fn parse_options(args: &ImportArgs) -> Result<ReadOptions, CliError> {
+    let wrong_use = |text: String| CliError::new(CliExitCode::WrongUse, text);
+    let Some(mapping) = &args.map else { return Ok(ReadOptions::default()) };
+    if parse_format(&args.from) != Some(ImportFormat::Messages) {
+        return Err(wrong_use("--map can only be used with --from messages".to_owned()));
+    }
+    let message_keys = MessageKeys::parse(mapping).map_err(|error| wrong_use(format!("--map: {error}")))?;
+    Ok(ReadOptions { message_keys })
 }
 
 fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> {

@@ -47,7 +47,7 @@ pub use jobs::{ImportJob, ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
 pub use room::DISK_IS_LOW;
-pub use turnleaf_interchange::ImportFormat;
+pub use turnleaf_interchange::{ImportFormat, InvalidMessageKeys, MessageKeys, ReadOptions};
 
 /// The minimum interval between progress updates: a report of thousands of issues is not copied for each of them.
 const SHOWN_EVERY: Duration = Duration::from_millis(250);

@@ -113,6 +113,7 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::FormNotUtf8 => "表单不是 UTF-8 编码",
         MessageCode::NoFileChosen => "请先选择文件",
         MessageCode::UnknownFormat => "未知的格式",
+        MessageCode::InvalidKeyMapping => "必须是若干 `FIELD=KEY`，字段不得重复，可用字段：{fields}",
         MessageCode::UnknownCommand => "未知的命令",
         MessageCode::RequestIdMismatch => "与 Idempotency-Key 请求头不一致",
         MessageCode::RequestIdReused => "此请求编号已用于另一个请求",

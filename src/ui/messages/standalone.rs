@@ -111,6 +111,11 @@ pub fn format_name(name: &str) -> &'static str {
         "claude-code" => "Claude Code",
         "codex" => "Codex",
         "gemini-cli" => "Gemini CLI",
+        "deepseek" => "DeepSeek",
+        "ai-studio" => "Google AI Studio",
+        "gemini-takeout" => "Gemini (Google Takeout)",
+        "grok" => "Grok",
+        "messages" => localized_word("OpenAI-style messages", "OpenAI 格式的消息"),
         _ => localized_word("unknown", "未知"),
     }
 }

@@ -26,6 +26,11 @@ const FORMATS: &[Option<ImportFormat>] = &[
     Some(ImportFormat::ClaudeCode),
     Some(ImportFormat::Codex),
     Some(ImportFormat::GeminiCli),
+    Some(ImportFormat::Deepseek),
+    Some(ImportFormat::AiStudio),
+    Some(ImportFormat::GeminiTakeout),
+    Some(ImportFormat::Grok),
+    Some(ImportFormat::Messages),
 ];
 
 /// Everything that was read from one file.

@@ -29,7 +29,9 @@ use crate::server::server_pages::messages::delete_all;
 use crate::server::server_pages::transfer::{ImportPage, TransferPage};
 use crate::server::server_pages::{ActionNotice, ServerPage};
 use turnleaf_service::ServiceError;
-use turnleaf_service::transfer::imports::{ImportFormat, ImportJob, ImportRequest, ImportSlot, formats, parse_format};
+use turnleaf_service::transfer::imports::{
+    ImportFormat, ImportJob, ImportRequest, ImportSlot, MessageKeys, ReadOptions, formats, parse_format,
+};
 
 /// Interval at which the page of a running import refreshes itself, in seconds.
 const REFRESH_SECONDS: &str = "2";
@@ -46,10 +48,15 @@ pub struct ImportQuery {
     #[serde(default)]
     name: String,
     /// Format: `turnleaf`, `git`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp`, `big-agi`,
-    /// `claude-code`, `codex` or `gemini-cli`.
+    /// `claude-code`, `codex`, `gemini-cli`,
+    /// `deepseek`, `ai-studio`, `gemini-takeout`, `grok` or `messages`.
     /// Without it, the format is detected from the content.
     #[param(schema_with = known_formats)]
     from: Option<String>,
+    /// With `from=messages`: the keys that the file uses, where they are not OpenAI's, such as
+    /// `role=author.name,content=body`. Fields: `role`, `content`, `reasoning`, `time`, `model`, `title`, `id`,
+    /// `updated` and `messages`.
+    map: Option<String>,
     /// Dry run: reports what would be imported and changes nothing.
     #[serde(default)]
     dry_run: bool,
@@ -58,6 +65,14 @@ pub struct ImportQuery {
 /// Returns the schema of the formats by name. Other names are refused.
 fn known_formats() -> Schema {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(formats().chain([AUTO]))).into()
+}
+
+/// The settings of an import.
+struct ImportSettings {
+    name: String,
+    format: Option<ImportFormat>,
+    options: ReadOptions,
+    dry_run: bool,
 }
 
 /// An import that has started.
@@ -74,13 +89,15 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     let format = requested_format(query.from.as_deref())?;
+    let options = requested_options(format, query.map.as_deref())?;
+    let settings = ImportSettings { name: query.name, format, options, dry_run: query.dry_run };
     let place = app.service().import_slot(viewer.0)?;
     let declared = declared_length(request.headers());
     app.service().check_growth(viewer.0, declared).await?;
     let body: Body = request.into_body();
     let broke_off = |_| Problem::broken_body();
     let file = spool_file((&app, viewer.0), &place, body.into_data_stream(), broke_off).await?;
-    let id = start_import(&app, viewer.0, file, &query.name, format, query.dry_run)?;
+    let id = start_import(&app, viewer.0, file, settings)?;
     let mut response = (StatusCode::ACCEPTED, ApiJson(StartedImport { id })).into_response();
     let place = HeaderValue::try_from(format!("/api/imports/{id}")).map_err(Problem::internal)?;
     response.headers_mut().insert(header::LOCATION, place);
@@ -186,7 +203,8 @@ async fn read_import_form(app: &App, viewer: UserId, mut form: Multipart) -> Res
         }
     }
     let (file, name) = file.ok_or_else(|| InvalidField::new("file", MessageCode::NoFileChosen))?;
-    start_import(app, viewer, file, &name, format, dry_run)
+    let settings = ImportSettings { name, format, options: ReadOptions::default(), dry_run };
+    start_import(app, viewer, file, settings)
 }
 
 /// `POST /forms/import/stop`.
@@ -203,6 +221,18 @@ fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem>
             parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat).into())
         }
     }
+}
+
+fn requested_options(format: Option<ImportFormat>, mapping: Option<&str>) -> Result<ReadOptions, InvalidField> {
+    let Some(mapping) = mapping else { return Ok(ReadOptions::default()) };
+    if format != Some(ImportFormat::Messages) {
+        return Err(InvalidField::new("map", MessageCode::OnlyWith.with("other", "from=messages")));
+    }
+    let message_keys = MessageKeys::parse(mapping).map_err(|_| {
+        let fields = MessageKeys::field_names().collect::<Vec<_>>().join(", ");
+        InvalidField::new("map", MessageCode::InvalidKeyMapping.with("fields", fields))
+    })?;
+    Ok(ReadOptions { message_keys })
 }
 
 /// Spools the file to disk as it arrives.
@@ -234,16 +264,10 @@ async fn spool_file<E>(
     Ok(file)
 }
 
-fn start_import(
-    app: &App,
-    owner: UserId,
-    file: NamedTempFile,
-    name: &str,
-    format: Option<ImportFormat>,
-    dry_run: bool,
-) -> Result<ImportId, Problem> {
-    let name = file_name::sanitize(name).unwrap_or_else(|_| "file".to_owned());
+fn start_import(app: &App, owner: UserId, file: NamedTempFile, settings: ImportSettings) -> Result<ImportId, Problem> {
+    let ImportSettings { name, format, options, dry_run } = settings;
+    let name = file_name::sanitize(&name).unwrap_or_else(|_| "file".to_owned());
     let path = file.into_temp_path();
-    let import = ImportRequest { owner, file: PathBuf::from(&*path), name, format, dry_run };
+    let import = ImportRequest { owner, file: PathBuf::from(&*path), name, format, options, dry_run };
     app.service().start_import(import, path).map_err(|error: ServiceError| error.into())
 }

@@ -12,11 +12,11 @@ define_messages! {
     export_all_hint: "One archive with all chats and branches, provider responses, images and documents. API keys and \
         settings are not included.", "一个包含所有对话及其分支、服务商的原始响应、图片和文档的存档。不包括 API 密钥和设置。";
     import_section: "Import", "导入";
-    import_hint: "A Turnleaf archive, a git repository that Turnleaf exported, or an export from ChatGPT, Claude, Open \
-        WebUI, LibreChat, llama.cpp or big-AGI, unmodified, zipped or not; \
+    import_hint: "A Turnleaf archive, a git repository that Turnleaf exported, or an export from one of the programs \
+        listed under “Format”, unmodified, zipped or not; \
         sessions of Claude Code, Codex or the Gemini CLI, one by one or a zipped folder. \
         Nothing is sent anywhere. Importing the same chats again adds only what is new.", "Turnleaf \
-        存档、Turnleaf 导出的 git 仓库，或 ChatGPT、Claude、Open WebUI、LibreChat、llama.cpp、big-AGI 导出的文件，原样上传即可，zip \
+        存档、Turnleaf 导出的 git 仓库，或“格式”中所列程序导出的文件，原样上传即可，zip \
         也可以；\
         还可导入 Claude Code、Codex、Gemini CLI 的会话文件，单个文件或打包成 zip 的文件夹均可。\
         内容不会发送到别处。再次导入相同的对话时，只会补充新内容。";

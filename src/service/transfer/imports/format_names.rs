@@ -15,6 +15,11 @@ const NAMES: &[(ImportFormat, &str)] = &[
     (ImportFormat::ClaudeCode, "claude-code"),
     (ImportFormat::Codex, "codex"),
     (ImportFormat::GeminiCli, "gemini-cli"),
+    (ImportFormat::Deepseek, "deepseek"),
+    (ImportFormat::AiStudio, "ai-studio"),
+    (ImportFormat::GeminiTakeout, "gemini-takeout"),
+    (ImportFormat::Grok, "grok"),
+    (ImportFormat::Messages, "messages"),
 ];
 
 const SCHEMAS: [(LegacySchema, &str); 2] =
@@ -59,9 +64,13 @@ pub(super) fn format_provider(format: ImportFormat) -> &'static str {
         ImportFormat::ClaudeCode => "anthropic",
         ImportFormat::Codex => "openai",
         ImportFormat::GeminiCli => "google",
+        ImportFormat::Deepseek => "deepseek",
+        ImportFormat::AiStudio | ImportFormat::GeminiTakeout => "google",
+        ImportFormat::Grok => "xai",
         ImportFormat::OpenWebui
         | ImportFormat::Librechat
         | ImportFormat::BigAgi
+        | ImportFormat::Messages
         | ImportFormat::Turnleaf
         | ImportFormat::Git => "imported",
     }

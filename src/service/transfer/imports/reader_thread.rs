@@ -145,7 +145,8 @@ fn read(
     if files.is_none() {
         so_far.of.store(std::fs::metadata(&import.file)?.len(), Ordering::Relaxed);
     }
-    turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, surroundings, send })
+    let mut sink = ChannelSink { format, files, surroundings, send };
+    turnleaf_interchange::read_with(format, &import.options, &mut input, &mut sink)
 }
 
 /// Reads a folder with a git repository. Its progress is unknown.
@@ -339,7 +340,14 @@ mod tests {
     async fn read_progress_is_known() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../interchange/samples/llama_cpp/list.json");
         let name = "list.json".to_owned();
-        let import = ImportRequest { owner: ids::mint(), file: file.into(), name, format: None, dry_run: true };
+        let import = ImportRequest {
+            owner: ids::mint(),
+            file: file.into(),
+            name,
+            format: None,
+            options: Default::default(),
+            dry_run: true,
+        };
         let (scratch, default_lock) = (ImportJobs::default().scratch_files(), ModelLock::new("demo", "demo"));
         let surroundings = ImportSurroundings { scratch, default_lock };
         let mut reading = ImportReader::start(&import, surroundings, CancellationToken::new());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::differences::{PendingDifferences, to_difference};
 use super::redrawn_images::RedrawnImages;
 use turnleaf_domain::{ChatId, DocumentId, ImportDifference, UserId};
-use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind};
+use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, ReadOptions};
 
 /// The number of chats and issues that are listed; the others are only counted.
 const LISTED: usize = 2_000;
@@ -26,6 +26,8 @@ pub struct ImportRequest {
     pub name: String,
     /// `None` detects the format from the content.
     pub format: Option<ImportFormat>,
+    /// How to read the file beside its format.
+    pub options: ReadOptions,
     /// Dry run: report what would be imported and store nothing.
     pub dry_run: bool,
 }
