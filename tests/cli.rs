@@ -34,6 +34,8 @@ mod reload;
 mod small_disk;
 #[path = "cli/storage.rs"]
 mod storage;
+#[path = "cli/tools.rs"]
+mod tools;
 #[path = "cli/transfer.rs"]
 mod transfer;
 

@@ -124,6 +124,8 @@ mod round_trip;
 mod samples;
 #[path = "server/search.rs"]
 mod search;
+#[path = "server/server_policies.rs"]
+mod server_policies;
 #[path = "server/session_imports.rs"]
 mod session_imports;
 #[path = "server/sidebar.rs"]
@@ -142,8 +144,12 @@ mod thinking_mode;
 mod tool_approval;
 #[path = "server/tool_call_support.rs"]
 mod tool_call_support;
+#[path = "server/tool_edits.rs"]
+mod tool_edits;
 #[path = "server/tool_exposure.rs"]
 mod tool_exposure;
+#[path = "server/tool_imports.rs"]
+mod tool_imports;
 #[path = "server/tool_loop.rs"]
 mod tool_loop;
 #[path = "server/tool_pictures.rs"]
@@ -152,6 +158,8 @@ mod tool_pictures;
 mod tool_restart;
 #[path = "server/tool_resume.rs"]
 mod tool_resume;
+#[path = "server/tool_search.rs"]
+mod tool_search;
 #[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
 #[path = "support/fake_toolbox.rs"]
 mod toolbox;

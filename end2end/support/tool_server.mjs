@@ -3,7 +3,8 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const [, , log, gate] = process.argv;
+// `extra` is a number of further tools, for the tests of the tool search.
+const [, , log, gate, extra = "0"] = process.argv;
 const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 const TOOLS = [
   { name: "search", title: "Search", description: "Finds text.", inputSchema: TEXT },
@@ -13,6 +14,9 @@ const TOOLS = [
   { name: "long", title: "Long", description: "Gives more than a page shows.", inputSchema: TEXT },
   { name: "slow", title: "Slow", description: "Runs until it is let go or stopped.", inputSchema: TEXT },
 ];
+for (let n = 1; n <= Number(extra); n += 1) {
+  TOOLS.push({ name: `extra${n}`, title: `Extra ${n}`, description: "Does something else.", inputSchema: TEXT });
+}
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

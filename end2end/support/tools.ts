@@ -27,15 +27,16 @@ export class ToolServer {
     writeFileSync(join(this.dir, "gate"), "");
   }
 
-  static config(dir: string): string {
-    const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate")];
+  static config(dir: string, extra = 0): string {
+    const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate"), String(extra)];
     return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search", "long"]\n`;
   }
 }
 
-export const test = base.extend<{ tools: ToolServer }>({
-  turnleaf: async ({ model }, use, info) => {
-    const turnleaf = await Turnleaf.start(model.environment, ToolServer.config);
+export const test = base.extend<{ tools: ToolServer; extraTools: number }>({
+  extraTools: [0, { option: true }],
+  turnleaf: async ({ model, extraTools }, use, info) => {
+    const turnleaf = await Turnleaf.start(model.environment, (dir) => ToolServer.config(dir, extraTools));
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
     await turnleaf.remove();

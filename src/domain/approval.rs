@@ -131,6 +131,8 @@ pub enum ApprovalDecision {
     AllowInChat,
     /// Allow this tool in every chat, as long as its schema does not change.
     Always,
+    /// Allow all tools that its server lists now, in every chat, as long as they do not change.
+    AllowServer,
     Deny,
 }
 

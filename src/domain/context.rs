@@ -93,6 +93,9 @@ pub struct RequestManifest {
     /// The provider's response that the request continues from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_response_id: Option<String>,
+    /// The names of the offered tools that a search of the model had found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found_tools: Vec<String>,
 }
 
 /// One entry of a manifest: how a turn was sent.

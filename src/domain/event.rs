@@ -36,7 +36,7 @@ pub enum Event {
     BlockStart { block: Block },
     /// An open block grew by text, reasoning, or raw tool arguments.
     BlockDelta { block_id: BlockId, text: String },
-    /// A tool call changed its status. Nothing else of a finished block ever changes.
+    /// A tool call changed its status. Of a finished block only this and [`Event::CallEdited`] change anything.
     BlockUpdate {
         block_id: BlockId,
         status: ToolStatus,
@@ -45,6 +45,13 @@ pub enum Event {
         /// Merged into the block's metadata key by key; null removes a key.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         metadata: Value,
+    },
+    /// A person edited the arguments of a call before allowing it. The model's own stay in its metadata.
+    CallEdited {
+        block_id: BlockId,
+        arguments: Value,
+        /// The server's time of the edit.
+        at: DateTime<Utc>,
     },
     /// A block is finished. `content` is present if it has more than the deltas: parsed arguments, a signature, a
     /// duration.
@@ -76,7 +83,7 @@ pub enum Event {
 
 impl Event {
     /// The names of the events that this version knows.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 12] = [
         "turn_status",
         "generation_start",
         "model_returned",
@@ -84,6 +91,7 @@ impl Event {
         "block_start",
         "block_delta",
         "block_update",
+        "call_edited",
         "block_end",
         "usage",
         "error",
@@ -105,6 +113,9 @@ impl Event {
             Self::BlockUpdate { metadata, .. } => {
                 json_bounds::enforce(metadata);
             }
+            Self::CallEdited { arguments, .. } => {
+                json_bounds::enforce(arguments);
+            }
             Self::BlockEnd { content: Some(content), .. } => content.enforce_bounds(),
             Self::Unknown(members) => json_bounds::enforce_members(members, |_| false),
             _ => {}
@@ -121,6 +132,7 @@ impl Event {
             Self::BlockStart { .. } => "block_start",
             Self::BlockDelta { .. } => "block_delta",
             Self::BlockUpdate { .. } => "block_update",
+            Self::CallEdited { .. } => "call_edited",
             Self::BlockEnd { .. } => "block_end",
             Self::Usage { .. } => "usage",
             Self::Error(_) => "error",
@@ -143,6 +155,7 @@ impl Event {
             Self::BlockStart { block } => Some(block.id),
             Self::BlockDelta { block_id, .. }
             | Self::BlockUpdate { block_id, .. }
+            | Self::CallEdited { block_id, .. }
             | Self::BlockEnd { block_id, .. } => Some(*block_id),
             _ => None,
         }
@@ -174,6 +187,11 @@ fn parse_known_event(event: &JsonMembers<'_>) -> Result<Event, Error> {
             status: event.get("status")?,
             duration_ms: event.get_or_default("duration_ms")?,
             metadata: event.get_or_default("metadata")?,
+        },
+        "call_edited" => Event::CallEdited {
+            block_id: event.get("block_id")?,
+            arguments: event.get("arguments")?,
+            at: event.get("at")?,
         },
         "block_end" => Event::BlockEnd {
             block_id: event.get("block_id")?,

@@ -2,9 +2,11 @@
 //! and tests replay with it. It is total: no event can make it panic, and an impossible event is reported instead of
 //! applied.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, LAST_BLOCK_SEQ};
+use crate::call_edit::CallEdit;
 use crate::event::Event;
 use crate::id::GenerationId;
 use crate::turn::Turn;
@@ -115,6 +117,9 @@ fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             }
             merge_metadata(&mut block.block_metadata, metadata);
         }
+        Event::CallEdited { block_id, arguments, at } => {
+            edit_call(turn.block_mut(*block_id).ok_or("no such block")?, arguments, *at)?;
+        }
         Event::BlockEnd { block_id, state, content } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
             if block.state != BlockState::Open {
@@ -145,6 +150,21 @@ fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         }
         Event::Unknown(_) if event.is_malformed() => return Err("not the shape of its type"),
         Event::Unknown(_) => {}
+    }
+    Ok(())
+}
+
+/// Replaces the arguments of a call. Those of the model stay in its metadata, however often a person edits the call.
+fn edit_call(block: &mut Block, arguments: &Value, at: DateTime<Utc>) -> Result<(), &'static str> {
+    let Content::ToolUse { arguments: current, .. } = &mut block.content else {
+        return Err("only tool calls are edited");
+    };
+    if block.state == BlockState::Open {
+        return Err("the call is still being written");
+    }
+    let replaced = std::mem::replace(current, arguments.clone());
+    if CallEdit::from_block(block).is_none() {
+        merge_metadata(&mut block.block_metadata, &CallEdit { arguments: replaced, at }.as_metadata());
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ pub mod block;
 pub mod branch;
 pub mod byte_delta;
 pub mod byte_size;
+pub mod call_edit;
 pub mod capabilities;
 pub mod chat;
 pub mod client_redaction;

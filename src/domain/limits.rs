@@ -198,6 +198,12 @@ pub const TOOL_BACKOFF_MAX: Duration = Duration::from_secs(60);
 pub const TOOL_SERVERS: usize = 32;
 pub const TOOLS_PER_SERVER: usize = 256;
 pub const TOOLS_OFFERED: usize = 128;
+/// The tools that one search for tools finds at most, and the places that are kept for found ones among those offered.
+pub const TOOLS_FOUND: usize = 8;
+pub const TOOLS_FOUND_ROOM: usize = 32;
+/// A file with the tool servers of another program: its size, and the servers that are read from it.
+pub const TOOL_SERVER_FILE_BYTES: usize = 512 << 10;
+pub const TOOL_SERVERS_READ: usize = 200;
 /// The length of a tool's name as providers accept it, of its description and of its schema.
 pub const TOOL_NAME_CHARS: usize = 64;
 pub const TOOL_DESCRIPTION_BYTES: usize = 4 << 10;

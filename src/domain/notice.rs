@@ -25,6 +25,8 @@ pub enum Notice {
     ImagesDescribed,
     /// Images were replaced with text descriptions, because the model does not accept images.
     ImagesUnsupported,
+    /// The chosen servers have more tools than a model accepts, so it searches for those that it needs.
+    ToolsSearched,
     /// The reply reached its maximum length.
     LengthReached,
     /// Conversation and reply fill the model's context window.
@@ -44,7 +46,7 @@ const SHOWN_REASON: usize = 80;
 
 impl Notice {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ReasoningRefused,
         Self::StepsDescribed,
         Self::ReasoningAdded,
@@ -52,6 +54,7 @@ impl Notice {
         Self::ResentWhole,
         Self::ImagesDescribed,
         Self::ImagesUnsupported,
+        Self::ToolsSearched,
         Self::LengthReached,
         Self::ContextFilled,
         Self::Filtered,
@@ -83,6 +86,7 @@ impl Notice {
             Self::ResentWhole => "sent_whole",
             Self::ImagesDescribed => "images_told",
             Self::ImagesUnsupported => "images_not_seen",
+            Self::ToolsSearched => "tools_searched",
             Self::LengthReached => "length_reached",
             Self::ContextFilled => "context_filled",
             Self::Filtered => "filtered",
@@ -107,6 +111,9 @@ impl Notice {
             Self::ImagesDescribed => "Images were replaced with text descriptions because the provider rejected them.",
             Self::ImagesUnsupported => {
                 "Images were replaced with text descriptions because this model does not accept images."
+            }
+            Self::ToolsSearched => {
+                "The selected servers have more tools than a model accepts, so the model searches for those it needs."
             }
             Self::LengthReached => "The reply reached the model's length limit.",
             Self::ContextFilled => "The conversation reached the model's context limit, so the reply ends here.",

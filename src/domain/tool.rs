@@ -116,12 +116,15 @@ pub struct OfferedTool {
     /// The display name. Absent if only the tool's name is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<ToolLabel>,
+    /// True for a tool that a search added to the branch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_found: bool,
 }
 
 impl OfferedTool {
     /// Creates a tool that the provider itself brings and runs: the demo's.
     pub fn from_provider(spec: ToolSpec) -> Self {
-        Self { spec, origin: None, called: None }
+        Self { spec, origin: None, called: None, is_found: false }
     }
 
     /// Returns true if a model is offered the same tool; the display name does not count.
@@ -154,7 +157,7 @@ impl OfferedTool {
             parameters: serde_json::json!({ "type": "object" }),
         };
         let called = Some(ToolLabel { title: title.to_owned(), server: None });
-        Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }), called }
+        Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }), called, is_found: false }
     }
 
     /// Returns the name of a tool that the provider runs within its response.

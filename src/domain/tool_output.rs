@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::call_edit::CallEdit;
 use crate::limits;
 
 /// The placeholder for an empty result, which some APIs refuse.
@@ -68,7 +69,16 @@ pub fn result_blobs(metadata: &Value) -> Vec<&str> {
     named.filter_map(|of| of.get("blob")?.as_str()).collect()
 }
 
-/// Returns a line for each image and file. People see all of them, the model only the images in `shown`.
+/// Returns the line about a call that a person edited: the model wrote other arguments.
+fn edit_note(metadata: &Value) -> Option<String> {
+    let arguments = CallEdit::arguments_in(metadata)?.to_string();
+    let kept = &arguments[..arguments.floor_char_boundary(limits::TOOL_OUTPUT_BYTES.min(arguments.len()))];
+    let more = if kept.len() < arguments.len() { "…" } else { "" };
+    Some(format!("[The user edited this call. Its arguments are: {kept}{more}]"))
+}
+
+/// Returns a line for an edit of the call, and for each image and file. People see all of them, the model only the
+/// images in `shown`.
 fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -80,7 +90,8 @@ fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
         let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         format!("[File ({}, {bytes} bytes): given to the user, not to you]", word(one, "mime"))
     };
-    result_images(metadata).into_iter().map(image).chain(list("files").iter().map(file)).collect()
+    let attachments = result_images(metadata).into_iter().map(image).chain(list("files").iter().map(file));
+    edit_note(metadata).into_iter().chain(attachments).collect()
 }
 
 #[cfg(test)]
@@ -117,6 +128,18 @@ mod tests {
         assert!(value_to_text(stored_in_part).contains("of 9000000 bytes"));
         let object = json!({"a": long});
         assert!(value_to_text(render(&object, &Value::Null)).starts_with("{\"a\":\"é"));
+    }
+
+    #[test]
+    fn edited_arguments_are_told_with_result() {
+        let metadata = json!({ "edited": { "arguments": { "b": 2, "a": "é" } } });
+        let note = "[The user edited this call. Its arguments are: {\"b\":2,\"a\":\"é\"}]";
+        assert_eq!(render(&json!("Done."), &metadata), format!("Done.\n\n{note}"));
+        assert_eq!(render(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{note}"));
+        assert_eq!(render(&json!(""), &metadata), note);
+        let long = json!({ "edited": { "arguments": { "a": "é".repeat(limits::TOOL_OUTPUT_BYTES) } } });
+        let text = value_to_text(render(&json!("Done."), &long));
+        assert!(text.ends_with("…]") && text.len() < limits::TOOL_OUTPUT_BYTES + 200);
     }
 
     #[test]

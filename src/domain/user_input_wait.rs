@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
+use crate::call_edit::CallEdit;
 use crate::id::BlockId;
 use crate::limits;
 use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
@@ -121,7 +122,9 @@ fn rounds_since(turn: &Turn, since: usize) -> Vec<Vec<(BlockId, CallText<'_>)>> 
         if block.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider") {
             continue;
         }
-        let arguments = match arguments {
+        // The model repeats what it wrote, whatever a person made of it.
+        let edit = CallEdit::from_block(block);
+        let arguments = match edit.as_ref().map_or(arguments, |edit| &edit.arguments) {
             Value::Null => arguments_raw.clone().unwrap_or_default(),
             arguments => canonical_arguments(arguments),
         };

@@ -17,6 +17,7 @@ pub mod providers;
 pub mod security;
 pub mod setting;
 pub mod storage;
+pub mod tool_server_tables;
 pub mod tool_servers;
 
 use std::path::PathBuf;

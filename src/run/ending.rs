@@ -3,9 +3,10 @@
 //! `docs/reference/domain.md I7`).
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::call_edit::CallEdit;
 use turnleaf_domain::{
     Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage, tool,
 };
@@ -168,7 +169,12 @@ fn failed_result(tool_use_id: &str, tool_name: &str, reason: &str) -> Content {
     }
 }
 
-fn result_block(turn: &Turn, seq: u32, id: BlockId, call: &Block, content: Content, now: DateTime<Utc>) -> Block {
+fn result_block(turn: &Turn, seq: u32, id: BlockId, call: &Block, mut content: Content, now: DateTime<Utc>) -> Block {
+    if let Content::ToolResult { metadata, .. } = &mut content {
+        let mut members = Map::new();
+        CallEdit::note_in_result(call, &mut members);
+        *metadata = if members.is_empty() { Value::Null } else { Value::Object(members) };
+    }
     Block {
         id,
         seq,

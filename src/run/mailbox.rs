@@ -1,26 +1,37 @@
 //! The mailbox of a run: commands of people while the reply runs tools or waits. A run receives commands only during
 //! such a step; otherwise the answer is [`CommandOutcome::NotOpen`].
 
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use turnleaf_domain::approval::ApprovalDecision;
 use turnleaf_domain::{BlockId, Failure};
 
+/// A person's answer to the question about a call.
+#[derive(Debug, Clone)]
+pub struct CallDecision {
+    /// The hash of the question ([`ApprovalRequest::hash`](turnleaf_domain::approval::ApprovalRequest)), so that a
+    /// decision never applies to another question.
+    pub hash: String,
+    pub decision: ApprovalDecision,
+    /// The person's reason for declining, for the model.
+    pub reason: Option<String>,
+    /// The arguments with which the call is allowed, instead of the model's.
+    pub arguments: Option<Value>,
+}
+
+impl CallDecision {
+    /// Creates an answer without a reason and without an edit.
+    pub fn new(hash: impl Into<String>, decision: ApprovalDecision) -> Self {
+        Self { hash: hash.into(), decision, reason: None, arguments: None }
+    }
+}
+
 /// A command to a run.
 #[derive(Debug, Clone)]
 pub enum RunCommand {
-    Decide {
-        block: BlockId,
-        /// The hash of the question ([`ApprovalRequest::hash`](turnleaf_domain::approval::ApprovalRequest)), so that
-        /// a decision never applies to another question.
-        hash: String,
-        decision: ApprovalDecision,
-        /// The person's reason for declining, for the model.
-        reason: Option<String>,
-    },
-    StopCall {
-        block: BlockId,
-    },
+    Decide { block: BlockId, answer: CallDecision },
+    StopCall { block: BlockId },
     Continue,
 }
 

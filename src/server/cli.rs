@@ -19,6 +19,7 @@ mod output;
 mod replay;
 mod restore;
 mod serve;
+mod tools;
 mod version;
 
 use std::process::ExitCode;
@@ -62,6 +63,8 @@ fn dispatch(args: CliArgs) -> Result<(), CliError> {
         CliCommand::Restore { file } => restore::run(&with_restricted_files(config()?), &file),
         CliCommand::Import(import) if import.dry_run => import::run(&config()?, &import, json),
         CliCommand::Import(import) => import::run(&with_restricted_files(config()?), &import, json),
+        CliCommand::Tools(command) if command.is_dry_run() => tools::run(&command, &config()?, json),
+        CliCommand::Tools(command) => tools::run(&command, &with_restricted_files(config()?), json),
         CliCommand::Export(export) => export::run(&config()?, &export),
         CliCommand::Config(command) => config::run(&command, &config()?, json),
         CliCommand::Doctor => doctor::run(&config()?, json),

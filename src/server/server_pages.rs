@@ -32,6 +32,7 @@ pub mod reruns;
 pub mod search;
 pub mod sent_request;
 pub mod shortcuts;
+pub mod tool_call;
 pub mod tools;
 pub mod transfer;
 pub mod trash;

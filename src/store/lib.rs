@@ -40,6 +40,7 @@ pub mod legacy;
 pub mod providers;
 pub mod reruns;
 pub mod search;
+pub mod server_policies;
 pub mod settings;
 pub mod spending;
 pub mod storage;
@@ -86,6 +87,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("grafts", reruns::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
+        ("server_policies", server_policies::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),

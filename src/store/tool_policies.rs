@@ -29,6 +29,8 @@ sql! {
     DELETE_OF_HOST = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 AND scope = $4";
     DELETE_IN_CHAT = "DELETE FROM tool_policies WHERE owner_id = $1 AND chat_id = $2 AND server = $3 AND tool = $4 \
         AND scope = $5";
+    DELETE_OF_TOOL = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 \
+        AND chat_id IS NULL AND scope = ''";
     DELETE_OF_SERVER = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2";
 }
 
@@ -147,6 +149,14 @@ pub async fn delete_in_chat(
     in_tx!(tx, |conn| {
         let query = sqlx::query(DELETE_IN_CHAT).bind(owner.uuid()).bind(chat.uuid());
         query.bind(server).bind(tool).bind(host.unwrap_or_default()).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Deletes the policy of a tool for all chats and hosts.
+pub async fn delete_of_tool(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_OF_TOOL).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
     });
     Ok(())
 }

@@ -3,10 +3,13 @@
 //!
 //! `toolbox` is the interface between a run and the tools, `name` builds wire names, `schema` validates arguments,
 //! `result` turns tool output into a stored result, `built_in` holds Turnleaf's own tools, `mcp` those of servers.
+//! `server_file` reads the tool servers of other programs.
 
 pub mod built_in;
 pub mod mcp;
 pub mod name;
 pub mod result;
 pub mod schema;
+pub mod server_file;
+pub mod tool_search;
 pub mod toolbox;

@@ -99,6 +99,11 @@ impl McpServers {
         }
     }
 
+    /// Returns true if a server runs with this configuration.
+    pub fn has_config(&self, key: &McpServerKey, config: &McpServerConfig) -> bool {
+        self.find(key).is_some_and(|server| server.config.is_same_as(config))
+    }
+
     /// Drains a server: no further call reaches it, and it stops when the running calls have finished.
     pub fn retire(&self, key: &McpServerKey) {
         let retired = self.lock_servers().remove(key);

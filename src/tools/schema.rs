@@ -60,6 +60,18 @@ pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> 
     }
 }
 
+/// Returns the place of the first fault of arguments, as a JSON pointer, and the sentence of [`check_arguments`] about
+/// all of them; `None` if they fit.
+pub fn find_fault(schema: &Value, arguments: &Value) -> Option<(String, String)> {
+    let words = check_arguments(schema, arguments).err()?;
+    let first = |validator: &Validator| {
+        let fault = validator.iter_errors(arguments).next()?;
+        Some(shorten_text(fault.instance_path().as_str()))
+    };
+    let place = compile(schema).ok().and_then(|validator| run_within(WORDS_STEPS, || first(&validator)).flatten());
+    Some((place.unwrap_or_default(), words))
+}
+
 fn faults(validator: &Validator, arguments: &Value) -> String {
     let mut faults = validator.iter_errors(arguments);
     let mut words: Vec<String> =

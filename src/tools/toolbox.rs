@@ -104,7 +104,7 @@ impl ToolDescription {
             description: self.description.clone(),
             parameters: self.schema.clone(),
         };
-        OfferedTool { spec, origin: Some(origin), called: Some(called) }
+        OfferedTool { spec, origin: Some(origin), called: Some(called), is_found: false }
     }
 
     /// Hashes the schema and the description. A remembered grant is valid only while this hash is unchanged.
@@ -115,22 +115,27 @@ impl ToolDescription {
     /// Builds the approval request for a call with these arguments. It names the host if the grant would be limited
     /// to one.
     pub fn approval_request(&self, server: &str, arguments: &Value, host: Option<&str>) -> ApprovalRequest {
-        let schema_hash = self.schema_hash();
-        let arguments = canonical_arguments(arguments);
-        let parts = [server, &self.tool, &schema_hash, &arguments];
-        let parts: Vec<&str> = parts.into_iter().chain(host).collect();
-        ApprovalRequest {
-            hash: hash(&parts),
+        let ask = ApprovalRequest {
+            hash: String::new(),
             server: server.to_owned(),
             tool: self.tool.clone(),
             title: host.map_or_else(|| self.title.clone(), |host| format!("{} ({host})", self.title)),
-            schema_hash,
-            hidden_characters: count_hidden_characters(&arguments),
+            schema_hash: self.schema_hash(),
+            hidden_characters: 0,
             note: None,
             note_code: None,
             note_args: MessageArgs::new(),
-        }
+        };
+        request_with_arguments(ask, arguments, host)
     }
+}
+
+/// Returns the approval request for the same tool with these arguments, which reach this host.
+pub fn request_with_arguments(ask: ApprovalRequest, arguments: &Value, host: Option<&str>) -> ApprovalRequest {
+    let arguments = canonical_arguments(arguments);
+    let parts = [&*ask.server, &*ask.tool, &*ask.schema_hash, &*arguments];
+    let hash = hash(&parts.into_iter().chain(host).collect::<Vec<_>>());
+    ApprovalRequest { hash, hidden_characters: count_hidden_characters(&arguments), ..ask }
 }
 
 /// A tool that a server lists and that cannot be used.

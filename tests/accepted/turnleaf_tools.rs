@@ -17,6 +17,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::provider_factory::create_provider;
 use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_service::tools::calls::CallDecision;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
@@ -89,7 +90,9 @@ async fn run_every_outcome(at: ModelAccount) {
         let turn = talk.house.wait_until(id, |turn| pending_approval(turn).is_some()).await;
         let (call, ask) = pending_approval(&turn).unwrap();
         let (service, owner) = (&talk.house.service, talk.house.owner);
-        service.decide_tool_call(owner, id, call.id, &ask.hash, decision, Some("not that file".into())).await.unwrap();
+        let reason = Some("not that file".to_owned());
+        let answer = CallDecision { reason, ..CallDecision::new(&ask.hash, decision) };
+        service.decide_tool_call(owner, id, call.id, answer).await.unwrap();
         assert_complete(&talk.house.wait_until_ended(id).await);
     }
     // One call is stopped, then the whole reply.

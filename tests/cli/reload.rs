@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::ChildStderr;
+use std::process::{ChildStderr, Output};
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub struct ReloadableServer {
     pub server: CliServer,
     log: BufReader<ChildStderr>,
     file: std::path::PathBuf,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl ReloadableServer {
@@ -36,7 +36,7 @@ impl ReloadableServer {
         command.envs(environment.iter().copied());
         let mut server = CliServer::spawn(&mut command);
         let log = BufReader::new(server.child.stderr.take().unwrap());
-        Self { server, log, file, _dir: dir }
+        Self { server, log, file, dir }
     }
 
     /// Rewrites the file, sends SIGHUP, and returns the log up to and including the first line that contains `until`.
@@ -44,6 +44,17 @@ impl ReloadableServer {
         std::fs::write(&self.file, configuration).unwrap();
         self.server.signal("HUP");
         self.wait_for_log(until)
+    }
+
+    /// Returns a folder for files of the test.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Runs a command on the same installation.
+    pub fn run_beside(&self, arguments: &[&str]) -> Output {
+        let mut command = turnleaf(&data_dir(self.dir.path()));
+        command.env("XDG_CONFIG_HOME", self.dir.path()).args(arguments).output().unwrap()
     }
 
     fn wait_for_log(&mut self, until: &str) -> String {

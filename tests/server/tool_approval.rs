@@ -14,6 +14,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
+use turnleaf_service::tools::calls::CallDecision;
 
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, streamed_answer, text_step};
@@ -64,13 +65,16 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         house.check_invariants().await;
         let service = &house.service;
         let decide = |hash: &'static str, reason| {
-            service.decide_tool_call(house.owner, id, call.id, hash, ApprovalDecision::Allow, reason)
+            let answer = CallDecision { reason, ..CallDecision::new(hash, ApprovalDecision::Allow) };
+            service.decide_tool_call(house.owner, id, call.id, answer)
         };
         assert_eq!(conflict(decide("another", None).await), "approval_changed");
         let long = Some("x".repeat(limits::DENY_REASON_CHARS + 1));
         assert!(matches!(decide("", long).await, Err(ServiceError::Invalid(invalid)) if invalid.field == "reason"));
         let stranger = turnleaf_platform::ids::mint();
-        let foreign = service.decide_tool_call(stranger, id, call.id, &ask.hash, ApprovalDecision::Allow, None).await;
+        let foreign = service
+            .decide_tool_call(stranger, id, call.id, CallDecision::new(&ask.hash, ApprovalDecision::Allow))
+            .await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
         let result_is_no_call = service.stop_tool_call(house.owner, id, turn.blocks[0].id).await;
         assert!(matches!(result_is_no_call, Err(ServiceError::NotFound)));
@@ -87,7 +91,9 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
             tool_use_blocks(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
         assert!(since > requested_at, "it runs since it was allowed, not since it was written");
         assert_eq!(lab.run_count("write"), before + 1);
-        let late = service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Deny, None).await;
+        let late = service
+            .decide_tool_call(house.owner, id, call.id, CallDecision::new(&ask.hash, ApprovalDecision::Deny))
+            .await;
         assert_eq!(conflict(late), "not_asked");
         house.check_invariants().await;
         house.close().await;

@@ -12,6 +12,7 @@ use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{EventCursor, FollowerItem};
+use turnleaf_service::tools::calls::CallDecision;
 use turnleaf_store::{fsck, generations};
 
 use crate::test_server::{TestServer, finish_steps, streamed_answer, text_step, thinking_step};
@@ -258,7 +259,8 @@ async fn decision_right_after_restart_resumes_reply_itself() {
     let ending = ScriptedAnswer::Stream([vec![text_step("Done.")], finish_steps("stop")].concat());
     let house = TestServer::reopen_with_tools(dir, single_registry(provider([ending])), Arc::new(lab.clone())).await;
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
-    house.service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Allow, None).await.unwrap();
+    let answer = CallDecision::new(&ask.hash, ApprovalDecision::Allow);
+    house.service.decide_tool_call(house.owner, id, call.id, answer).await.unwrap();
     let turn = house.wait_until_complete(id).await;
     assert_eq!((lab.run_count("write"), tool_use_blocks(&turn).len()), (1, 1));
     house.check_invariants().await;

@@ -32,7 +32,7 @@ const HEADER: &str = "canary-header-value-0123456789";
 const HOSTILE: &str = "</p><script>alert(1)</script> Reads files.\u{202e}";
 
 /// Returns the configuration of a program that does not exist, so no process starts.
-fn configured_server() -> ToolServerConfig {
+pub fn configured_server() -> ToolServerConfig {
     ToolServerConfig {
         id: "notes".into(),
         name: "Notes".into(),
@@ -49,12 +49,19 @@ fn configured_server() -> ToolServerConfig {
 }
 
 /// Returns the API over the real toolbox. Its MCP servers never start, so they offer what is stored.
-async fn api_with_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
+pub async fn api_with_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
     api_with_server_tools(configured_server(), answers).await
 }
 
-async fn api_with_server_tools(server: ToolServerConfig, answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
-    let provider = ScriptedProvider::new("scripted", answers);
+pub async fn api_with_server_tools(
+    server: ToolServerConfig,
+    answers: impl IntoIterator<Item = ScriptedAnswer>,
+) -> TestApi {
+    api_with_provider(server, ScriptedProvider::new("scripted", answers)).await
+}
+
+/// Returns the API over the real toolbox with this configured server and this provider.
+pub async fn api_with_provider(server: ToolServerConfig, provider: ScriptedProvider) -> TestApi {
     let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
     let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(PlainReader));
     let registry =
@@ -68,7 +75,7 @@ async fn api_with_server_tools(server: ToolServerConfig, answers: impl IntoItera
     TestApi::with_server(house)
 }
 
-fn tool(name: &str, description: &str) -> ListedTool {
+pub fn tool(name: &str, description: &str) -> ListedTool {
     ListedTool {
         tool: name.into(),
         title: name.into(),
@@ -78,7 +85,7 @@ fn tool(name: &str, description: &str) -> ListedTool {
     }
 }
 
-async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
+pub async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
     let mut tx = api.house.db.begin().await.unwrap();
     tool_listings::put(&mut tx, api.house.owner, server, tools, SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
@@ -92,12 +99,12 @@ async fn configure_files_server(api: &TestApi) {
     store_offered_tools(api, "files", &[tool("read", HOSTILE), tool("write", "Writes files.")]).await;
 }
 
-async fn put(api: &TestApi, path: &str, body: Value) -> (StatusCode, Value) {
+pub async fn put(api: &TestApi, path: &str, body: Value) -> (StatusCode, Value) {
     api.call("PUT", path, Some(body)).await
 }
 
 /// Returns the wire names of the tools that a branch offers.
-async fn branch_offers(api: &TestApi, branch: &str) -> Vec<String> {
+pub async fn branch_offers(api: &TestApi, branch: &str) -> Vec<String> {
     let (_, branch) = api.call("GET", &format!("/api/branches/{branch}"), None).await;
     let tools = branch["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -470,7 +477,7 @@ async fn pinned_tool_runs_unasked_only_as_pinned_in_configuration() {
 }
 
 /// Returns a call of `notes/list` by a reply that has ended.
-async fn call_of_list(api: &TestApi) -> ToolCall {
+pub async fn call_of_list(api: &TestApi) -> ToolCall {
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["notes/list"] } }))).await;
     let chat = chat["id"].as_str().unwrap().to_owned();
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;

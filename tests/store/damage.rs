@@ -87,7 +87,7 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
         client_request_id: None,
     };
     service.create_document(owner, document).await.unwrap();
-    service.set_tool_policy(owner, "", "calculator", None, ToolApprovalPolicy::Never).await.unwrap();
+    service.set_tool_policy(owner, "", "calculator", None, Some(ToolApprovalPolicy::Never)).await.unwrap();
     let server = StoredToolServer {
         id: next_id(),
         owner_id: owner,

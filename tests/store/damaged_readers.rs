@@ -9,7 +9,9 @@ use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, T
 use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
-use turnleaf_store::{Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, turns, uploads, users};
+use turnleaf_store::{
+    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, server_policies, turns, uploads, users,
+};
 use uuid::Uuid;
 
 use crate::damage::{drop_checks, sql, start_service};
@@ -66,6 +68,7 @@ pub async fn read_all(
         }
     }
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
+    server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     branches::ends::last_used_locks(db, owner, 10).await.map_err(text("models used"))?;
     blobs::find(db, owner, SHA256).await.map_err(text("file"))?;
     blobs::image_forms(db, SHA256).await.map_err(text("forms of a file"))?;

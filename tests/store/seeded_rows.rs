@@ -1,6 +1,7 @@
 //! Seed rows for the tests of damage: a value for nearly every column, beyond what the walkthrough creates.
 
 use bytes::Bytes;
+use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::{ModelLock, Thinking, UserId};
 use turnleaf_service::Service;
 use turnleaf_service::chats::ChatChange;
@@ -10,6 +11,7 @@ use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::providers::{ProviderSettings, StoredProvider};
 use turnleaf_store::search::queue;
+use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::{Db, providers};
 use uuid::Uuid;
@@ -76,6 +78,9 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
     let mut tx = db.begin().await.unwrap();
     providers::insert(&mut tx, &provider).await.unwrap();
     trusted_tools::pin(&mut tx, owner, &tool).await.unwrap();
+    let seen = [("read".to_owned(), "00".to_owned())].into();
+    let policy = ServerPolicy { server: "files".into(), policy: ToolApprovalPolicy::Allow, seen };
+    server_policies::put(&mut tx, owner, &policy, next_time()).await.unwrap();
     tx.commit().await.unwrap();
 
     let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };

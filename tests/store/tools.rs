@@ -5,17 +5,18 @@ use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::*;
+use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_listings::ListedTool;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
 use turnleaf_store::{
-    Db, StoreError, blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
-    turn_blocks, turns, users,
+    Db, StoreError, blobs, branches, chat_tools, chats, exchanges, server_policies, tool_listings, tool_policies,
+    tool_servers, turn_blocks, turns, users,
 };
 use uuid::Uuid;
 
-use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
+use crate::{damage, databases};
 
 /// Creates the local owner and another account.
 async fn two_owners(db: &Db) -> (UserId, UserId) {
@@ -174,11 +175,73 @@ async fn new_policy_replaces_previous_one() {
         tx.commit().await.unwrap();
         assert_eq!(list_policies(one).await, of_one[..1]);
         let mut tx = db.begin().await.unwrap();
+        tool_policies::delete_of_tool(&mut tx, other, "files", "read").await.unwrap();
+        tool_policies::delete_of_tool(&mut tx, owner, "files", "gone").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(list_policies(one).await, of_one[..1]);
+        let mut tx = db.begin().await.unwrap();
+        tool_policies::delete_of_tool(&mut tx, owner, "files", "read").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(list_policies(one).await, []);
+        let mut tx = db.begin().await.unwrap();
         tool_policies::delete_of_server(&mut tx, owner, "files").await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(tool_policies::list(db, owner).await.unwrap(), []);
         fresh.close().await;
     }
+}
+
+#[tokio::test]
+async fn server_policy_is_replaced_deleted_and_private_to_its_owner() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let policy = |server: &str, policy, seen: &[(&str, &str)]| ServerPolicy {
+            server: server.into(),
+            policy,
+            seen: seen.iter().map(|(tool, hash)| ((*tool).to_owned(), (*hash).to_owned())).collect(),
+        };
+        let allow = policy("files", ToolApprovalPolicy::Allow, &[("read", "h1"), ("../x", "h2")]);
+        let never = policy("web", ToolApprovalPolicy::Never, &[]);
+        let mut tx = db.begin().await.unwrap();
+        for stored in [&policy("files", ToolApprovalPolicy::Ask, &[]), &allow, &never] {
+            server_policies::put(&mut tx, owner, stored, next_time()).await.unwrap();
+        }
+        server_policies::delete(&mut tx, other, "web").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(server_policies::list(db, owner).await.unwrap(), [allow.clone(), never.clone()]);
+        assert_eq!(server_policies::list(db, other).await.unwrap(), []);
+        assert!(allow.allows("read", "h1") && !allow.allows("read", "h2") && !allow.allows("new", "h1"));
+        let mut tx = db.begin().await.unwrap();
+        server_policies::delete(&mut tx, owner, "files").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(server_policies::list(db, owner).await.unwrap(), [never]);
+        fresh.close().await;
+    }
+}
+
+/// A row that cannot be read refuses (fail closed), and allows nothing.
+#[tokio::test]
+async fn unreadable_server_policy_refuses() {
+    let fresh = databases::empty_sqlite().await;
+    fresh.db.migrate(None, databases::noon()).await.unwrap();
+    let db = &fresh.db;
+    let (owner, _) = two_owners(db).await;
+    let seen = [("read".to_owned(), "h".to_owned())].into();
+    let allow = ServerPolicy { server: "files".into(), policy: ToolApprovalPolicy::Allow, seen };
+    for (column, expected) in [("policy", ToolApprovalPolicy::Never), ("seen", ToolApprovalPolicy::Allow)] {
+        let mut tx = db.begin().await.unwrap();
+        server_policies::put(&mut tx, owner, &allow, next_time()).await.unwrap();
+        tx.commit().await.unwrap();
+        let text = format!(
+            "PRAGMA ignore_check_constraints = ON; UPDATE server_policies SET {column} = CAST(X'ff00fe' AS TEXT); \
+             PRAGMA ignore_check_constraints = OFF"
+        );
+        damage::sql(db, text).await;
+        let stored = server_policies::list(db, owner).await.unwrap();
+        assert_eq!((stored[0].policy, stored[0].allows("read", "h")), (expected, false), "{column}");
+    }
+    fresh.close().await;
 }
 
 #[tokio::test]

@@ -147,6 +147,7 @@ impl FakeToolbox {
             },
             origin: Some(ToolOrigin::Client),
             called: None,
+            is_found: false,
         };
         [of_ours, vec![client]].concat()
     }

@@ -20,6 +20,8 @@ mod names;
 mod page;
 #[path = "fuzzing/ranges.rs"]
 mod ranges;
+#[path = "fuzzing/server_file.rs"]
+mod server_file;
 
 use invariants::assert_framer_invariants;
 
@@ -45,4 +47,5 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "page", check: page::converter_holds },
     FuzzTarget { name: "ranges", check: ranges::selection_holds },
     FuzzTarget { name: "file_name", check: names::file_name_holds },
+    FuzzTarget { name: "server_file", check: server_file::reader_holds },
 ];

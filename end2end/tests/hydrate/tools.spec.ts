@@ -165,6 +165,57 @@ test("a refusal reaches the model with its reason", async ({ page, model, turnle
   expect(tools.ran).toEqual([]);
 });
 
+test("arguments are edited before the call is allowed, and the model is told", async ({ page, model, turnleaf, tools, watch }) => {
+  watch.expect(/status of 422/);
+  await openChatWithTools(page, turnleaf);
+  await sendAndCallTool(page, model, "delete", "a.txt");
+  await approvalPrompt(page).getByRole("link", { name: "Edit" }).click();
+  const field = page.getByRole("textbox", { name: /Arguments as JSON/ });
+  await expect(field).toHaveValue(/"text": "a\.txt"/);
+  await field.fill('{ "text": 1 }');
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await expect(page.getByRole("status")).toHaveText("Nothing was run. Correct the arguments.");
+  await expect(page.getByText(/arguments\/text: /)).toBeVisible();
+  await expect(field).toHaveValue('{ "text": 1 }');
+  expect(tools.ran).toEqual([]);
+  await field.fill('{ "text": "b.txt" }');
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await waitForHydration(page);
+  const request = await finishReply(page, model);
+  expect(tools.ran).toEqual(["delete b.txt"]);
+  expect(toolMessages(request)[0]!.content).toContain("The user edited this call.");
+  await toolCards(page).first().locator("summary").first().click();
+  await expect(toolCards(page).first()).toContainText("Edited by you. The model wrote:");
+  await expect(toolCards(page).first()).toContainText("a.txt");
+});
+
+test("all tools of a server are allowed only after a confirmation", async ({ page, model, turnleaf, tools, watch }) => {
+  watch.expect(/status of 422/);
+  await openChatWithTools(page, turnleaf);
+  await sendAndCallTool(page, model, "delete", "a.txt");
+  await approvalPrompt(page).getByRole("link", { name: "Allow whole server" }).click();
+  const allow = page.getByRole("button", { name: "Allow all its tools" });
+  await allow.click();
+  await expect(page.getByRole("status")).toHaveText("Nothing was allowed. Confirm that you trust the server.");
+  expect(tools.ran).toEqual([]);
+  await page.getByRole("checkbox", { name: /I trust this server/ }).check();
+  await allow.click();
+  await waitForHydration(page);
+  await finishReply(page, model);
+  await sendAndCallTool(page, model, "delete", "b.txt");
+  await finishReply(page, model, "Both.");
+  expect(tools.ran).toEqual(["delete a.txt", "delete b.txt"]);
+  // It is undone in Settings.
+  await page.goto("/settings/tools");
+  const card = page.getByRole("article", { name: "Files" });
+  const policy = card.getByRole("combobox", { name: "Permission for all tools of this server" });
+  await expect(policy).toHaveValue("allow");
+  await policy.selectOption("never");
+  await card.getByRole("button", { name: /^Save permission/ }).first().click();
+  await expect(page.getByRole("status")).toHaveText("Saved.");
+  await expect(policy).toHaveValue("never");
+});
+
 test("what is allowed in a chat is not asked again there, and is in another", async ({ page, model, turnleaf, tools }) => {
   await openChatWithTools(page, turnleaf);
   await sendAndCallTool(page, model, "delete", "a.txt");

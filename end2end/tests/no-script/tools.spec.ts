@@ -56,6 +56,35 @@ test("a refusal goes with its reason", async ({ page, model, turnleaf, tools }) 
   expect(tools.ran).toEqual([]);
 });
 
+test("the arguments of a call are edited with a form", async ({ page, model, turnleaf, tools, watch }) => {
+  watch.expect(/status of 422/);
+  await page.goto(`/c/${await createChatWithTools(turnleaf)}`);
+  await sendAndCallTool(page, model, "a.txt");
+  await approvalPrompt(page).getByRole("link", { name: "Edit" }).click();
+  const field = page.getByRole("textbox", { name: /Arguments as JSON/ });
+  await field.fill('{ "text": \n');
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await expect(page.getByText(/not valid JSON \(line 2\)/)).toBeVisible();
+  await field.fill('{ "text": "b.txt" }');
+  await page.getByRole("button", { name: "Allow once" }).click();
+  const request = await finishReply(page, model, "Deleted.");
+  expect(toolMessages(request)[0]!.content).toContain("The user edited this call.");
+  expect(tools.ran).toEqual(["delete b.txt"]);
+});
+
+test("all tools of a server are allowed with a form that has to be confirmed", async ({ page, model, turnleaf, tools, watch }) => {
+  watch.expect(/status of 422/);
+  await page.goto(`/c/${await createChatWithTools(turnleaf)}`);
+  await sendAndCallTool(page, model, "a.txt");
+  await approvalPrompt(page).getByRole("link", { name: "Allow whole server" }).click();
+  await page.getByRole("button", { name: "Allow all its tools" }).click();
+  await expect(page.getByRole("status")).toHaveText("Nothing was allowed. Confirm that you trust the server.");
+  await page.getByRole("checkbox", { name: /I trust this server/ }).check();
+  await page.getByRole("button", { name: "Allow all its tools" }).click();
+  await finishReply(page, model, "Deleted.");
+  expect(tools.ran).toEqual(["delete a.txt"]);
+});
+
 test("the list of chats says which needs somebody, and the tools of a chat are a link", async ({ page, model, turnleaf }) => {
   const chat = await createChatWithTools(turnleaf, "Waits");
   await page.goto(`/c/${chat}`);

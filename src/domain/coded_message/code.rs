@@ -202,6 +202,13 @@ define_codes! {
     OnePolicyPerTool, "one_policy_per_tool", "set one per tool";
     UnknownPolicy, "unknown_policy", "must be `ask`, `allow` or `never`";
     ProgramsRefused, "programs_refused", "Local programs can only be added in the configuration file.";
+    NotJson, "not_json", "is not valid JSON (line {line}): {reason}";
+    NoServersInFile, "no_servers_in_file", "contains no tool servers";
+    NoServerAddress, "no_server_address", "It names neither a program nor an address.";
+    TransportUnsupported, "transport_unsupported", "Connections of the type {kind} are not supported.";
+    WrongType, "wrong_type", "`{name}` has the wrong type";
+    ServerConnected, "server_connected", "It is already connected as {name}.";
+    ValuesMissing, "values_missing", "It needs a value for {names}.";
     // Connections.
     ProviderIdInvalid, "provider_id_invalid", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`";
     ProviderExists, "provider_exists", "provider `{id}` already exists";

@@ -7,11 +7,12 @@ use crate::fixtures;
 
 const TOOLS: &str = include_str!("../golden/tools.jsonl");
 const FAILURE: &str = include_str!("../golden/failure.jsonl");
+const EDITED: &str = include_str!("../golden/edited.jsonl");
 const NEWER: &str = include_str!("../golden/newer.jsonl");
 
 #[test]
 fn stored_lines_parse_and_are_written_the_same_to_the_byte() {
-    for line in TOOLS.lines().chain(FAILURE.lines()) {
+    for line in TOOLS.lines().chain(FAILURE.lines()).chain(EDITED.lines()) {
         let event: Event = serde_json::from_str(line).unwrap();
         assert!(!matches!(event, Event::Unknown(_)), "{line}");
         assert_eq!(serde_json::to_string(&event).unwrap(), line);
@@ -23,6 +24,7 @@ fn corpus_has_every_event() {
     let names: std::collections::BTreeSet<String> = TOOLS
         .lines()
         .chain(FAILURE.lines())
+        .chain(EDITED.lines())
         .map(|line| serde_json::from_str::<Event>(line).unwrap().name().to_owned())
         .collect();
     assert_eq!(names.into_iter().collect::<Vec<_>>(), {
@@ -46,7 +48,7 @@ fn events_and_blocks_of_newer_version_survive_in_place() {
 
 #[test]
 fn event_name_is_its_json_type() {
-    for line in [TOOLS, FAILURE, NEWER].iter().flat_map(|corpus| corpus.lines()) {
+    for line in [TOOLS, FAILURE, EDITED, NEWER].iter().flat_map(|corpus| corpus.lines()) {
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
     }
@@ -54,7 +56,7 @@ fn event_name_is_its_json_type() {
 
 #[test]
 fn only_deltas_may_be_shown_before_they_are_stored() {
-    for line in TOOLS.lines().chain(FAILURE.lines()) {
+    for line in TOOLS.lines().chain(FAILURE.lines()).chain(EDITED.lines()) {
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(event.is_delta(), event.name() == "block_delta", "{line}");
     }

@@ -94,6 +94,20 @@ fn golden_reply_of_newer_version_folds_around_unknown_events() {
     assert_eq!(serde_json::from_value::<Turn>(json).unwrap(), turn);
 }
 
+#[test]
+fn golden_edited_call_keeps_arguments_of_model() {
+    let events = read(include_str!("../golden/edited.jsonl"));
+    let mut turn = pending();
+    assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+    let call = &turn.blocks[0];
+    let Content::ToolUse { arguments, arguments_raw, status: ToolStatus::Done, .. } = &call.content else { panic!() };
+    assert_eq!(arguments.to_string(), r#"{"path":"/c"}"#);
+    assert_eq!(arguments_raw.as_deref(), Some(r#"{"path": "/a", "n": 1.0}"#));
+    let edit = CallEdit::from_block(call).unwrap();
+    assert_eq!(edit.arguments.to_string(), r#"{"path":"/a","n":1.0}"#, "the first ones stay");
+    assert_eq!(call.block_metadata["decision"]["decision"], "allow");
+}
+
 fn start(id: u64, seq: u32, state: BlockState, content: Content) -> Event {
     let mut block = fixtures::block(2, seq, content);
     (block.id, block.state) = (fixtures::block_id(id), state);
@@ -106,6 +120,14 @@ fn delta(id: u64, text: &str) -> Event {
 
 fn end(id: u64, state: BlockState, content: Option<Content>) -> Event {
     Event::BlockEnd { block_id: fixtures::block_id(id), state, content }
+}
+
+fn edit(id: u64) -> Event {
+    Event::CallEdited {
+        block_id: fixtures::block_id(id),
+        arguments: json!({ "q": id }),
+        at: chrono::DateTime::UNIX_EPOCH,
+    }
 }
 
 #[test]
@@ -124,6 +146,13 @@ fn contradicting_event_is_named_and_changes_only_sequence_number() {
         (vec![text()], end(0, Open, None), "an end must end"),
         (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
+        (vec![], edit(9), "no such block"),
+        (vec![text()], edit(0), "only tool calls are edited"),
+        (
+            vec![start(0, 0, Open, fixtures::tool_use("c", "t", Value::Null, ToolStatus::Pending))],
+            edit(0),
+            "the call is still being written",
+        ),
         (
             vec![start(0, 0, Open, fixtures::tool_result("c", "t", Value::Null))],
             delta(0, "a"),
@@ -260,7 +289,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         8 => (id.clone(), "[a🌦 ]{0,3}").prop_map(|(id, text)| delta(id, &text)),
         5 => (id.clone(), state(), content()).prop_map(|(id, state, content)| start(id, id as u32, state, content)),
         3 => (id.clone(), state(), prop::option::of(content())).prop_map(|(id, state, content)| end(id, state, content)),
-        1 => id.prop_map(|id| Event::tool_update(fixtures::block_id(id), ToolStatus::Running, Some(id))),
+        1 => id.clone().prop_map(|id| Event::tool_update(fixtures::block_id(id), ToolStatus::Running, Some(id))),
+        1 => id.prop_map(edit),
         2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
         1 => Just(Event::ModelReturned { model: "m".into() }),
         1 => Just(Event::Attempt(crate::turn::RetryAttempt {

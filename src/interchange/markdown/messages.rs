@@ -13,6 +13,7 @@ pub const SYSTEM: &str = "System";
 pub const EDITED: &str = "edited by you";
 pub const HIDDEN_REASONING: &str = "The provider does not share this reasoning.";
 pub const ARGUMENTS: &str = "Arguments";
+pub const MODEL_WROTE: &str = "A person edited the arguments before allowing the call. The model wrote:";
 pub const NO_ARGUMENTS: &str = "No arguments.";
 pub const RESULT: &str = "Result";
 pub const TOOL_ERROR: &str = "Error";

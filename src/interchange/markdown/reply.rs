@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::blocks::{MarkdownOptions, write_block, write_image};
 use super::{escaping, messages};
 use crate::domain::block::Content;
+use crate::domain::call_edit::CallEdit;
 use crate::domain::export::ExportDetail;
 use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
 use crate::domain::turn::TurnStatus;
@@ -132,6 +133,10 @@ fn tool(out: &mut impl Write, call: &Block, answer: Option<&Block>, options: &Ma
             writeln!(out, "{}\n", messages::ARGUMENTS)?;
             json(out, arguments)?;
         }
+    }
+    if let Some(written) = CallEdit::arguments_in(&call.block_metadata) {
+        writeln!(out, "{}\n", messages::MODEL_WROTE)?;
+        json(out, written)?;
     }
     write_result(out, answer, options)?;
     if options.tools == ExportDetail::Folded { unfold(out) } else { Ok(()) }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::block::{BlockState, ToolStatus};
+use crate::domain::call_edit::CallEdit;
 use crate::domain::{FailureKind, fixtures};
 
 fn file(blob: &str, mime: &str) -> String {
@@ -111,6 +112,17 @@ fn reasoning_and_tools_follow_options() {
     let plain = ExportedTurn { is_thinking_mode: false, ..shown(&reply) };
     let text = write_path("t", &[plain], &options(ExportDetail::Full, ExportDetail::Full));
     assert!(!text.contains(thought) && text.matches("Arguments").count() == 2, "{text}");
+}
+
+#[test]
+fn edited_call_has_both_versions_of_its_arguments() {
+    let mut reply = fixtures::rich_reply(2);
+    let call = reply.blocks.iter_mut().find(|block| matches!(block.content, Content::ToolUse { .. })).unwrap();
+    let edit = CallEdit { arguments: json!({ "city": "Bergen" }), at: chrono::DateTime::default() };
+    call.block_metadata = edit.as_metadata();
+    let text = write_path("x", &[shown(&reply)], &options(ExportDetail::Folded, ExportDetail::Full));
+    let (edited, original) = text.split_once(messages::MODEL_WROTE).unwrap();
+    assert!(edited.contains("\"city\": \"Oslo\"") && original.contains("\"city\": \"Bergen\""), "{text}");
 }
 
 #[test]

@@ -150,12 +150,16 @@ pub fn locate(flags: &CliFlags, environment: &Environment) -> Result<Option<Path
     if named.is_some() {
         return Ok(named);
     }
+    Ok(default_path(environment).filter(|path| path.exists()))
+}
+
+/// Returns the path of the configuration file that is used when none is named; `None` without a home directory.
+pub fn default_path(environment: &Environment) -> Option<PathBuf> {
     let directory = match environment.text("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
         Some(directory) => Some(directory),
         None => etcetera::choose_base_strategy().ok().map(|strategy| strategy.config_dir()),
     };
-    let usual = directory.map(|directory| directory.join("turnleaf").join("config.toml"));
-    Ok(usual.filter(|path| path.exists()))
+    directory.map(|directory| directory.join("turnleaf").join("config.toml"))
 }
 
 /// Reads and parses the file at `path`.

@@ -261,7 +261,8 @@ fn checked_folder(folder: &Path, wrong: &impl Fn(&str, &str) -> ConfigError) -> 
     if folder.is_absolute() { Ok(folder.to_owned()) } else { Err(wrong("folder", "must be an absolute path")) }
 }
 
-fn is_variable(name: &str) -> bool {
+/// Returns true for the name of an environment variable.
+pub fn is_variable(name: &str) -> bool {
     let is_in = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(is_in)
 }

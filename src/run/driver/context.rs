@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -78,20 +80,23 @@ impl TurnRun<'_> {
                 let is_first = self.step == 0 && self.job.opening.is_some();
                 if is_first { None } else { self.earlier_request(self.step).await }
             };
-            let (context, earlier) = tokio::join!(self.read_available_context(), earlier);
+            let (context, earlier) = tokio::join!(self.read_available(|| self.read_context().boxed()), earlier);
             self.base_of_step = Some((self.step, earlier));
             self.context = Some(context?);
         }
         Ok(())
     }
 
-    /// Reads the context, with retries while the database is busy: the start of a reply waits as long as a write of
-    /// its deltas would.
-    async fn read_available_context(&self) -> Result<RequestContext, HaltReason> {
+    /// Reads what a request needs, with retries while the database is busy: the start of a reply waits as long as a
+    /// write of its deltas would.
+    pub(super) async fn read_available<'a, T>(
+        &'a self,
+        read: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
+    ) -> Result<T, HaltReason> {
         let began = Instant::now();
         loop {
-            let error = match self.read_context().await {
-                Ok(context) => return Ok(context),
+            let error = match read().await {
+                Ok(found) => return Ok(found),
                 Err(error) => error,
             };
             if !error.is_busy() || began.elapsed() > self.supervisor.timeouts().database {
@@ -132,6 +137,7 @@ impl TurnRun<'_> {
         }
         self.fit_images(&mut history, &mut manifest, &context.state);
         let offered = context.frozen.tools.clone().unwrap_or_default();
+        let found = offered.iter().filter(|tool| tool.is_found).map(|tool| tool.spec.name.clone()).collect();
         let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.provider_tool_name().is_some());
         let tools = match context.frozen.tools {
             Some(_) => others.into_iter().map(|offered| offered.spec).collect(),
@@ -156,7 +162,9 @@ impl TurnRun<'_> {
         };
         let not_sent = self.job.resolved_params.not_sent.clone();
         let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
-        (request, RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id })
+        let manifest =
+            RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id, found_tools: found };
+        (request, manifest)
     }
 
     /// Returns the response to continue from: this turn's last step, otherwise the reply before it. A repaired turn

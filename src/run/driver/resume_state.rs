@@ -6,6 +6,7 @@ use bytes::Bytes;
 use super::context::replayable_responses;
 use super::run::{AppliedRepair, HaltReason, TurnRun};
 use crate::path_cache::CachedResponse;
+use turnleaf_domain::call_edit::CallEdit;
 use turnleaf_domain::context::RequestManifest;
 use turnleaf_domain::notice::is_notice;
 use turnleaf_domain::repair::RequestRepair;
@@ -110,7 +111,9 @@ fn response_id(provider: &dyn Provider, bytes: &Bytes) -> Option<String> {
 fn open_calls(turn: &Turn) -> Vec<PendingCall> {
     let open = |block: &Block| match &block.content {
         Content::ToolUse { tool_use_id, tool_name, arguments_raw, arguments, status, .. } if status.is_open() => {
-            let raw = arguments_raw.clone().unwrap_or_else(|| arguments.to_string());
+            // A person's edit counts instead of what the model wrote.
+            let raw = arguments_raw.clone().filter(|_| CallEdit::from_block(block).is_none());
+            let raw = raw.unwrap_or_else(|| arguments.to_string());
             Some(PendingCall {
                 block_id: block.id,
                 tool_use_id: tool_use_id.clone(),

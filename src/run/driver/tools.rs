@@ -89,15 +89,16 @@ impl TurnRun<'_> {
         };
         live.set_waiting(false);
         ending?;
+        let has_searched = step.has_searched();
         drop(step);
-        let is_handed_over = |block: &block::Block| {
-            matches!(block.content, Content::ToolUse { status: block::ToolStatus::HandedOver, .. })
-        };
         if self.recorder.turn().blocks.iter().any(is_handed_over) {
             return Ok(AnsweredBy::Client);
         }
         if has_waited || self.provider.api() == MissingProvider::API {
             self.refresh_provider()?;
+        }
+        if has_searched {
+            self.reload_tools().await?;
         }
         self.set_status(TurnStatus::Streaming);
         self.recorder.flush(JournalBatch::default()).await?;
@@ -152,6 +153,10 @@ impl TurnRun<'_> {
         self.recorder.flush(JournalBatch::default()).await?;
         Err(HaltReason::LeftWaiting)
     }
+}
+
+fn is_handed_over(block: &block::Block) -> bool {
+    matches!(block.content, Content::ToolUse { status: block::ToolStatus::HandedOver, .. })
 }
 
 /// Returns the interval at which progress is recorded.

@@ -80,6 +80,9 @@ pub enum CliCommand {
     Import(ImportArgs),
     /// Export all chats, or one
     Export(ExportArgs),
+    /// Manage tool servers
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     /// Check or show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -103,6 +106,33 @@ pub enum ConfigCommand {
     Check,
     /// Show every setting and its origin; secrets are masked
     Print,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolsCommand {
+    /// Import the tool servers of another program: mcpServers, servers of VS Code, context_servers of Zed
+    Import(ToolsImportArgs),
+}
+
+impl ToolsCommand {
+    /// Returns true if the command changes nothing.
+    pub fn is_dry_run(&self) -> bool {
+        let Self::Import(args) = self;
+        args.dry_run
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ToolsImportArgs {
+    /// JSON file of the program, or - for standard input. Variables such as ${env:NAME} take their values from the
+    /// environment of this command, ${input:my-key} from MY_KEY
+    pub file: PathBuf,
+    /// Show what would be imported, without importing it
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also replace headers and limits of servers that are connected already
+    #[arg(long)]
+    pub update: bool,
 }
 
 #[derive(Debug, clap::Args)]

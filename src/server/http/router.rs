@@ -112,6 +112,7 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/again" turns::pages::retry_page),
     page!(get "/turns/{id}/sent" turns::pages::sent_page),
     page!(get "/turns/{id}/raw" turns::pages::raw_page),
+    page!(get "/turns/{id}/calls/{block}" turns::call_page::show),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -233,6 +234,7 @@ const ROUTES: &[Route] = &[
     api!(patch "/api/tool-servers/{id}" tools::api::change_server, tools::operations::change_tool_server),
     api!(delete "/api/tool-servers/{id}" tools::api::remove_server, tools::operations::remove_tool_server),
     api!(post "/api/tool-servers/{id}/restart" tools::api::restart_server, tools::operations::restart_tool_server),
+    api!(put "/api/tool-servers/{id}/policy" tools::api::set_server_policy, tools::operations::set_server_policy),
     api!(get "/api/blobs/{sha256}" attachments::blobs::show, tools::operations::show_blob),
     page!(get "/settings/tools" tools::page::show),
     page!(post "/forms/tools/default" tools::page::save_default),
@@ -242,6 +244,10 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/tools/change" tools::page::change),
     page!(post "/forms/tools/restart" tools::page::restart),
     page!(post "/forms/tools/remove" tools::page::remove),
+    page!(post "/forms/tools/server-policy" tools::page::save_server_policy),
+    page!(get "/settings/tools/import" tools::import::show),
+    page!(post "/settings/tools/import" tools::import::preview),
+    page!(post "/forms/tools/import" tools::import::add),
     // Server.
     api!(get "/api/usage" usage::show, openapi::server_operations::show_usage),
     api!(get "/api/features" features::show, openapi::server_operations::show_features),

@@ -1,5 +1,6 @@
 //! Tools: the API, and the page with its forms.
 
 pub mod api;
+pub mod import;
 pub mod operations;
 pub mod page;

@@ -1,6 +1,7 @@
 //! Turns: the API, the pages and the forms.
 
 pub mod api;
+pub mod call_page;
 pub mod forms;
 pub mod generations;
 pub mod operations;

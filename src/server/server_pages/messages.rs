@@ -14,6 +14,8 @@ pub mod preferences;
 pub mod providers;
 pub mod search;
 pub mod sent_request;
+pub mod tool_call;
+pub mod tool_import;
 pub mod tools;
 pub mod transfer;
 pub mod trash;

@@ -124,6 +124,7 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let repair =
         manifest.and_then(|manifest| manifest.repair).map(|repair| notice_sentence(repair.notice()).to_owned());
     let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
+    let found = manifest.map(|manifest| join_list(&manifest.found_tools)).filter(|names| !names.is_empty());
     let sent_at = generation.started_at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
     let sent_at = view! { <time datetime=generation.started_at.to_rfc3339()>{sent_at}</time> };
     view! {
@@ -138,6 +139,7 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
             {not_sent.map(|words| fact(texts::parameters(), words))}
             {repair.map(|words| fact(texts::repaired(), words))}
             {goes_on.map(|id| fact(texts::goes_on(), id))}
+            {found.map(|names| fact(texts::found_tools(), names))}
         </dl>
     }
     .into_any()

@@ -2,6 +2,7 @@
 //! server are untrusted and rendered as plain, uncut text.
 
 pub mod chat;
+pub mod import;
 mod rows;
 mod server;
 pub mod tool_server_form;
@@ -19,6 +20,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
+pub use rows::{DEFAULT_POLICY, SERVER_POLICY};
 pub use tool_server_form::{LIMIT_FIELDS, ToolServerForm, ToolServerFormValues};
 
 /// The content of the page.
@@ -46,7 +48,7 @@ impl ToolsPage {
             view! {
                 <section class="panel" aria-labelledby="own-title">
                     <h2 id="own-title">{words::built_in()}</h2>
-                    {rows::policies_form("", &self.built_in)}
+                    {rows::policies_form("", &self.built_in, false)}
                 </section>
             }
         });
@@ -67,6 +69,7 @@ impl ToolsPage {
                 <section id="add" class="panel" aria-labelledby="add-title">
                     <h2 id="add-title"><Icon name="plus"/>{words::add()}</h2>
                     <p class="hint">{words::add_hint()}</p>
+                    <p><a class="button" href="/settings/tools/import">{words::import_servers()}</a></p>
                     {adding}
                 </section>
             },

@@ -1,19 +1,20 @@
 //! Commands for a running reply: approve or deny a tool call, stop a call, continue a paused reply.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, ToolApprovalPolicy};
 use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf_domain::{
     Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, client_redaction, limits,
 };
+pub use turnleaf_run::mailbox::CallDecision;
 use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
 
 impl Service {
-    /// Answers the approval request of a call; `hash` identifies the request that is answered. The decision is stored
-    /// before this returns.
+    /// Answers the approval request of a call, whose hash identifies it. The decision is stored before this returns.
     ///
     /// # Errors
+    /// `InvalidField` for edited arguments that do not fit the tool's schema, named by their JSON pointer.
     /// `NotFound` for a call of another user; `not_asked` for a call without a pending request; `approval_changed`
     /// when the pending request is a different one.
     pub async fn decide_tool_call(
@@ -21,21 +22,32 @@ impl Service {
         owner: UserId,
         turn: TurnId,
         block: BlockId,
-        hash: &str,
-        decision: ApprovalDecision,
-        reason: Option<String>,
+        mut answer: CallDecision,
     ) -> Result<Turn, ServiceError> {
-        if reason.as_ref().is_some_and(|reason| reason.chars().count() > limits::DENY_REASON_CHARS) {
+        if answer.reason.as_ref().is_some_and(|reason| reason.chars().count() > limits::DENY_REASON_CHARS) {
             return Err(InvalidField::too_long("reason", limits::DENY_REASON_CHARS).into());
+        }
+        if answer.arguments.is_some() && !answer.decision.allows() {
+            return Err(InvalidField::new("arguments", MessageCode::OnlyWith.with("other", "allow")).into());
         }
         let turn = self.current_turn(owner, turn).await?;
         let call = call_of(&turn, block)?;
-        match ApprovalRequest::from_block(call) {
+        let ask = match ApprovalRequest::from_block(call) {
             None => return Err(no_open_request()),
-            Some(ask) if ask.hash != hash => return Err(changed()),
-            Some(_) => {}
+            Some(ask) if ask.hash != answer.hash => return Err(changed()),
+            Some(ask) => ask,
+        };
+        if let Some(arguments) = answer.arguments.take() {
+            answer.arguments = self.checked_edit(owner, (&turn, call), &ask, arguments).await?;
         }
-        self.send_command(owner, turn, RunCommand::Decide { block, hash: hash.to_owned(), decision, reason }).await
+        if answer.decision == ApprovalDecision::AllowServer {
+            if ask.server.is_empty() {
+                return Err(InvalidField::new("decision", MessageCode::NoValidDecision).into());
+            }
+            // The run asks the gate again about the other calls of the server.
+            self.set_server_policy(owner, &ask.server, Some(ToolApprovalPolicy::Allow)).await?;
+        }
+        self.send_command(owner, turn, RunCommand::Decide { block, answer }).await
     }
 
     /// Stops one call; the reply continues with the others. The end of the call is stored before this returns.
@@ -64,7 +76,7 @@ impl Service {
     }
 
     /// Returns the live state of a turn, without redaction.
-    async fn current_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
+    pub(super) async fn current_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
     }
@@ -87,12 +99,12 @@ impl Service {
     }
 }
 
-fn call_of(turn: &Turn, block: BlockId) -> Result<&Block, ServiceError> {
+pub(super) fn call_of(turn: &Turn, block: BlockId) -> Result<&Block, ServiceError> {
     let is_call = |known: &&Block| known.id == block && matches!(known.content, Content::ToolUse { .. });
     turn.blocks.iter().find(is_call).ok_or(ServiceError::NotFound)
 }
 
-fn no_open_request() -> ServiceError {
+pub(super) fn no_open_request() -> ServiceError {
     ServiceError::conflict("not_asked", MessageCode::ApprovalClosed)
 }
 

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 
 use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::ModelLock;
+use turnleaf_domain::branch::{ModelLock, PromptPrefix};
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::tool_listings::{self, ToolListing};
 use turnleaf_store::{Tx, branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
+use turnleaf_tools::tool_search;
 
 /// The setting that holds the default tools of new chats.
 pub(crate) const DEFAULT: &str = "tools.default";
@@ -107,16 +108,38 @@ impl Service {
         }
         let offered = self.offered_tools(owner, &branch.lock, &choice).await;
         let is_new = |tool: &OfferedTool| {
-            server_of(tool).is_some_and(|server| late.contains(server.as_str()))
-                && tools.iter().all(|known| known.spec.name != tool.spec.name)
+            let is_late = server_of(tool).is_some_and(|server| late.contains(server.as_str()));
+            // A late server may have so many tools that the model has to search for them.
+            (is_late || tool_search::is_search(tool)) && tools.iter().all(|known| known.spec.name != tool.spec.name)
         };
-        let room = limits::TOOLS_OFFERED.saturating_sub(tools.len());
+        let searches = offered.iter().any(tool_search::is_search);
+        let kept_free = if searches { limits::TOOLS_FOUND } else { 0 };
+        let room = (limits::TOOLS_OFFERED - kept_free).saturating_sub(tools.len());
         let new: Vec<OfferedTool> = offered.into_iter().filter(is_new).take(room).collect();
         if new.is_empty() {
             return Ok(());
         }
         tools.extend(new);
         branches::set_tools(tx, branch.id, &tools).await?;
+        Ok(())
+    }
+
+    /// Gives a fork the tools that searches on its source found, as far as they are still chosen.
+    pub(crate) async fn carry_found_tools(
+        &self,
+        source: BranchId,
+        choice: &ToolChoice,
+        frozen: &mut PromptPrefix,
+    ) -> Result<(), ServiceError> {
+        let Some(tools) = frozen.tools.as_mut().filter(|tools| tools.iter().any(tool_search::is_search)) else {
+            return Ok(());
+        };
+        let of_source = branches::frozen(self.db(), source).await?.and_then(|frozen| frozen.tools).unwrap_or_default();
+        let is_chosen = |tool: &OfferedTool| {
+            tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has_tool(&name))
+        };
+        let found: Vec<OfferedTool> = of_source.into_iter().filter(|tool| tool.is_found && is_chosen(tool)).collect();
+        *tools = tool_search::add_found(std::mem::take(tools), &found);
         Ok(())
     }
 

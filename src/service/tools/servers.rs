@@ -3,6 +3,8 @@
 
 mod draft;
 mod headers;
+pub mod imports;
+mod policies;
 mod view;
 
 use std::time::Duration;
@@ -10,14 +12,12 @@ use std::time::Duration;
 use crate::idempotency::Created;
 use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::ToolApprovalPolicy;
-use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_domain::{ChatId, InvalidField, MessageCode, ToolServerId, UserId, limits};
+use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
-use turnleaf_providers::page_fetcher::parse_host;
+use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::tool_policies;
-use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
+use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
 use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
@@ -67,6 +67,8 @@ impl Service {
             match (set_before.contains(&row.slug), is_set) {
                 (false, true) => self.tools().servers().retire(&own),
                 (true, false) => self.publish_tool_server(&row)?,
+                // The command line may have stored servers beside this process.
+                (_, false) => self.publish_changed_tool_server(&row)?,
                 _ => {}
             }
         }
@@ -76,11 +78,13 @@ impl Service {
     /// Returns all servers with their tools: configured ones, then stored ones.
     pub async fn tool_servers(&self, owner: UserId) -> Result<Vec<ToolServerView>, ServiceError> {
         let db = self.db();
-        let (rows, listings, policies) = tokio::try_join!(
+        let (rows, listings, policies, of_servers) = tokio::try_join!(
             tool_servers::list(db, owner),
             tool_listings::list(db, owner),
-            tool_policies::list(db, owner)
+            tool_policies::list(db, owner),
+            server_policies::list(db, owner)
         )?;
+        let of_server = |server: &str| ServerPolicy::of_server(&of_servers, server);
         let tools = self.tools();
         let all_configured = tools.configured();
         for server in all_configured.iter() {
@@ -91,16 +95,21 @@ impl Service {
         let status = |id: &str| tools.servers().status(&tools.server_key(owner, id));
         let configured = all_configured.iter().map(|server| {
             let listed = tools.server_tools(owner, &server.id, &listings);
+            let of_server = of_server(&server.id);
             let views = listed.iter().map(|tool| {
-                view::tool_view(Some(&server.id), tool, &policies, TrustStatus::from_seen(Some(server), tool, &seen))
+                let trust = TrustStatus::from_seen(Some(server), tool, &seen);
+                view::tool_view(Some(&server.id), tool, &policies, of_server, trust)
             });
-            view::configured_server_view(server, status(&server.id), views.collect())
+            view::configured_server_view(server, status(&server.id), of_server, views.collect())
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
             let listed = tools.server_tools(owner, &row.slug, &listings);
-            let views =
-                listed.iter().map(|tool| view::tool_view(Some(&row.slug), tool, &policies, TrustStatus::Absent));
-            view::stored_server_view(row, status(&row.slug), self.sealer().open_secrets(row).err(), views.collect())
+            let of_server = of_server(&row.slug);
+            let views = listed
+                .iter()
+                .map(|tool| view::tool_view(Some(&row.slug), tool, &policies, of_server, TrustStatus::Absent));
+            let unopened = self.sealer().open_secrets(row).err();
+            view::stored_server_view(row, status(&row.slug), (of_server, unopened), views.collect())
         });
         Ok(configured.chain(stored).collect())
     }
@@ -115,7 +124,7 @@ impl Service {
         let policies = tool_policies::list(self.db(), owner).await?;
         Ok(built_in::describe_all()
             .iter()
-            .map(|tool| view::tool_view(None, tool, &policies, TrustStatus::Absent))
+            .map(|tool| view::tool_view(None, tool, &policies, None, TrustStatus::Absent))
             .collect())
     }
 
@@ -126,6 +135,21 @@ impl Service {
         new: NewToolServer,
     ) -> Result<Created<ChangedToolServer>, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
+        let made = self.store_tool_server(owner, new).await?;
+        let (row, notices) = made.value;
+        if made.is_new {
+            self.publish_tool_server(&row)?;
+        }
+        let server = self.tool_server(owner, &row.slug).await?;
+        Ok(Created { value: ChangedToolServer { server, notices }, is_new: made.is_new })
+    }
+
+    /// Stores a new server, with notices for its owner. The caller holds the lock of changes.
+    pub(super) async fn store_tool_server(
+        &self,
+        owner: UserId,
+        new: NewToolServer,
+    ) -> Result<Created<(StoredToolServer, Vec<String>)>, ServiceError> {
         let id: ToolServerId = ids::mint();
         let rows = tool_servers::list(self.db(), owner).await?;
         let mut tx = self.db().begin().await?;
@@ -134,8 +158,7 @@ impl Service {
         {
             tx.rollback().await?;
             let row = rows.into_iter().find(|row| row.id.to_string() == made).ok_or(ServiceError::NotFound)?;
-            let server = self.tool_server(owner, &row.slug).await?;
-            return Ok(Created::existing(ChangedToolServer { server, notices: Vec::new() }));
+            return Ok(Created::existing((row, Vec::new())));
         }
         let configured = self.tools().configured();
         let configured = configured.iter().map(|server| server.id.clone());
@@ -148,19 +171,7 @@ impl Service {
         if taken.contains(&slug) {
             return Err(InvalidField::new("id", MessageCode::ToolServerExists.with("id", slug)).into());
         }
-        let now = self.clock().now();
-        let mut row = StoredToolServer {
-            id,
-            owner_id: owner,
-            slug,
-            name: String::new(),
-            url: String::new(),
-            sealed_headers: None,
-            settings: ToolServerSettings::default(),
-            is_enabled: true,
-            created_at: now,
-            updated_at: now,
-        };
+        let mut row = draft::empty_row(id, owner, slug, self.clock().now());
         new.fields.check_complete()?;
         let effects = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match tool_servers::insert(&mut tx, &row).await {
@@ -172,9 +183,7 @@ impl Service {
         // Policies and listings of an earlier server with this id must not apply to the new one.
         forget(&mut tx, owner, &row.slug).await?;
         tx.commit().await?;
-        self.publish_tool_server(&row)?;
-        let server = self.tool_server(owner, &row.slug).await?;
-        Ok(Created::new(ChangedToolServer { server, notices: effects.notices }))
+        Ok(Created::new((row, effects.notices)))
     }
 
     /// Changes the named fields and keeps the rest. A new address clears the headers, unless the change brings new
@@ -186,6 +195,18 @@ impl Service {
         change: ToolServerChange,
     ) -> Result<ChangedToolServer, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
+        let (row, notices) = self.store_tool_server_change(owner, id, change).await?;
+        self.publish_tool_server(&row)?;
+        Ok(ChangedToolServer { server: self.tool_server(owner, id).await?, notices })
+    }
+
+    /// Stores a change, and returns the new row with notices for its owner. The caller holds the lock of changes.
+    pub(super) async fn store_tool_server_change(
+        &self,
+        owner: UserId,
+        id: &str,
+        change: ToolServerChange,
+    ) -> Result<(StoredToolServer, Vec<String>), ServiceError> {
         let mut row = self.own_tool_server(owner, id).await?;
         let effects = draft::apply_change(&mut row, change, self.sealer())?;
         row.updated_at = self.clock().now();
@@ -197,8 +218,7 @@ impl Service {
             forget(&mut tx, owner, id).await?;
         }
         tx.commit().await?;
-        self.publish_tool_server(&row)?;
-        Ok(ChangedToolServer { server: self.tool_server(owner, id).await?, notices: effects.notices })
+        Ok((row, effects.notices))
     }
 
     /// Stops a server and removes it with its headers and the policies of its tools.
@@ -241,74 +261,6 @@ impl Service {
         self.tool_server(owner, id).await
     }
 
-    /// Returns all stored policies of tools, for all chats or for one.
-    pub async fn tool_policies(&self, owner: UserId) -> Result<Vec<StoredPolicy>, ServiceError> {
-        Ok(tool_policies::list(self.db(), owner).await?)
-    }
-
-    /// Revokes the policy of a tool, or of a tool and a host, in one chat: its next call asks for approval, unless it
-    /// is allowed everywhere.
-    pub async fn revoke_tool_answer(
-        &self,
-        owner: UserId,
-        chat: ChatId,
-        (server, tool, host): (&str, &str, Option<&str>),
-    ) -> Result<(), ServiceError> {
-        self.chat(owner, chat).await?;
-        let mut tx = self.db().begin().await?;
-        tool_policies::delete_in_chat(&mut tx, owner, chat, (server, tool, host)).await?;
-        Ok(tx.commit().await?)
-    }
-
-    /// Sets the policy of a tool for all chats. `Allow` is pinned to the tool's present description; `Ask` also
-    /// revokes what single chats and hosts allow. A host restricts the policy to calls that reach it, for tools that
-    /// are approved per host.
-    ///
-    /// # Errors
-    /// `InvalidField` for allowing all hosts at once, for an invalid host, and for a host of a tool that is not
-    /// approved per host.
-    pub async fn set_tool_policy(
-        &self,
-        owner: UserId,
-        server: &str,
-        tool: &str,
-        host: Option<&str>,
-        policy: ToolApprovalPolicy,
-    ) -> Result<ToolView, ServiceError> {
-        let origin = match server {
-            "" => ToolOrigin::BuiltIn { tool: tool.to_owned() },
-            server => ToolOrigin::Server { server: server.to_owned(), tool: tool.to_owned() },
-        };
-        let known = self.tools().find_tool(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
-        let host = scope_of(server, tool, host, policy)?;
-        let stored = StoredPolicy {
-            chat: None,
-            server: server.to_owned(),
-            tool: tool.to_owned(),
-            host,
-            policy,
-            schema_hash: (policy == ToolApprovalPolicy::Allow).then(|| known.schema_hash()),
-        };
-        let mut tx = self.db().begin().await?;
-        match (policy, stored.host.as_deref()) {
-            (ToolApprovalPolicy::Ask, Some(host)) => {
-                tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?
-            }
-            (ToolApprovalPolicy::Ask, None) => {
-                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
-                tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
-            }
-            (ToolApprovalPolicy::Allow | ToolApprovalPolicy::Never, _) => {
-                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
-            }
-        }
-        tx.commit().await?;
-        let policies = tool_policies::list(self.db(), owner).await?;
-        let seen = trusted_tools::list(self.db(), owner).await?;
-        let trust = TrustStatus::from_seen(self.tools().configured_server(server).as_ref(), &known, &seen);
-        Ok(view::tool_view((!server.is_empty()).then_some(server), &known, &policies, trust))
-    }
-
     /// Returns a stored row that its owner may change.
     async fn own_tool_server(&self, owner: UserId, id: &str) -> Result<StoredToolServer, ServiceError> {
         if let Some(server) = self.tools().configured_server(id) {
@@ -319,15 +271,35 @@ impl Service {
     }
 
     /// Starts or stops a server according to its row.
-    fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
+    pub(super) fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
         let servers = self.tools().servers();
         let key = self.tools().server_key(row.owner_id, &row.slug);
+        match self.connection_config(row)? {
+            Some(config) if row.is_enabled => servers.put(key, config),
+            _ => servers.remove(&key),
+        }
+        Ok(())
+    }
+
+    /// Starts a server whose row another process has changed; its running calls finish first.
+    fn publish_changed_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
+        let servers = self.tools().servers();
+        let key = self.tools().server_key(row.owner_id, &row.slug);
+        match self.connection_config(row)? {
+            Some(config) if row.is_enabled && !servers.has_config(&key, &config) => servers.replace(key, config),
+            Some(_) if row.is_enabled => {}
+            _ => servers.retire(&key),
+        }
+        Ok(())
+    }
+
+    /// Returns how a stored server is reached; `None` if its secrets cannot be opened.
+    fn connection_config(&self, row: &StoredToolServer) -> Result<Option<McpServerConfig>, ServiceError> {
         let secrets = match self.sealer().open_secrets(row) {
             Ok(secrets) => secrets,
             Err(error) => {
                 tracing::warn!(server = row.slug, %error, "stored headers cannot be opened");
-                servers.remove(&key);
-                return Ok(());
+                return Ok(None);
             }
         };
         let url = secrets.url.as_deref().unwrap_or(&row.url);
@@ -339,42 +311,13 @@ impl Service {
         let config = McpServerConfig { name: row.name.clone(), transport, start, idle, total };
         // Even a disabled server may have used these credentials before, so they must be redacted.
         self.supervisor().registry().remember_credentials(config.credentials());
-        if row.is_enabled {
-            servers.put(key, config);
-        } else {
-            servers.remove(&key);
-        }
-        Ok(())
-    }
-}
-
-/// Returns the host of a policy in canonical form.
-fn scope_of(
-    server: &str,
-    tool: &str,
-    host: Option<&str>,
-    policy: ToolApprovalPolicy,
-) -> Result<Option<String>, InvalidField> {
-    let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
-    match host.map(str::trim) {
-        None if by_host && policy == ToolApprovalPolicy::Allow => {
-            Err(InvalidField::new("host", MessageCode::IsMissing))
-        }
-        None => Ok(None),
-        Some(_) if !by_host => Err(InvalidField::new("host", MessageCode::HostOnly)),
-        // A stored row can be revoked even if its host is invalid.
-        Some(host) if policy == ToolApprovalPolicy::Ask => {
-            Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
-        }
-        Some(host) => {
-            let named = parse_host(host).ok_or_else(|| InvalidField::new("host", MessageCode::NotAHost))?;
-            Ok(Some(named))
-        }
+        Ok(Some(config))
     }
 }
 
 /// Deletes the policies and the listing of a server's tools.
 async fn forget(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     tool_policies::delete_of_server(tx, owner, server).await?;
+    server_policies::delete(tx, owner, server).await?;
     tool_listings::delete(tx, owner, server).await
 }

@@ -7,6 +7,7 @@ mod grants;
 mod library;
 mod listing_storage;
 pub mod selection;
+mod tool_finder;
 pub mod trust;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -28,6 +29,7 @@ use turnleaf_store::{Db, StoreError, tool_servers};
 use turnleaf_tools::built_in::{self, BuiltInTools};
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpServers, McpTransport};
 use turnleaf_tools::result::{redraw_pictures, text_result};
+use turnleaf_tools::tool_search;
 use turnleaf_tools::toolbox::{
     CallOutcome, GateDecision, NOT_AVAILABLE, RunningCall, ToolCall, ToolDescription, Toolbox, UnusableTool,
 };
@@ -166,7 +168,8 @@ impl ServiceToolbox {
         let (server, tool) = match origin {
             ToolOrigin::Client | ToolOrigin::Provider { .. } => return Ok(None),
             ToolOrigin::BuiltIn { tool } => {
-                return Ok(built_in::describe_all().into_iter().find(|known| known.tool == *tool));
+                let mut all = built_in::describe_all().into_iter().chain([tool_search::describe(&[])]);
+                return Ok(all.find(|known| known.tool == *tool));
             }
             ToolOrigin::Server { server, tool } => (server, tool),
         };
@@ -183,6 +186,9 @@ impl ServiceToolbox {
     /// Dispatches a call to the built-in tools or its server.
     fn start_call(&self, call: ToolCall) -> RunningCall {
         let unavailable = || RunningCall::from_result(text_result(CallOutcome::Unavailable, NOT_AVAILABLE));
+        if tool_search::is_origin(&call.origin) {
+            return self.search_tools(call);
+        }
         match call.origin {
             ToolOrigin::BuiltIn { tool } => {
                 self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)

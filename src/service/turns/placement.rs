@@ -309,7 +309,9 @@ impl Service {
         };
         let choice = self.chat_tool_choice(chat).await?;
         let of_chat = (chat.owner_id, chat.system_prompt.as_str());
-        branches::insert(tx, &branch, &self.freeze_branch(of_chat, &branch.lock, &choice).await).await?;
+        let mut frozen = self.freeze_branch(of_chat, &branch.lock, &choice).await;
+        self.carry_found_tools(source.id, &choice, &mut frozen).await?;
+        branches::insert(tx, &branch, &frozen).await?;
         Ok(branch)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use turnleaf_domain::UserId;
 
@@ -36,4 +36,33 @@ pub struct McpServerConfig {
     pub start: Option<Duration>,
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
+}
+
+impl McpServerConfig {
+    /// Returns true if both have the same name, transport and timeouts.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        (&self.name, self.start, self.idle, self.total) == (&other.name, other.start, other.idle, other.total)
+            && self.transport.is_same_as(&other.transport)
+    }
+}
+
+impl McpTransport {
+    fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Program { argv, env, folder },
+                Self::Program { argv: other_argv, env: other_env, folder: other_folder },
+            ) => (argv, env, folder) == (other_argv, other_env, other_folder),
+            (
+                Self::Http { url, headers, local_network },
+                Self::Http { url: other_url, headers: other_headers, local_network: other_local },
+            ) => {
+                let plain = |headers: &[(String, SecretString)]| -> Vec<(String, String)> {
+                    headers.iter().map(|(name, value)| (name.clone(), value.expose_secret().to_owned())).collect()
+                };
+                (url, local_network) == (other_url, other_local) && plain(headers) == plain(other_headers)
+            }
+            _ => false,
+        }
+    }
 }

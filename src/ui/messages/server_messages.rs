@@ -41,6 +41,7 @@ pub fn tool_title<'t>(tool: &str, title: &'t str) -> Cow<'t, str> {
         "calculator" => localized_word("Calculator", "计算器"),
         "fetch_page" => localized_word("Web page", "网页"),
         "search_chats" => localized_word("Search in your chats", "在你的对话中搜索"),
+        "tool_search" => localized_word("Tool search", "搜索工具"),
         _ => title,
     })
 }

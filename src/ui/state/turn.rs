@@ -195,9 +195,9 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, outcome: &mut FramesOutc
                     FrameChange::Shape(Some(block_id))
                 }
                 Event::BlockDelta { block_id, .. } => FrameChange::Growth(block_id),
-                Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => {
-                    FrameChange::Shape(Some(block_id))
-                }
+                Event::BlockUpdate { block_id, .. }
+                | Event::CallEdited { block_id, .. }
+                | Event::BlockEnd { block_id, .. } => FrameChange::Shape(Some(block_id)),
                 Event::BlockStart { block } => FrameChange::Shape(Some(block.id)),
                 Event::Usage { .. } | Event::Unknown(_) => FrameChange::Nothing,
                 _ => FrameChange::Shape(None),

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::hidden_characters;
 use crate::domain::block::{Block, BlockState, Content};
+use crate::domain::call_edit::CallEdit;
 use crate::domain::hidden_text::count_hidden_characters;
 use crate::domain::limits;
 use crate::domain::tool::canonical_arguments;
@@ -11,7 +12,7 @@ use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::transcript as words;
 
 /// Renders the arguments of a call in its card: the end of the partial text while the model writes them, all of them
-/// afterwards.
+/// afterwards, and those of the model if a person edited them.
 pub fn arguments(call: &Block) -> MarkupPart {
     let mut html = Html::default();
     hidden_characters::write_line(&mut html, words::arguments());
@@ -26,6 +27,10 @@ pub fn arguments(call: &Block) -> MarkupPart {
         _ => String::new(),
     };
     hidden_characters::write_text_box(&mut html, words::arguments(), true, &text);
+    if let Some(written) = CallEdit::arguments_in(&call.block_metadata) {
+        hidden_characters::write_line(&mut html, words::model_wrote());
+        hidden_characters::write_text_box(&mut html, words::model_wrote(), true, &as_text(written));
+    }
     MarkupPart::new(html.finish())
 }
 

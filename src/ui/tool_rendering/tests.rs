@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::call_edit::CallEdit;
 use crate::domain::fixtures::{self, tool_result, tool_use, turn_id};
 use crate::domain::{Block, Content};
 use crate::ui::locale::{Locale, with_locale};
+use crate::ui::messages::transcript as words;
 
 fn block(content: Content) -> Block {
     fixtures::block(2, 0, content)
@@ -58,6 +60,20 @@ fn hidden_characters_of_message_are_counted_and_named_on_demand() {
 fn all_arguments_are_drawn_however_long() {
     let html = rendered_arguments(json!({ "text": "x".repeat(300_000) }));
     assert!(html.contains(&"x".repeat(300_000)), "{}", html.len());
+}
+
+#[test]
+fn edited_call_shows_what_model_wrote() {
+    let mut call = block(tool_use("c", "look", json!({ "a": "edited" }), ToolStatus::Done));
+    assert!(!arguments(&call).markup().as_str().contains(words::model_wrote()));
+    let edit = CallEdit { arguments: json!({ "a": "<written>\u{202e}" }), at: chrono::DateTime::default() };
+    call.block_metadata = edit.as_metadata();
+    let html = arguments(&call).markup().as_str().to_owned();
+    let (edited, written) = html.split_once(words::model_wrote()).unwrap();
+    assert!(
+        edited.contains("edited") && written.contains("&lt;written&gt;<span") && !html.contains('\u{202e}'),
+        "{html}"
+    );
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
             </button>
         }
     };
+    let links = call_page_links(turn, block, !ask.server.is_empty());
     let (title_id, reason_id) = (format!("ask-{block}-title"), format!("ask-{block}-reason"));
     let labelled_by = title_id.clone();
     view! {
@@ -119,6 +120,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                     {button("button primary", "allow", words::allow())}
                     {button("button", "allow_in_chat", words::allow_in_chat())}
                     {button("button", "always", words::always())}
+                    {links}
                 </div>
                 <div class="ask-deny">
                     <label for=reason_id.clone()>{words::reason()}</label>
@@ -129,6 +131,17 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                 {posting.problem_view()}
             </form>
         </section>
+    }
+}
+
+/// Links to the page of the call, which edits the arguments and allows the whole server. It is a page of the server, so
+/// that it is no part of the bundle.
+fn call_page_links(turn: TurnId, block: BlockId, has_server: bool) -> AnyView {
+    let page = format!("/turns/{turn}/calls/{block}");
+    let all = format!("{page}#all");
+    view! {
+        <a class="button bare" rel="external" href=page>{words::edit_call()}</a>
+        {has_server.then(|| view! { <a class="button bare" rel="external" href=all>{words::allow_server()}</a> })}
     }
 }
 

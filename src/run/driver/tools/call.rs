@@ -16,6 +16,7 @@ use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::result::text_result;
+use turnleaf_tools::tool_search;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, ToolCall};
 
 /// The executor of a call.
@@ -52,6 +53,26 @@ pub(super) struct StepCall {
     pub progress: Option<watch::Receiver<Option<ToolProgress>>>,
     pub has_progress: bool,
     work: Option<AbortHandle>,
+}
+
+impl StepCall {
+    /// Returns the host that the call reaches, with these arguments instead of its own where they are given.
+    pub fn host(&self, edited: Option<&Value>) -> Option<String> {
+        let CallTarget::Toolbox(call) = &self.target else { return None };
+        match edited {
+            Some(arguments) => ToolCall { arguments: arguments.clone(), ..call.clone() }.host().unwrap_or_default(),
+            None => call.host().unwrap_or_default(),
+        }
+    }
+
+    /// Replaces the arguments with which the call runs.
+    pub fn replace_arguments(&mut self, arguments: Value) {
+        self.pending.raw = arguments.to_string();
+        if let CallTarget::Toolbox(call) = &mut self.target {
+            call.arguments = arguments.clone();
+        }
+        self.pending.arguments = Some(arguments);
+    }
 }
 
 /// The result of work done for a call.
@@ -160,6 +181,13 @@ impl ToolStep {
     /// Returns the index of the call with this block.
     pub fn call_index(&self, block: BlockId) -> Option<usize> {
         self.calls.iter().position(|call| call.pending.block_id == block)
+    }
+
+    /// Returns whether a call searched for tools.
+    pub fn has_searched(&self) -> bool {
+        let is_search =
+            |call: &StepCall| matches!(&call.target, CallTarget::Toolbox(call) if tool_search::is_origin(&call.origin));
+        self.calls.iter().any(is_search)
     }
 
     pub fn is_over(&self) -> bool {

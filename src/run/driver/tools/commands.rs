@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{CallEnding, CallStage, CallTarget, ToolStep};
+use super::call::{CallEnding, CallStage, StepCall, ToolStep};
 use super::result_texts;
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use crate::mailbox::{CommandEnvelope, CommandOutcome, RunCommand};
-use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, ToolApprovalPolicy};
+use crate::mailbox::{CallDecision, CommandEnvelope, CommandOutcome, RunCommand};
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, KEY, ToolApprovalPolicy};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::{BlockId, BlockState, Event, Failure, FailureKind, hidden_text};
 use turnleaf_store::StoreError;
 use turnleaf_store::tool_policies::{self, StoredPolicy};
+use turnleaf_tools::toolbox::request_with_arguments;
 
 impl TurnRun<'_> {
     /// Executes a command and answers its sender with the outcome.
@@ -21,10 +22,7 @@ impl TurnRun<'_> {
         word: CommandEnvelope,
     ) -> Result<(), HaltReason> {
         let done = match word.command {
-            RunCommand::Decide { block, hash, decision, reason } => {
-                let reason = reason.map(hidden_text::replace_nul);
-                self.decide(step, block, &hash, decision, reason).await
-            }
+            RunCommand::Decide { block, answer } => self.decide(step, block, answer).await,
             RunCommand::StopCall { block } => self.stop_call(step, block).await,
             RunCommand::Continue => self.unpause(step).await,
         };
@@ -44,34 +42,42 @@ impl TurnRun<'_> {
         &mut self,
         step: &mut ToolStep,
         block: BlockId,
-        hash: &str,
-        decision: ApprovalDecision,
-        reason: Option<String>,
+        answer: CallDecision,
     ) -> Result<CommandOutcome, HaltReason> {
         let Some(at) = step.call_index(block).filter(|_| step.pause.is_none()) else {
             return Ok(CommandOutcome::NotOpen);
         };
         let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotOpen) };
-        if ask.hash != hash {
+        if ask.hash != answer.hash {
             return Ok(CommandOutcome::Changed);
         }
         let ask = ask.clone();
+        let CallDecision { decision, arguments, .. } = answer;
+        let reason = answer.reason.map(hidden_text::replace_nul);
+        let edited = arguments.filter(|_| decision.allows());
         let lasts = matches!(decision, ApprovalDecision::AllowInChat | ApprovalDecision::Always);
-        let host = match &step.calls[at].target {
-            CallTarget::Toolbox(call) => call.host().unwrap_or_default(),
-            CallTarget::Provider | CallTarget::Unknown => None,
-        };
-        if lasts && let Err(error) = self.keep_answer(&ask, host, decision).await {
+        let host = step.calls[at].host(edited.as_ref());
+        if lasts && let Err(error) = self.keep_answer(&ask, host.clone(), decision).await {
             tracing::error!(turn = %self.job.turn.id, %error, "a saved permission could not be stored");
             return Ok(CommandOutcome::Failed(Failure::new(FailureKind::Internal, "")));
         }
-        let noted = self.decision_metadata(decision, reason.as_deref());
+        let mut noted = self.decision_metadata(decision, reason.as_deref());
         if !decision.allows() {
             let ending =
                 CallEnding::without_running(ToolStatus::Denied, &result_texts::declined_with_reason(reason.as_deref()));
             self.end_call(step, at, CallEnding { metadata: noted, ..ending }).await?;
             return Ok(CommandOutcome::Done);
         }
+        let allowed = match edited {
+            Some(arguments) => {
+                let allowed = request_with_arguments(ask.clone(), &arguments, host.as_deref());
+                // A restart finds the question that was answered, which is the one about the edited call.
+                noted.insert(KEY.to_owned(), json!(allowed));
+                self.edit_call(&mut step.calls[at], arguments);
+                allowed.hash
+            }
+            None => ask.hash.clone(),
+        };
         self.recorder.push(Event::BlockUpdate {
             block_id: block,
             status: ToolStatus::Pending,
@@ -79,14 +85,26 @@ impl TurnRun<'_> {
             metadata: Value::Object(noted),
         });
         self.recorder.flush(JournalBatch::default()).await?;
-        step.calls[at].granted = Some(ask.hash.clone());
+        step.calls[at].granted = Some(allowed);
         self.start_gate_check(step, at);
-        if lasts {
-            let same = |call: &CallStage| matches!(call, CallStage::Asking(other) if other.server == ask.server && other.tool == ask.tool);
-            let others: Vec<usize> = (0..step.calls.len()).filter(|at| same(&step.calls[*at].stage)).collect();
+        // The permission of a server was stored before this command.
+        let of_server = decision == ApprovalDecision::AllowServer;
+        if lasts || of_server {
+            let is_covered =
+                |other: &ApprovalRequest| other.server == ask.server && (of_server || other.tool == ask.tool);
+            let is_asked = |at: &usize| matches!(&step.calls[*at].stage, CallStage::Asking(other) if is_covered(other));
+            let others: Vec<usize> = (0..step.calls.len()).filter(is_asked).collect();
             others.into_iter().for_each(|at| self.restart_gate_check(step, at));
         }
         Ok(CommandOutcome::Done)
+    }
+
+    /// Records that a person edited a call, and edits it.
+    fn edit_call(&mut self, call: &mut StepCall, arguments: Value) {
+        let now = self.supervisor.clock().now();
+        let block_id = call.pending.block_id;
+        self.recorder.push(Event::CallEdited { block_id, arguments: arguments.clone(), at: now });
+        call.replace_arguments(arguments);
     }
 
     fn decision_metadata(&self, decision: ApprovalDecision, reason: Option<&str>) -> Map<String, Value> {

@@ -6,6 +6,7 @@ use super::call::{CallEnding, CallStage, ToolStep};
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::call_edit::CallEdit;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{Author, Block, BlockState, Content, Event};
 use turnleaf_platform::ids;
@@ -39,13 +40,18 @@ impl TurnRun<'_> {
             metadata: object_or_null(metadata),
         });
         let is_error = status != ToolStatus::Done;
+        let mut about_result = outcome.metadata;
+        let block = self.recorder.turn().blocks.iter().find(|known| known.id == call.pending.block_id);
+        if let Some(block) = block {
+            CallEdit::note_in_result(block, &mut about_result);
+        }
         let content = Content::ToolResult {
             tool_use_id: call.pending.tool_use_id.clone(),
             tool_name: call.pending.name.clone(),
             result: outcome.result,
             success: !is_error,
             is_error,
-            metadata: object_or_null(outcome.metadata),
+            metadata: object_or_null(about_result),
         };
         let (author, call) = (Author::Tool, call.pending.block_id);
         let block = Block { author, parent_block_id: Some(call), ..self.new_block(content, BlockState::Done) };

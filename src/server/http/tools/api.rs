@@ -22,7 +22,7 @@ use turnleaf_service::tools::choice::ChatTools;
 use turnleaf_service::tools::servers::{
     ChangedToolServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
 };
-use turnleaf_service::tools::toolbox::LeftOutTool;
+use turnleaf_service::tools::toolbox::{LeftOutTool, ToolSelection};
 
 /// An MCP server to add, or changes of one. Omitted fields stay unchanged.
 // No `Debug`: it holds headers, which may be secrets.
@@ -146,7 +146,20 @@ pub struct SetToolPolicyRequest {
     /// The host that the permission is limited to, such as `example.org`, for a tool with permissions by host (one
     /// with `hosts`). `allow` requires it for such a tool.
     host: Option<String>,
-    policy: ToolApprovalPolicy,
+    /// `null` removes the permission, so that the one of its server applies.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required = true)]
+    policy: Option<ToolApprovalPolicy>,
+}
+
+/// The permission for all tools of a server.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetServerPolicyRequest {
+    /// `null` removes the permission.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required = true)]
+    policy: Option<ToolApprovalPolicy>,
 }
 
 /// The tools that a chat offers, and those that a new branch would be given now.
@@ -157,13 +170,17 @@ pub struct ChatToolSelection {
     /// The tools that the client runs.
     client: Vec<ToolSpec>,
     offered: Vec<OfferedTool>,
+    /// Full names of the tools that the model finds with `tool_search`, because they are too many to offer.
+    searched: Vec<String>,
     left_out: Vec<LeftOutTool>,
 }
 
 impl From<ChatTools> for ChatToolSelection {
     fn from(tools: ChatTools) -> Self {
         let ToolChoice { on, client } = tools.choice;
-        Self { on, client, offered: tools.selection.offered, left_out: tools.selection.left_out }
+        let ToolSelection { offered, searched, left_out } = tools.selection;
+        let searched = searched.iter().filter_map(|tool| tool.origin.as_ref()?.full_name()).collect();
+        Self { on, client, offered, searched, left_out }
     }
 }
 
@@ -262,6 +279,16 @@ pub async fn set_policy(
 ) -> Result<ApiJson<ToolView>, Problem> {
     let SetToolPolicyRequest { server, tool, host, policy } = body;
     Ok(ApiJson(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
+}
+
+/// `PUT /api/tool-servers/{id}/policy`: sets the permission of the tools that have none of their own.
+pub async fn set_server_policy(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    ApiJson(body): ApiJson<SetServerPolicyRequest>,
+) -> Result<ApiJson<ToolServerView>, Problem> {
+    Ok(ApiJson(app.service().set_server_policy(viewer.0, &id, body.policy).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.

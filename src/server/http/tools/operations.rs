@@ -3,8 +3,8 @@
 use crate::domain::tool::ToolChoice;
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 use crate::server::http::tools::api::{
-    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetToolPolicyRequest, ToolCatalog, ToolPolicyRule,
-    ToolServerWithNotices,
+    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerPolicyRequest, SetToolPolicyRequest,
+    ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
 };
 use serde_json::json;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
@@ -72,13 +72,28 @@ pub fn set_tool_policy(operation: ApiOperation) -> ApiOperation {
         .describe("Tools", "set_tool_policy", "Sets the permission of a tool.")
         .add_description(
             "`allow` applies to the tool's current description; if it changes, the tool asks again. `ask` also \
-            revokes permissions in single chats and for single hosts. `fetch_page` is allowed per host: set `host`; \
+            revokes permissions in single chats and for single hosts. `null` removes the permission, so that the one \
+            of the tool's server applies. `fetch_page` is allowed per host: set `host`; \
             `ask` with a host revokes it. Once a chat contains text its owner did not write (a page, a result of a \
             tool or of a provider's search, an image or a file), `search_chats` also asks, unless a saved permission \
             allows it.",
         )
         .request_body::<SetToolPolicyRequest>(json!({ "server": "files", "tool": "read_file", "policy": "ask" }))
         .response::<ToolView>(200, "The tool with its new permission.")
+        .problem_response(422, INVALID_VALUE)
+        .shared_response(404)
+}
+
+pub fn set_server_policy(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "set_server_policy", "Sets the permission of all tools of a server.")
+        .add_description(
+            "It applies to tools without a permission of their own, in all chats. `allow` covers the tools that the \
+            server lists now, with their current descriptions; new and changed tools ask. `never` also ends what was \
+            allowed in single chats. `null` removes the permission.",
+        )
+        .request_body::<SetServerPolicyRequest>(json!({ "policy": "ask" }))
+        .response::<ToolServerView>(200, "The server with its new permission.")
         .problem_response(422, INVALID_VALUE)
         .shared_response(404)
 }

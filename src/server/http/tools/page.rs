@@ -16,7 +16,9 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tools as words;
-use crate::server::server_pages::tools::{LIMIT_FIELDS, ToolServerForm, ToolServerFormValues, ToolsPage};
+use crate::server::server_pages::tools::{
+    DEFAULT_POLICY, LIMIT_FIELDS, SERVER_POLICY, ToolServerForm, ToolServerFormValues, ToolsPage,
+};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
@@ -76,16 +78,34 @@ pub async fn save_policies(
     }
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
-        let policy = match policy.as_str() {
-            "ask" => ToolApprovalPolicy::Ask,
-            "allow" => ToolApprovalPolicy::Allow,
-            "never" => ToolApprovalPolicy::Never,
-            _ => return Err(Problem::invalid(InvalidField::new("policy", MessageCode::UnknownPolicy))),
-        };
+        let policy = submitted_policy(policy, SERVER_POLICY)?;
         app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
     }
     let place = if server.is_empty() { String::new() } else { format!("#server-{server}") };
     Ok(see_other(&format!("/settings/tools?done=saved{place}")))
+}
+
+/// `POST /forms/tools/server-policy`: sets the permission of the tools of a server that have none of their own.
+pub async fn save_server_policy(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: String = fields.subject_id("id")?;
+    let policy = submitted_policy(&fields.text("policy").unwrap_or_default(), DEFAULT_POLICY)?;
+    app.service().set_server_policy(viewer.0, &id, policy).await?;
+    Ok(redirect_to_card("saved", &id))
+}
+
+/// Parses the value of a policy in a form; `none` is the value that removes it.
+fn submitted_policy(value: &str, none: &str) -> Result<Option<ToolApprovalPolicy>, Problem> {
+    match value {
+        "ask" => Ok(Some(ToolApprovalPolicy::Ask)),
+        "allow" => Ok(Some(ToolApprovalPolicy::Allow)),
+        "never" => Ok(Some(ToolApprovalPolicy::Never)),
+        value if value == none => Ok(None),
+        _ => Err(Problem::invalid(InvalidField::new("policy", MessageCode::UnknownPolicy))),
+    }
 }
 
 /// `POST /forms/tools/hosts`: allows a host for a tool with permissions by host, or revokes that.
@@ -99,7 +119,7 @@ pub async fn save_host(
     let host = fields.text("host").unwrap_or_default();
     let policy =
         if fields.text("how").as_deref() == Some("ask") { ToolApprovalPolicy::Ask } else { ToolApprovalPolicy::Allow };
-    match app.service().set_tool_policy(viewer.0, "", &tool, Some(&host), policy).await {
+    match app.service().set_tool_policy(viewer.0, "", &tool, Some(&host), Some(policy)).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#own-title")),
         Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, context, &invalid).await,
         Err(error) => Err(error.into()),
@@ -233,6 +253,7 @@ fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNo
         ("saved", _) => Some(ActionNotice::Done(words::saved().into())),
         ("cleared", _) => Some(ActionNotice::Warning(words::cleared().into())),
         ("removed", _) => Some(ActionNotice::Done(words::removed().into())),
+        ("imported", _) => Some(ActionNotice::Done(words::imported().into())),
         _ => None,
     }
 }

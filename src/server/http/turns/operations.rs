@@ -127,7 +127,9 @@ pub fn decide_call(operation: ApiOperation) -> ApiOperation {
         .describe("Turns", "decide_call", "Approves or declines a tool call.")
         .add_description(
             "A call needs approval when its `status` is `awaiting_approval`; see `block_metadata.approval`. `hash` \
-            identifies the request you answer. Responds when the answer is saved.",
+            identifies the request you answer. `allow_server` also allows all tools that its server lists now, in \
+            every chat. With `arguments`, the call is allowed with these; both versions are kept, and the model is told. \
+            Responds when the answer is saved.",
         )
         .request_body::<ToolCallDecision>(json!({ "decision": "allow", "hash": "9f86d081884c7d65" }))
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
@@ -156,9 +158,9 @@ pub fn continue_turn(operation: ApiOperation) -> ApiOperation {
 
 const EVENTS: &str = "With `Accept: text/event-stream` (the default), each event has its name, `<turn>:<number>` as \
     its id and JSON as its data: `turn_status`, `generation_start`, `model_returned`, `attempt`, `block_start`, \
-    `block_delta`, `block_update`, `block_end`, `usage`, `error`, `turn_end`. Unnumbered events are `snapshot` (the \
-    whole turn; replaces everything received so far), `markup` and `heartbeat`. After a lost connection, resume \
-    after `Last-Event-ID`. Ignore unknown events.\n\n\
+    `block_delta`, `block_update`, `call_edited`, `block_end`, `usage`, `error`, `turn_end`. Unnumbered events are \
+    `snapshot` (the whole turn; replaces everything received so far), `markup` and `heartbeat`. After a lost \
+    connection, resume after `Last-Event-ID`. Ignore unknown events.\n\n\
     With `Accept: application/x-ndjson`, each piece of text or reasoning is one line of JSON: `{\"type\": \"text\" | \
     \"thinking\", \"content\": \"…\", \"append\"?: true}`. Pieces of text follow each other; the first piece of a \
     reasoning block stands alone, the others have `append`. With `signatures=1`, `{\"type\": \"thinking_signature\", \

@@ -14,8 +14,12 @@ use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::{PathId, PathIds};
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::SubmittedFields;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields};
+use crate::server::http::turns::call_page;
 use crate::server::http::turns::forms::redirect_to_turn;
+use turnleaf_service::ServiceError;
+use turnleaf_service::tools::call_edits::parse_edited_arguments;
+use turnleaf_service::tools::calls::CallDecision;
 
 /// The answer to an approval request.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -26,6 +30,9 @@ pub struct ToolCallDecision {
     hash: String,
     /// Reason for declining, which the model reads.
     reason: Option<String>,
+    /// Arguments to allow the call with, instead of those of the model.
+    #[schema(value_type = Option<Object>)]
+    arguments: Option<Value>,
 }
 
 /// The status of the reply after the request.
@@ -48,11 +55,9 @@ pub async fn decide(
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
-    let decided = app
-        .service()
-        .decide_tool_call(viewer.0, turn, block, &decision.hash, decision.decision, decision.reason)
-        .await?;
-    Ok(ApiJson(decided.into()))
+    let ToolCallDecision { decision, hash, reason, arguments } = decision;
+    let answer = CallDecision { hash, decision, reason, arguments };
+    Ok(ApiJson(app.service().decide_tool_call(viewer.0, turn, block, answer).await?.into()))
 }
 
 /// `POST /api/turns/{id}/calls/{block}/stop`: stops a call. 200 once its end is stored.
@@ -73,15 +78,40 @@ pub async fn continue_reply(
     Ok(ApiJson(app.service().continue_paused_reply(viewer.0, turn).await?.into()))
 }
 
-/// `POST /forms/call`.
-pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+/// `POST /forms/call`: from the reply, or from the page of the call.
+pub async fn decide_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
+    let is_page = fields.is_checked("page");
+    let decided = match submitted_decision(&fields) {
+        Ok(answer) => app.service().decide_tool_call(viewer.0, turn, block, answer).await,
+        Err(invalid) if is_page => Err(invalid.into()),
+        Err(invalid) => return Err(invalid.into()),
+    };
+    match decided {
+        Ok(turn) => Ok(reply_response(&fields, &turn)),
+        Err(ServiceError::Invalid(invalid)) if is_page => {
+            call_page::refuse(&app, viewer.0, context, (turn, block), (&fields, invalid)).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn submitted_decision(fields: &SubmittedFields) -> Result<CallDecision, InvalidField> {
     let word = fields.text("decision").unwrap_or_default();
     let decision: ApprovalDecision = serde_json::from_value(Value::String(word))
         .map_err(|_| InvalidField::new("decision", MessageCode::NoValidDecision))?;
-    let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
-    let hash = fields.text("hash").unwrap_or_default();
-    let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;
-    Ok(reply_response(&fields, &turn))
+    if decision == ApprovalDecision::AllowServer && !fields.is_checked("confirm") {
+        return Err(InvalidField::new("confirm", MessageCode::IsRequired));
+    }
+    let typed = fields.contains("arguments") && decision.allows();
+    let arguments = typed.then(|| parse_edited_arguments(&fields.lines("arguments"))).transpose()?;
+    let (hash, reason) = (fields.text("hash").unwrap_or_default(), fields.text("reason"));
+    Ok(CallDecision { hash, decision, reason, arguments })
 }
 
 /// `POST /forms/call-stop`.

@@ -29,6 +29,7 @@ define_messages! {
     parameters: "Parameters", "参数";
     repaired: "Resent", "重新发送";
     goes_on: "Continues from", "接续自";
+    found_tools: "Tools found by search", "搜索到的工具";
     messages: "Messages", "消息";
     not_on_path: "(no longer on this branch)", "（已不在此分支上）";
     unreadable: "This request was recorded by a different version of Turnleaf and cannot be shown here. Its JSON is \

@@ -76,6 +76,15 @@ define_messages! {
     changed_since_trusted: "The configuration file trusts a different version of its description, so it asks. Read \
         the current description; to trust it as it is, choose “Always allow”.", "配置文件信任的是其说明的另一个版本，因此会询问。请阅读当前说明；如果信任当前说明，请选择“始终允许”。";
     trusted: "Marked as safe in the configuration file.", "配置文件声明它是安全的。";
+    server_policy: "Permission for all tools of this server", "此服务器所有工具的权限";
+    server_policy_hint: "Applies to tools without a permission of their own. “Always allow” covers the tools it lists \
+        now, as described now, in every chat and with any arguments; new and changed tools ask. “Never run” also ends \
+        permissions in single chats.", "适用于没有单独设置权限的工具。“始终允许”涵盖它目前列出且说明未改动的工具，适用于所有对话和任何参数；新增或有改动的工具会询问。“从不”也会使单个对话中的许可失效。";
+    not_set: "Not set: ask me", "未设置：询问我";
+    as_configured: "As in the configuration file", "按配置文件";
+    as_for_server: "As for the server", "与服务器相同";
+    by_server: "Set for all tools of this server.", "由此服务器所有工具的权限决定。";
+    save_for_server: "Save permission", "保存权限";
     harmless: "It has no side effects and does not access anything outside, so it runs without asking.",
         "它没有副作用，也不访问外部，因此无需询问即可运行。";
     new_chats: "In new chats", "在新对话中";
@@ -85,6 +94,9 @@ define_messages! {
     cleared: "Saved. The address changed, so the headers were deleted and the tool permissions were reset.",
         "已保存。地址已更改，因此请求头已删除，工具权限已重置。";
     removed: "Removed.", "已移除。";
+    import_servers: "Import from another program", "从其他程序导入";
+    imported: "Imported.", "已导入。";
+    back_to_tools: "Back to Tools", "返回“工具”";
     not_saved: "Not saved. Check the highlighted fields.", "尚未保存，请检查有误的字段。";
 
     // The tools of a chat.
@@ -109,6 +121,17 @@ pub fn limit_hint(default: Duration) -> String {
     let (least, most) = (limits::TOOL_SETTABLE_SECONDS.start(), limits::TOOL_SETTABLE_SECONDS.end());
     let usual = default.as_secs();
     message!("{least} to {most}. Leave empty for the default, {usual}.", "{least} 到 {most}。留空则为默认的 {usual}。")
+}
+
+/// Says that the model has to search for tools, because they are too many to offer.
+pub fn searched(count: usize) -> String {
+    let most = limits::TOOLS_OFFERED;
+    plural_message!(
+        count;
+        "These servers have more than {most} tools. The model finds 1 of them with a tool search.",
+        "These servers have more than {most} tools. The model finds {count} of them with a tool search.";
+        "这些服务器的工具超过 {most} 个，其中 {count} 个由模型通过工具搜索查找。"
+    )
 }
 
 pub fn policies() -> [(&'static str, &'static str); 3] {

@@ -43,6 +43,9 @@ impl ChatToolsPage {
         let ticks = tool_choice_fields(&self.built_in, &self.servers, &self.provider_tools, &self.tools.choice, "chat");
         let (back, chat_path) = chat_paths(self.chat);
         let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::next_chat_hint()}</p> });
+        let searched = self.tools.selection.searched.len();
+        let searched =
+            (searched > 0).then(|| view! { <p class="said warn"><span>{words::searched(searched)}</span></p> });
         let body = view! {
             <p><a href=back>{all_words::back_to_chat()}</a></p>
             {next}
@@ -57,6 +60,7 @@ impl ChatToolsPage {
             </form>
             {self.allowed()}
             {client(&self.tools.choice.client)}
+            {searched}
             {left_out(&self.tools.selection.left_out)}
         };
         ServerPage { section: PageSection::Chat, title: words::of_chat().into(), notice: self.notice, body }

@@ -14,9 +14,15 @@ use crate::ui::locale::{colon, join_list};
 use crate::ui::messages::server_messages::tool_title;
 use turnleaf_service::tools::servers::ToolView;
 
-/// Renders the policies of one server's tools as a form. `server` is empty for built-in tools.
-pub fn policies_form(server: &str, tools: &[ToolView]) -> AnyView {
-    let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
+/// The value of a tool's policy that leaves it to the policy of its server, and of a server's policy that leaves it to
+/// the configuration.
+pub const SERVER_POLICY: &str = "server";
+pub const DEFAULT_POLICY: &str = "default";
+
+/// Renders the policies of one server's tools as a form. `server` is empty for built-in tools. `has_server_policy` says
+/// whether the server has a policy, which applies to tools without one.
+pub fn policies_form(server: &str, tools: &[ToolView], has_server_policy: bool) -> AnyView {
+    let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool, has_server_policy)).collect_view();
     let hosts = tools.iter().filter_map(|tool| Some(hosts(tool, tool.hosts.as_ref()?))).collect_view();
     view! {
         <form class="form" id=format!("policies-{server}") method="post" action="/forms/tools/policies" data-saves="">
@@ -66,11 +72,12 @@ fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
     }
 }
 
-fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
+fn row(server: &str, at: usize, tool: &ToolView, has_server_policy: bool) -> AnyView {
     let form = format!("policy-{server}-{at}");
     let hint = match tool.policy_set_by {
         "configuration" if tool.has_changed => Some(words::changed_since_trusted()),
         _ if tool.has_changed => Some(words::changed()),
+        "server" => Some(words::by_server()),
         "configuration" => Some(words::trusted()),
         _ if tool.hosts.is_some() => Some(words::by_host()),
         _ if tool.asks_when_exposed => Some(words::asks_when_exposed()),
@@ -78,13 +85,16 @@ fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
         _ => None,
     };
     let may_choose = |(value, _): &(&str, &str)| tool.hosts.is_none() || *value != "allow";
-    let options: Vec<(&str, &str)> = words::policies().into_iter().filter(may_choose).collect();
+    let of_server = has_server_policy.then(|| (SERVER_POLICY, words::as_for_server()));
+    let options: Vec<(&str, &str)> =
+        of_server.into_iter().chain(words::policies().into_iter().filter(may_choose)).collect();
+    let chosen = if tool.policy_set_by == "server" { SERVER_POLICY } else { words::policy_value(tool.policy) };
     let choice = SelectField {
         label: words::when_called(),
         name: "policy",
         form: &form,
         options: &options,
-        chosen: words::policy_value(tool.policy),
+        chosen,
         hint,
         error: None,
     };
@@ -93,7 +103,7 @@ fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
             <fieldset>
                 {about(tool)}
                 <input type="hidden" name="tool" value=tool.tool.clone()/>
-                <input type="hidden" name="was" value=words::policy_value(tool.policy)/>
+                <input type="hidden" name="was" value=chosen/>
                 {choice.draw()}
             </fieldset>
         </li>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::rows;
 use crate::server::server_pages::card_actions::CardActions;
+use crate::server::server_pages::form_fields::SelectField;
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
@@ -31,7 +32,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
         view! {
             <details class="fold" id=format!("tools-{}", server.id)>
                 <summary>{words::tools(server.tools.len())}<span class="quiet">" "{server.name.clone()}</span><Icon name="chevron-down"/></summary>
-                {rows::policies_form(&server.id, &server.tools)}
+                {rows::policies_form(&server.id, &server.tools, server.policy_set_by == "you")}
             </details>
         }
     };
@@ -51,6 +52,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
             </header>
             {status}
             {facts(server)}
+            {server_policy(server)}
             {tools}
             {log}
             {actions(server)}
@@ -87,6 +89,34 @@ fn facts(server: &ToolServerView) -> AnyView {
             {network}
             {optional(words::calls_itself(), server.status.implementation.clone())}
         </dl>
+    }
+}
+
+/// Renders the permission of the tools that have none of their own. It is saved by a button, because one choice covers
+/// many tools.
+fn server_policy(server: &ToolServerView) -> AnyView {
+    let form = format!("server-policy-{}", server.id);
+    let chosen = if server.policy_set_by == "you" { words::policy_value(server.policy) } else { rows::DEFAULT_POLICY };
+    let default = match server.policy_set_by {
+        "configuration" => words::as_configured(),
+        _ => words::not_set(),
+    };
+    let options: Vec<(&str, &str)> = [(rows::DEFAULT_POLICY, default)].into_iter().chain(words::policies()).collect();
+    let choice = SelectField {
+        label: words::server_policy(),
+        name: "policy",
+        form: &form,
+        options: &options,
+        chosen,
+        hint: Some(words::server_policy_hint()),
+        error: None,
+    };
+    view! {
+        <form class="form" method="post" action="/forms/tools/server-policy">
+            <input type="hidden" name="id" value=server.id.clone()/>
+            {choice.draw()}
+            <div class="deeds"><button type="submit" class="button">{words::save_for_server()}<span class="quiet">" "{server.name.clone()}</span></button></div>
+        </form>
     }
 }
 

@@ -1,16 +1,17 @@
 //! Validation of tool servers: each refusal names the field.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers::{self, SecretHeaders};
 use crate::tools::servers::headers::ServerSecrets;
-use turnleaf_domain::{InvalidField, MessageCode, limits};
+use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::credentials::{MASKED, mask_query};
 use turnleaf_platform::endpoint::is_tool_server_id;
-use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
 
 /// The request to connect a server.
 #[derive(Debug, Clone, Default)]
@@ -47,15 +48,7 @@ impl NewToolServer {
                 Err(InvalidField::new("id", MessageCode::ToolServerIdInvalid))
             };
         }
-        let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
-        let words: Vec<&str> =
-            name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let mut slug: String = words.join("-").chars().take(24).collect();
-        if !is_tool_server_id(&slug) {
-            slug = "server".into();
-        }
-        let numbered = (2..).map(|number| format!("{slug}-{number}"));
-        Ok(std::iter::once(slug.clone()).chain(numbered).find(|slug| !taken.contains(slug)).unwrap_or(slug))
+        Ok(derive_id(self.fields.name.as_deref().unwrap_or_default(), taken))
     }
 
     /// Returns the content of the request for its idempotency hash. Headers count only by name, because their values
@@ -84,6 +77,34 @@ impl ToolServerChange {
             }
         }
         Ok(())
+    }
+}
+
+/// Derives the id of a server from its name, so that it is valid and not in `taken`.
+pub fn derive_id(name: &str, taken: &[String]) -> String {
+    let name = name.to_lowercase();
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut id: String = words.join("-").chars().take(24).collect();
+    if !is_tool_server_id(&id) {
+        id = "server".into();
+    }
+    let numbered = (2..).map(|number| format!("{id}-{number}"));
+    std::iter::once(id.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or(id)
+}
+
+/// Returns the row of a new server without its fields.
+pub fn empty_row(id: ToolServerId, owner: UserId, slug: String, now: DateTime<Utc>) -> StoredToolServer {
+    StoredToolServer {
+        id,
+        owner_id: owner,
+        slug,
+        name: String::new(),
+        url: String::new(),
+        sealed_headers: None,
+        settings: ToolServerSettings::default(),
+        is_enabled: true,
+        created_at: now,
+        updated_at: now,
     }
 }
 

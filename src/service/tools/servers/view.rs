@@ -14,6 +14,7 @@ use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::credentials::mask_query;
 use turnleaf_platform::sealing::UnsealError;
+use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::StoredToolServer;
 use turnleaf_tools::built_in;
@@ -40,6 +41,10 @@ pub struct ToolServerView {
     pub idle_seconds: Option<u64>,
     pub total_seconds: Option<u64>,
     pub is_enabled: bool,
+    /// The permission of its tools that have none of their own.
+    pub policy: ToolApprovalPolicy,
+    /// The origin of that permission: `you`, `configuration` or `default`.
+    pub policy_set_by: &'static str,
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
     pub status: ToolServerStatus,
@@ -89,7 +94,7 @@ pub struct ToolView {
     pub hidden_characters: u32,
     /// The policy when a model calls it.
     pub policy: ToolApprovalPolicy,
-    /// The origin of the policy: `you`, `configuration` or `default`.
+    /// The origin of the policy: `you`, `server` (what you set for all of its tools), `configuration` or `default`.
     pub policy_set_by: &'static str,
     /// True when its description changed since it was allowed, or trusted by the configuration file. It asks again.
     pub has_changed: bool,
@@ -143,6 +148,7 @@ pub fn tool_view(
     server: Option<&str>,
     tool: &ToolDescription,
     policies: &[StoredPolicy],
+    of_server: Option<&ServerPolicy>,
     trust: TrustStatus,
 ) -> ToolView {
     let hash = tool.schema_hash();
@@ -158,12 +164,24 @@ pub fn tool_view(
     let has_changed = stored.is_some_and(|stored| {
         stored.policy == ToolApprovalPolicy::Allow && stored.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
     });
-    let has_lapsed = trust == TrustStatus::Changed && stored.is_none();
+    let of_server = of_server.filter(|_| stored.is_none());
+    let has_lapsed = match of_server {
+        Some(of_server) => of_server.seen.get(&tool.tool).is_some_and(|seen| *seen != hash),
+        None => trust == TrustStatus::Changed && stored.is_none(),
+    };
     let (policy, policy_set_by) = match stored {
         Some(_) if has_changed => (ToolApprovalPolicy::Ask, "you"),
         // Allowing every host is no longer accepted, so an older stored policy asks.
         Some(stored) if by_host && stored.policy == ToolApprovalPolicy::Allow => (ToolApprovalPolicy::Ask, "you"),
         Some(stored) => (stored.policy, "you"),
+        None if of_server.is_some_and(|of_server| of_server.policy != ToolApprovalPolicy::Allow) => {
+            (of_server.map_or(ToolApprovalPolicy::Ask, |of_server| of_server.policy), "server")
+        }
+        None if of_server.is_some_and(|of_server| of_server.allows(&tool.tool, &hash)) => {
+            (ToolApprovalPolicy::Allow, "server")
+        }
+        // What the configuration file trusts runs also where its owner allowed another description.
+        None if of_server.is_some() && trust != TrustStatus::Holds => (ToolApprovalPolicy::Ask, "server"),
         None if trust == TrustStatus::Holds => (ToolApprovalPolicy::Allow, "configuration"),
         None if trust == TrustStatus::Changed => (ToolApprovalPolicy::Ask, "configuration"),
         None if tool.is_harmless && server.is_none() => (ToolApprovalPolicy::Allow, "default"),
@@ -187,12 +205,27 @@ pub fn tool_view(
     }
 }
 
+/// Returns the permission of the tools of a server, and its origin.
+fn server_policy(
+    of_server: Option<&ServerPolicy>,
+    config: Option<&ToolServerConfig>,
+) -> (ToolApprovalPolicy, &'static str) {
+    let trusts_all = config.is_some_and(|server| server.trusted_tools.iter().any(|trusted| trusted.name == "*"));
+    match of_server {
+        Some(of_server) => (of_server.policy, "you"),
+        None if trusts_all => (ToolApprovalPolicy::Allow, "configuration"),
+        None => (ToolApprovalPolicy::Ask, "default"),
+    }
+}
+
 /// Returns the view of a configured server.
 pub fn configured_server_view(
     server: &ToolServerConfig,
     status: Option<McpServerStatus>,
+    of_server: Option<&ServerPolicy>,
     tools: Vec<ToolView>,
 ) -> ToolServerView {
+    let (policy, policy_set_by) = server_policy(of_server, Some(server));
     let (kind, program, url, headers) = match &server.reach {
         ToolServerTransport::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
         ToolServerTransport::Http { url, headers } => {
@@ -211,6 +244,8 @@ pub fn configured_server_view(
         idle_seconds: server.idle.map(|idle| idle.as_secs()),
         total_seconds: server.total.map(|total| total.as_secs()),
         is_enabled: true,
+        policy,
+        policy_set_by,
         locked: true,
         status: status_view(status),
         tools,
@@ -221,9 +256,10 @@ pub fn configured_server_view(
 pub fn stored_server_view(
     row: &StoredToolServer,
     status: Option<McpServerStatus>,
-    unopened: Option<UnsealError>,
+    (of_server, unopened): (Option<&ServerPolicy>, Option<UnsealError>),
     tools: Vec<ToolView>,
 ) -> ToolServerView {
+    let (policy, policy_set_by) = server_policy(of_server, None);
     let status = match unopened {
         _ if !row.is_enabled => ToolServerStatus::new("off", MessageCode::SwitchedOff),
         Some(error) => {
@@ -243,6 +279,8 @@ pub fn stored_server_view(
         idle_seconds: row.settings.idle_seconds,
         total_seconds: row.settings.total_seconds,
         is_enabled: row.is_enabled,
+        policy,
+        policy_set_by,
         locked: false,
         status,
         tools,

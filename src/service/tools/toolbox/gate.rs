@@ -7,6 +7,7 @@ use super::trust::TrustStatus;
 use super::{NOT_AVAILABLE, ServiceToolbox};
 use turnleaf_domain::approval::{ApprovalNote, ToolApprovalPolicy};
 use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::{StoreError, branches, turns};
 use turnleaf_tools::built_in;
@@ -17,6 +18,8 @@ use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolDescription};
 pub(super) struct GateContext<'a> {
     pub tool: &'a ToolDescription,
     pub policies: &'a [StoredPolicy],
+    /// The policy for all tools of the server.
+    pub of_server: Option<&'a ServerPolicy>,
     /// The configuration's trust in the tool.
     pub trust: TrustStatus,
     /// True when the tool differs from the one that the branch was given.
@@ -48,13 +51,15 @@ impl ServiceToolbox {
         let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));
         let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
         let policies = tool_policies::list_for_tool(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
+        let of_servers = server_policies::list(&self.0.db, caller.owner).await?;
+        let of_server = ServerPolicy::of_server(&of_servers, server).filter(|_| !server.is_empty());
         let trust = self.trust_status(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
         let (host, exposure) = (host.as_deref(), &exposure);
         Ok(evaluate_gate(
             call,
             granted,
-            &GateContext { tool: &tool, policies: &policies, trust, has_changed, host, exposure },
+            &GateContext { tool: &tool, policies: &policies, of_server, trust, has_changed, host, exposure },
         ))
     }
 
@@ -79,14 +84,18 @@ fn schema_hash(on_branch: &OfferedTool, tool: &ToolDescription) -> String {
 }
 
 /// Evaluates the policies of a tool for a call, in this order: never, always allowed, allowed in this chat, allowed
-/// for this call, and then whether it may run without approval.
+/// with all tools of its server, allowed for this call, and then whether it may run without approval. The policy of the
+/// server counts only for tools without a policy for all chats; its "never" also ends what was allowed in single chats.
 pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &GateContext<'_>) -> GateDecision {
-    let GateContext { tool, policies, trust, has_changed, host, exposure } = grounds;
+    let GateContext { tool, policies, of_server, trust, has_changed, host, exposure } = grounds;
     let (chat, hash) = (call.caller.chat, tool.schema_hash());
-    if is_forbidden(policies, *host) {
+    let of_server = of_server.filter(|_| policies.iter().all(|policy| policy.chat.is_some()));
+    let of_server_is = |policy| of_server.is_some_and(|of_server| of_server.policy == policy);
+    if is_forbidden(policies, *host) || of_server_is(ToolApprovalPolicy::Never) {
         return GateDecision::Refuse("This tool is disabled on this server.".into());
     }
-    if is_granted(policies, chat, *host, &hash) {
+    let is_allowed_with_server = of_server.is_some_and(|of_server| of_server.allows(&tool.tool, &hash));
+    if is_granted(policies, chat, *host, &hash) || is_allowed_with_server {
         return GateDecision::Run;
     }
     let mut ask = tool.approval_request(call.origin.server(), &call.arguments, *host);
@@ -97,11 +106,14 @@ pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &Ga
     let is_exposed = is_built_in && exposure.is_untrusted;
     let is_harmless = tool.is_harmless && is_built_in && !(is_exposed && built_in::reads_chats(&tool.tool));
     let of_call = || policies.iter().filter(|policy| policy.host.as_deref() == *host);
-    if of_call().all(|policy| policy.chat.is_some()) && (*trust == TrustStatus::Holds || is_harmless) {
+    let is_unset = of_call().all(|policy| policy.chat.is_some()) && !of_server_is(ToolApprovalPolicy::Ask);
+    if is_unset && (*trust == TrustStatus::Holds || is_harmless) {
         return GateDecision::Run;
     }
-    let was_allowed =
-        of_call().any(|policy| policy.policy == ToolApprovalPolicy::Allow && policy.chat.is_none_or(|of| of == chat));
+    let was_allowed = of_server_is(ToolApprovalPolicy::Allow)
+        && of_server.is_some_and(|of| of.seen.contains_key(&tool.tool))
+        || of_call()
+            .any(|policy| policy.policy == ToolApprovalPolicy::Allow && policy.chat.is_none_or(|of| of == chat));
     let note = match (was_allowed, has_changed, host) {
         (true, ..) => Some(ApprovalNote::ChangedSinceAllowed),
         (false, ..) if *trust == TrustStatus::Changed => Some(ApprovalNote::ChangedSinceTrusted),

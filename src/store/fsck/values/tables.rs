@@ -2,6 +2,8 @@
 //! value. Numbers are missing, because any number can be read; bodies of calls are checked by
 //! [`super::super::bodies`].
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
@@ -298,6 +300,17 @@ pub(super) const TABLES: &[CheckedTable] = &[
         "trusted_tools",
         &["owner_id", "server", "tool"],
         &[id("owner_id", Row), text("server", Row), text("tool", Row), text("schema_hash", Row)],
+    ),
+    table(
+        "server_policies",
+        &["owner_id", "server"],
+        &[
+            id("owner_id", Row),
+            text("server", Row),
+            word::<ToolApprovalPolicy>("policy", Text("ask")),
+            json_text::<BTreeMap<String, String>>("seen", Text("{}")),
+            time("created_at", Moment),
+        ],
     ),
     table("chat_tools", &["chat_id"], &[id("chat_id", Row), json_in_string::<ToolChoice>("choice", Row)])
         .with_chat("chat_id"),

@@ -21,6 +21,7 @@ define_messages! {
     by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
+    model_wrote: "Edited by you. The model wrote:", "已由你编辑。模型原本写的是：";
     reason_given: "Your reason", "你的理由";
 
     // The approval question
@@ -30,6 +31,8 @@ define_messages! {
     allow_in_chat: "Allow in this chat", "在此对话中允许";
     always: "Always allow", "始终允许";
     deny: "Deny", "拒绝";
+    edit_call: "Edit", "编辑";
+    allow_server: "Allow whole server", "允许整个服务器";
     reason: "Reason (sent to the model)", "理由（会发给模型）";
     review: "Review", "查看";
     waits_for_answer: "Waiting for your response.", "正在等待你的答复。";

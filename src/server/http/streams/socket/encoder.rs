@@ -51,6 +51,7 @@ impl SocketEncoder {
             Event::BlockStart { block } => Some(block.id),
             Event::BlockDelta { block_id, .. }
             | Event::BlockUpdate { block_id, .. }
+            | Event::CallEdited { block_id, .. }
             | Event::BlockEnd { block_id, .. } => Some(*block_id),
             _ => None,
         };
@@ -62,7 +63,9 @@ impl SocketEncoder {
                 let chunk = text_chunk_message(block, &text).or_else(|| self.arguments.encode_growth(block, &text));
                 chunk.into_iter().collect()
             }
-            (Event::BlockUpdate { .. }, Some(block)) => self.whole_block_message(block).into_iter().collect(),
+            (Event::BlockUpdate { .. } | Event::CallEdited { .. }, Some(block)) => {
+                self.whole_block_message(block).into_iter().collect()
+            }
             (Event::BlockEnd { .. }, Some(block)) => match before {
                 Some(before) => self.block_end_messages(&before, block),
                 None => Vec::new(),

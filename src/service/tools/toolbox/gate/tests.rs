@@ -76,6 +76,7 @@ fn policies_apply_in_fixed_order() {
             policies: &policies,
             trust,
             has_changed: false,
+            of_server: None,
             host: None,
             exposure: &Exposure::default(),
         };
@@ -92,6 +93,7 @@ fn grant_covers_only_same_arguments_of_same_tool() {
             policies: &[],
             trust: TrustStatus::Absent,
             has_changed: false,
+            of_server: None,
             host: None,
             exposure: &Exposure::default(),
         };
@@ -124,6 +126,7 @@ fn changed_tool_says_so_when_it_asks() {
             policies: &policies,
             trust: TrustStatus::Absent,
             has_changed,
+            of_server: None,
             host: None,
             exposure: &Exposure::default(),
         };
@@ -143,12 +146,61 @@ fn server_claims_do_not_make_tool_harmless() {
         policies: &[],
         trust: TrustStatus::Absent,
         has_changed: false,
+        of_server: None,
         host: None,
         exposure: &Exposure::default(),
     };
     assert_eq!(gate_name(&evaluate_gate(&call(json!({})), None, &grounds)), "ask");
     let own = ToolCall { origin: ToolOrigin::BuiltIn { tool: "delete".into() }, ..call(json!({})) };
     assert_eq!(evaluate_gate(&own, None, &grounds), GateDecision::Run);
+}
+
+#[test]
+fn policy_of_server_counts_for_tools_without_their_own() {
+    use ToolApprovalPolicy::{Allow, Ask, Never};
+    let now = tool("Deletes.").schema_hash();
+    let server = |policy, seen: &[(&str, &str)]| ServerPolicy {
+        server: "files".into(),
+        policy,
+        seen: seen.iter().map(|(tool, hash)| ((*tool).to_owned(), (*hash).to_owned())).collect(),
+    };
+    let allowed = server(Allow, &[("delete", &now), ("read", "other")]);
+    let (this_chat, changed) = (Some(chat(2)), server(Allow, &[("delete", "other")]));
+    let table = [
+        (vec![], &allowed, false, "run", None),
+        (vec![], &server(Allow, &[("read", &now)]), false, "ask", None),
+        (vec![], &changed, false, "ask", Some("changed_since_allowed")),
+        (vec![], &server(Never, &[]), false, "refuse", None),
+        (vec![], &server(Ask, &[]), false, "ask", None),
+        // What the configuration file trusts runs, unless its owner is stricter.
+        (vec![], &server(Ask, &[]), true, "ask", None),
+        (vec![], &server(Never, &[]), true, "refuse", None),
+        (vec![], &server(Allow, &[]), true, "run", None),
+        // The policy of the tool counts first.
+        (vec![policy_row(None, Ask, None)], &allowed, false, "ask", None),
+        (vec![policy_row(None, Never, None)], &allowed, false, "refuse", None),
+        (vec![policy_row(None, Allow, Some(now.clone()))], &server(Never, &[]), false, "run", None),
+        // One in a single chat does not outweigh a refusal.
+        (vec![policy_row(this_chat, Allow, Some(now.clone()))], &server(Never, &[]), false, "refuse", None),
+        (vec![policy_row(this_chat, Allow, Some(now.clone()))], &server(Ask, &[]), false, "run", None),
+        (vec![policy_row(this_chat, Allow, Some("other".into()))], &allowed, false, "run", None),
+    ];
+    for (policies, of_server, is_trusted, expected, note) in table {
+        let grounds = GateContext {
+            tool: &tool("Deletes."),
+            policies: &policies,
+            of_server: Some(of_server),
+            trust: if is_trusted { TrustStatus::Holds } else { TrustStatus::Absent },
+            has_changed: false,
+            host: None,
+            exposure: &Exposure::default(),
+        };
+        let gate = evaluate_gate(&call(json!({ "path": "/a" })), None, &grounds);
+        assert_eq!(gate_name(&gate), expected, "{policies:?} {of_server:?} trusted: {is_trusted}");
+        if let GateDecision::Ask(ask) = gate {
+            assert_eq!(ask.note_code.as_deref(), note, "{policies:?} {of_server:?}");
+        }
+    }
 }
 
 #[test]
@@ -161,6 +213,7 @@ fn branch_detects_changed_tool() {
         },
         origin: None,
         called: None,
+        is_found: false,
     };
     assert_eq!(schema_hash(&given("Deletes."), &tool("Deletes.")), tool("Deletes.").schema_hash());
     assert_ne!(schema_hash(&given("Reads."), &tool("Deletes.")), tool("Deletes.").schema_hash());
@@ -175,7 +228,15 @@ fn fetch(policies: &[StoredPolicy], exposure: &Exposure) -> GateDecision {
     evaluate_gate(
         &call,
         None,
-        &GateContext { tool: &described, policies, trust: TrustStatus::Absent, has_changed: false, host, exposure },
+        &GateContext {
+            tool: &described,
+            policies,
+            of_server: None,
+            trust: TrustStatus::Absent,
+            has_changed: false,
+            host,
+            exposure,
+        },
     )
 }
 
@@ -263,6 +324,7 @@ fn own_chats_are_searched_unasked_until_chat_holds_untrusted_text() {
             policies,
             trust: TrustStatus::Absent,
             has_changed: false,
+            of_server: None,
             host: None,
             exposure,
         };

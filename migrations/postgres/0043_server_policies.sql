@@ -1,0 +1,10 @@
+-- The permission for all tools of a server. The one of a tool counts before it.
+CREATE TABLE server_policies (
+    owner_id   UUID NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    server     TEXT NOT NULL CHECK (server <> ''),
+    policy     TEXT NOT NULL CHECK (policy IN ('ask', 'allow', 'never')),
+    -- The tools that were allowed, by name, each with the hash of its description.
+    seen       TEXT NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (owner_id, server)
+);

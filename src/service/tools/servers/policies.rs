@@ -1,0 +1,143 @@
+//! The approval policies of tools: read, set and revoked by their owner.
+
+use super::view::{self, ToolServerView, ToolView};
+use crate::tools::toolbox::trust::TrustStatus;
+use crate::{Service, ServiceError};
+use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::tool::ToolOrigin;
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, UserId};
+use turnleaf_providers::page_fetcher::parse_host;
+use turnleaf_store::server_policies::{self, ServerPolicy};
+use turnleaf_store::tool_policies::{self, StoredPolicy};
+use turnleaf_store::{tool_listings, trusted_tools};
+use turnleaf_tools::built_in;
+
+impl Service {
+    /// Returns all stored policies of tools, for all chats or for one.
+    pub async fn tool_policies(&self, owner: UserId) -> Result<Vec<StoredPolicy>, ServiceError> {
+        Ok(tool_policies::list(self.db(), owner).await?)
+    }
+
+    /// Revokes the policy of a tool, or of a tool and a host, in one chat: its next call asks for approval, unless it
+    /// is allowed everywhere.
+    pub async fn revoke_tool_answer(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        (server, tool, host): (&str, &str, Option<&str>),
+    ) -> Result<(), ServiceError> {
+        self.chat(owner, chat).await?;
+        let mut tx = self.db().begin().await?;
+        tool_policies::delete_in_chat(&mut tx, owner, chat, (server, tool, host)).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Sets the policy of a tool for all chats. `Allow` is pinned to the tool's present description; `Ask` also
+    /// revokes what single chats and hosts allow; `None` removes the policy, so that the one of its server counts. A
+    /// host restricts the policy to calls that reach it, for tools that are approved per host.
+    ///
+    /// # Errors
+    /// `InvalidField` for allowing all hosts at once, for an invalid host, and for a host of a tool that is not
+    /// approved per host.
+    pub async fn set_tool_policy(
+        &self,
+        owner: UserId,
+        server: &str,
+        tool: &str,
+        host: Option<&str>,
+        policy: Option<ToolApprovalPolicy>,
+    ) -> Result<ToolView, ServiceError> {
+        let origin = match server {
+            "" => ToolOrigin::BuiltIn { tool: tool.to_owned() },
+            server => ToolOrigin::Server { server: server.to_owned(), tool: tool.to_owned() },
+        };
+        let known = self.tools().find_tool(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
+        let kept = policy.unwrap_or_default();
+        let host = scope_of(server, tool, host, kept)?;
+        let stored = StoredPolicy {
+            chat: None,
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            host,
+            policy: kept,
+            schema_hash: (kept == ToolApprovalPolicy::Allow).then(|| known.schema_hash()),
+        };
+        let mut tx = self.db().begin().await?;
+        match (policy, stored.host.as_deref()) {
+            (None | Some(ToolApprovalPolicy::Ask), Some(host)) => {
+                tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?
+            }
+            (None, None) => tool_policies::delete_of_tool(&mut tx, owner, server, tool).await?,
+            (Some(ToolApprovalPolicy::Ask), None) => {
+                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
+                tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
+            }
+            (Some(ToolApprovalPolicy::Allow | ToolApprovalPolicy::Never), _) => {
+                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
+            }
+        }
+        tx.commit().await?;
+        let policies = tool_policies::list(self.db(), owner).await?;
+        let of_servers = server_policies::list(self.db(), owner).await?;
+        let seen = trusted_tools::list(self.db(), owner).await?;
+        let trust = TrustStatus::from_seen(self.tools().configured_server(server).as_ref(), &known, &seen);
+        let named = (!server.is_empty()).then_some(server);
+        let of_server = named.and_then(|server| ServerPolicy::of_server(&of_servers, server));
+        Ok(view::tool_view(named, &known, &policies, of_server, trust))
+    }
+
+    /// Sets the policy of a server for its tools without one of their own, in all chats. `Allow` holds for the tools
+    /// that the server lists now, as they describe themselves now. `None` removes the policy.
+    ///
+    /// # Errors
+    /// `NotFound` for a server that does not exist or is disabled.
+    pub async fn set_server_policy(
+        &self,
+        owner: UserId,
+        server: &str,
+        policy: Option<ToolApprovalPolicy>,
+    ) -> Result<ToolServerView, ServiceError> {
+        if !self.tools().has_server(owner, server).await? {
+            return Err(ServiceError::NotFound);
+        }
+        let mut tx = self.db().begin().await?;
+        match policy {
+            Some(policy) => {
+                let listings = tool_listings::list(self.db(), owner).await?;
+                let tools = self.tools().server_tools(owner, server, &listings);
+                let is_allowed = policy == ToolApprovalPolicy::Allow;
+                let seen = tools.iter().filter(|_| is_allowed).map(|tool| (tool.tool.clone(), tool.schema_hash()));
+                let stored = ServerPolicy { server: server.to_owned(), policy, seen: seen.collect() };
+                server_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
+            }
+            None => server_policies::delete(&mut tx, owner, server).await?,
+        }
+        tx.commit().await?;
+        self.tool_server(owner, server).await
+    }
+}
+
+/// Returns the host of a policy in canonical form.
+fn scope_of(
+    server: &str,
+    tool: &str,
+    host: Option<&str>,
+    policy: ToolApprovalPolicy,
+) -> Result<Option<String>, InvalidField> {
+    let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
+    match host.map(str::trim) {
+        None if by_host && policy == ToolApprovalPolicy::Allow => {
+            Err(InvalidField::new("host", MessageCode::IsMissing))
+        }
+        None => Ok(None),
+        Some(_) if !by_host => Err(InvalidField::new("host", MessageCode::HostOnly)),
+        // A stored row can be revoked even if its host is invalid.
+        Some(host) if policy == ToolApprovalPolicy::Ask => {
+            Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
+        }
+        Some(host) => {
+            let named = parse_host(host).ok_or_else(|| InvalidField::new("host", MessageCode::NotAHost))?;
+            Ok(Some(named))
+        }
+    }
+}
