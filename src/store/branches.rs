@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
 use crate::rows::{parse_word, storable_text, to_json, to_word};
-use crate::{Db, StoreError, Tx, turns};
+use crate::{Db, StoreError, Tx};
 use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::tool::OfferedTool;

@@ -1,6 +1,8 @@
 //! More tools than providers accept: the model searches for them, what it finds is offered from its next request on, and
 //! later replies and forks keep it. Over the real toolbox.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::block::ToolStatus;
@@ -29,7 +31,7 @@ fn search(query: &str) -> ScriptedAnswer {
     tool_call_answer([], &[("tool_search", &json!({ "query": query, "limit": 3 }).to_string())])
 }
 
-async fn api_with_many_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> (TestApi, RequestLog) {
+async fn api_with_many_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> (TestApi, Arc<RequestLog>) {
     let provider = ScriptedProvider::new("scripted", answers);
     let log = provider.log();
     let api = api_with_provider(configured_server(), provider).await;

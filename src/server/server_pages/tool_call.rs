@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::domain::message_template::MessageArgs;
-    use crate::domain::{BlockId, MessageCode, fixtures};
+    use crate::domain::{MessageCode, fixtures};
 
     fn page(server: &str, error: Option<InvalidField>) -> String {
         let ask = ApprovalRequest {
