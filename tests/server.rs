@@ -7,6 +7,8 @@
 mod archived_images;
 #[path = "server/attachment_pages.rs"]
 mod attachment_pages;
+#[path = "server/backup_samples.rs"]
+mod backup_samples;
 #[path = "server/bad_imports.rs"]
 mod bad_imports;
 #[path = "server/block_forms.rs"]

@@ -16,6 +16,8 @@ pub const RATIO: u64 = 500;
 pub const RATIO_FROM: u64 = 64 << 20;
 /// A file of a conversation that is read as a whole, in bytes.
 pub const FILE_BYTES: u64 = 64 << 20;
+/// A small file beside conversations, such as an assistant or a group, in bytes. It is read as a whole.
+pub const SIDE_FILE_BYTES: u64 = 4 << 20;
 /// JSON of one conversation, in bytes. It is held in memory both as text and as values.
 pub const CONVERSATION_BYTES: usize = 128 << 20;
 /// JSON values of one conversation, because a one-character value takes a hundred times its size in memory.

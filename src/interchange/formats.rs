@@ -7,6 +7,7 @@ use crate::input::{Input, InputPart};
 use crate::openai_messages::MessageKeys;
 use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
 use crate::{ai_studio, deepseek, gemini_takeout, grok, openai_messages};
+use crate::{anything_llm, cherry_studio, jan, lobehub, silly_tavern};
 use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
 use crate::{claude_code, codex, gemini_cli};
 
@@ -29,6 +30,11 @@ pub enum ImportFormat {
     Grok,
     /// Lists of messages as OpenAI's API takes them.
     Messages,
+    Lobehub,
+    CherryStudio,
+    SillyTavern,
+    Jan,
+    AnythingLlm,
     /// Turnleaf's own archive.
     Turnleaf,
     /// Turnleaf's git export.
@@ -54,6 +60,9 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
         Err(other) => return Err(other),
     }
+    if anything_llm::has_table(input)? {
+        return Ok(Some(ImportFormat::AnythingLlm));
+    }
     let parts = input.parts();
     let may_hold_chats = export_entries::candidate_filter(input);
     let mut candidates: Vec<usize> = (0..parts.all().len()).filter(|&at| may_hold_chats(&parts.all()[at])).collect();
@@ -62,7 +71,10 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         let part = &parts.all()[at];
         (!export_entries::is_likely_chats(part), !part.is_json_lines())
     });
+    // The tables of a backup may stand behind any number of files.
+    candidates.sort_by_key(|&at| !cherry_studio::is_table_file(&parts.all()[at]));
     let mut reasons = UnrecognizedParts::default();
+    reasons.add("", cherry_studio::unreadable_backup(&parts));
     for part in candidates.into_iter().take(bounds::DETECT_PARTS) {
         let mut seen = 0;
         let mut format = None;
@@ -75,6 +87,9 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
             if format.is_some() || seen == bounds::DETECT_ELEMENTS { Err(ImportError::Cancelled) } else { Ok(()) }
         });
         let name = &parts.all()[part].name;
+        if format.is_none() {
+            format = dump_format(input, part)?;
+        }
         match looked {
             _ if format.is_some() => return Ok(format),
             Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
@@ -150,7 +165,8 @@ impl UnrecognizedParts {
         let is_archive = input.is_archive();
         let mut reasons: Vec<String> = Vec::new();
         for (part, why) in self.0.iter().take(PARTS) {
-            reasons.push(if is_archive { format!("{}: {why}", shown(part)) } else { why.clone() });
+            let is_named = is_archive && !part.is_empty();
+            reasons.push(if is_named { format!("{}: {why}", shown(part)) } else { why.clone() });
         }
         if self.0.len() > PARTS {
             reasons.push(plural::counted((self.0.len() - PARTS) as u64, "more file", "more files"));
@@ -195,6 +211,9 @@ fn format_of(value: &Value) -> Option<ImportFormat> {
         (ImportFormat::ClaudeCode, claude_code::is_record),
         (ImportFormat::Codex, codex::is_record),
         (ImportFormat::GeminiCli, gemini_cli::is_record),
+        (ImportFormat::SillyTavern, silly_tavern::is_line),
+        (ImportFormat::Jan, jan::is_record),
+        (ImportFormat::AnythingLlm, anything_llm::is_record),
         // Many programs' exports look like plain messages, so this format comes last.
         (ImportFormat::Messages, openai_messages::is_conversation),
     ];
@@ -214,6 +233,22 @@ pub struct ReadOptions {
 /// See [`read_with`].
 pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     read_with(format, &ReadOptions::default(), input, taker)
+}
+
+/// Returns the format of a part that is the dump of a database, whose conversations are no single values.
+fn dump_format(input: &mut Input, part: usize) -> Result<Option<ImportFormat>, ImportError> {
+    type Recognizer = fn(&mut Input, usize) -> Result<bool, ImportError>;
+    let known: [(ImportFormat, Recognizer); 2] =
+        [(ImportFormat::Lobehub, lobehub::is_export), (ImportFormat::CherryStudio, cherry_studio::is_backup)];
+    for (format, is) in known {
+        match is(input, part) {
+            Ok(true) => return Ok(Some(format)),
+            // The walk over the elements says what is wrong.
+            Ok(false) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(None)
 }
 
 /// Reads all conversations of a format.
@@ -245,6 +280,11 @@ pub fn read_with(
         ImportFormat::GeminiTakeout => gemini_takeout::read(input, taker),
         ImportFormat::Grok => grok::read(input, taker),
         ImportFormat::Messages => openai_messages::read(input, &options.message_keys, taker),
+        ImportFormat::Lobehub => lobehub::read(input, taker),
+        ImportFormat::CherryStudio => cherry_studio::read(input, taker),
+        ImportFormat::SillyTavern => silly_tavern::read(input, taker),
+        ImportFormat::Jan => jan::read(input, taker),
+        ImportFormat::AnythingLlm => anything_llm::read(input, taker),
         ImportFormat::Turnleaf => archive::read(input, taker),
         ImportFormat::Git => git::read(input, taker),
     }

@@ -2,7 +2,7 @@
 //!
 //! Entries are identified only by their names within the archive; no name becomes a file system path.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use zip_entries::{EntryLocation, InputEntry};
 mod bounded_reader;
 mod elements;
 pub(crate) mod json_lines;
+mod member;
 pub(crate) mod nested;
 mod repair;
 mod text;
@@ -41,6 +42,8 @@ pub struct Input {
     findings: Vec<ImportIssue>,
     /// Number of bytes unpacked so far.
     total: u64,
+    /// The parts whose invalid bytes are reported.
+    replaced: HashSet<usize>,
 }
 
 enum InputKind {
@@ -128,7 +131,7 @@ impl Input {
             [0x1f, 0x8b, ..] => (InputKind::Gzip, vec![InputPart { name: name.to_owned(), packed_bytes: bytes }]),
             _ => (InputKind::Plain, vec![InputPart { name: name.to_owned(), packed_bytes: bytes }]),
         };
-        Ok(Self { source, kind, parts: InputParts::new(parts), findings, total: 0 })
+        Ok(Self { source, kind, parts: InputParts::new(parts), findings, total: 0, replaced: HashSet::new() })
     }
 
     /// Opens an unpacked export as if it were still an archive. `parts` are its files with their names below the
@@ -144,7 +147,8 @@ impl Input {
         }
         let source: Box<dyn Seekable> = Box::new(io::Cursor::new(Vec::new()));
         let kind = InputKind::Folder(files);
-        Self { source: BufReader::new(source), kind, parts: InputParts::new(parts), findings, total: 0 }
+        let (source, parts) = (BufReader::new(source), InputParts::new(parts));
+        Self { source, kind, parts, findings, total: 0, replaced: HashSet::new() }
     }
 
     /// Returns the parts of the input.

@@ -5,17 +5,20 @@
 //! conversation. Everything that the model cannot represent, and everything broken, is reported as an issue.
 
 mod ai_studio;
+mod anything_llm;
 pub mod archive;
 mod big_agi;
 pub mod bounds;
 pub mod chat_builder;
 mod chatgpt;
+mod cherry_studio;
 mod claude;
 mod claude_code;
 mod code_fences;
 mod codex;
 pub mod conversation;
 mod deepseek;
+mod dump_tables;
 mod export_entries;
 mod fields;
 pub mod formats;
@@ -24,10 +27,12 @@ mod gemini_takeout;
 pub mod git;
 mod grok;
 pub mod input;
+mod jan;
 mod known_keys;
 pub mod legacy;
 mod librechat;
 mod llama_cpp;
+mod lobehub;
 pub mod markdown;
 mod media;
 pub mod merge_replies;
@@ -40,9 +45,12 @@ mod orphan_results;
 mod parts;
 pub mod report;
 mod session_lines;
+mod silly_tavern;
 mod sink;
+mod table_spool;
 #[cfg(test)]
 mod test_support;
+mod thought_tags;
 mod tree;
 mod unique_ids;
 

@@ -83,6 +83,20 @@ impl ConversationNotes {
         self.add(IssueKind::PutRight, message, format!("the role “{role}” was imported as the assistant"));
     }
 
+    /// Reports messages above the bounds of a conversation, if there are any.
+    pub(crate) fn add_messages_too_large(&mut self, count: u64) {
+        if count > 0 {
+            let text = format!("the conversation is too large: {count} messages were skipped");
+            self.add(IssueKind::LeftOut, "", text);
+        }
+    }
+
+    /// Reports the assistant that a conversation belongs to.
+    pub(crate) fn add_assistant(&mut self, name: &str) {
+        let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+        self.add(IssueKind::Lost, "", format!("it belongs to the assistant “{name}”; assistants are not imported"));
+    }
+
     /// Reads a date from a member; an implausible one is reported and dropped.
     pub(crate) fn date(&mut self, of: &Value, name: &str, message: &str) -> Option<DateTime<Utc>> {
         let date = fields::date(of, name);

@@ -42,6 +42,25 @@ pub(crate) fn read_parts(
     outcomes.finish()
 }
 
+/// Reads one part; its errors are those of the walk over the content.
+pub(crate) type PartReader<'a> = &'a mut dyn FnMut(&mut Input, usize, &mut dyn ImportSink) -> Result<(), ImportError>;
+
+/// Reads all parts that `is_chats` selects, each as a whole. A damaged or oversized part does not stop the others.
+pub(crate) fn read_each_part(
+    input: &mut Input,
+    taker: &mut dyn ImportSink,
+    is_chats: &dyn Fn(&InputPart) -> bool,
+    read: PartReader<'_>,
+) -> Result<(), ImportError> {
+    let parts = input.parts();
+    let mut outcomes = PartOutcomes::default();
+    for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| is_chats(part)) {
+        let outcome = read(input, number, taker).map(|()| 1);
+        outcomes.add(&part.name, outcome, input.is_exhausted(), taker)?;
+    }
+    outcomes.finish()
+}
+
 /// Reports the issues of a conversation, then hands it over if there is one.
 pub(crate) fn deliver(
     conversation: Option<Conversation>,
@@ -124,5 +143,17 @@ impl SeenConversations {
         }
         conversation.source_id = name;
         Some(orphan_results::add_missing_calls(conversation, notes))
+    }
+
+    /// Admits and delivers what was read from `source`; nothing if it could not be read.
+    pub(crate) fn deliver(
+        &mut self,
+        conversation: Option<Conversation>,
+        source: &impl Hash,
+        mut notes: ConversationNotes,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ImportError> {
+        let conversation = conversation.and_then(|conversation| self.admit(conversation, source, &mut notes));
+        deliver(conversation, notes, taker)
     }
 }

@@ -45,6 +45,14 @@ const PRODUCTS = [
   { file: "llama_cpp/session.jsonl", product: "llama.cpp", title: "Files", path: ["List the files.", "I will look", "Two files."],
     before: ["List the files.", "I will look", "There are two files."] },
   { file: "big_agi/all.json", product: "big-AGI", title: "Code talk", path: ["Run it.", /./, "Half"], before: undefined },
+  { file: "lobehub/tables.json", product: "LobeHub", title: "A dinghy",
+    path: ["Which wood for a dinghy?", "Use marine plywood.", "How thick?", "Six millimetres."],
+    before: ["Which wood for a dinghy?", "Use marine plywood.", "Which glue?", "Epoxy."] },
+  { file: "cherry_studio/older.json", product: "Cherry Studio", title: "潮汐", path: ["什么时候涨潮？", "晚上八点", "谢谢"],
+    before: ["什么时候涨潮？", "No key"] },
+  { file: "silly_tavern/group.jsonl", product: "SillyTavern", title: "Bob: group",
+    path: ["Bob: Evening.", "Who sails?", "Bob: I do.", "Carol: Me too."], before: undefined },
+  { file: "anything_llm/chats.json", product: "AnythingLLM", title: "Kitchen (ann)", path: ["Hello", "Hello, Ann."], before: undefined },
 ];
 
 for (const { file, product, title, path, before } of PRODUCTS) {

@@ -139,7 +139,7 @@ pub struct ToolsImportArgs {
 pub struct ImportArgs {
     /// Format: turnleaf, git, chatgpt, claude, open-webui, librechat, llama-cpp, big-agi,
     /// claude-code, codex, gemini-cli,
-    /// deepseek, ai-studio, gemini-takeout, grok or messages;
+    /// deepseek, ai-studio, gemini-takeout, grok, messages, lobehub, cherry-studio, sillytavern, jan or anythingllm;
     /// for a database legacy-messages or legacy-actions
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: String,

@@ -116,6 +116,11 @@ pub fn format_name(name: &str) -> &'static str {
         "gemini-takeout" => "Gemini (Google Takeout)",
         "grok" => "Grok",
         "messages" => localized_word("OpenAI-style messages", "OpenAI 格式的消息"),
+        "lobehub" => "LobeHub",
+        "cherry-studio" => "Cherry Studio",
+        "sillytavern" => "SillyTavern",
+        "jan" => "Jan",
+        "anythingllm" => "AnythingLLM",
         _ => localized_word("unknown", "未知"),
     }
 }

@@ -31,6 +31,11 @@ const FORMATS: &[Option<ImportFormat>] = &[
     Some(ImportFormat::GeminiTakeout),
     Some(ImportFormat::Grok),
     Some(ImportFormat::Messages),
+    Some(ImportFormat::Lobehub),
+    Some(ImportFormat::CherryStudio),
+    Some(ImportFormat::SillyTavern),
+    Some(ImportFormat::Jan),
+    Some(ImportFormat::AnythingLlm),
 ];
 
 /// Everything that was read from one file.
@@ -90,7 +95,7 @@ fn read_file(
     (read_file, format, ended)
 }
 
-/// Reads the first byte as the choice of a format, or of detection by content; the rest is the file.
+/// Reads the first byte as the number of a format, or above them as detection by content; the rest is the file.
 pub fn formats_hold(input: &[u8]) {
     let Some((choice, file)) = input.split_first() else { return };
     file_holds(FORMATS[usize::from(*choice) % FORMATS.len()], file);

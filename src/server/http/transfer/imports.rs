@@ -49,7 +49,8 @@ pub struct ImportQuery {
     name: String,
     /// Format: `turnleaf`, `git`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp`, `big-agi`,
     /// `claude-code`, `codex`, `gemini-cli`,
-    /// `deepseek`, `ai-studio`, `gemini-takeout`, `grok` or `messages`.
+    /// `deepseek`, `ai-studio`, `gemini-takeout`, `grok`, `messages`, `lobehub`, `cherry-studio`, `sillytavern`, `jan` or
+    /// `anythingllm`.
     /// Without it, the format is detected from the content.
     #[param(schema_with = known_formats)]
     from: Option<String>,

@@ -20,6 +20,11 @@ const NAMES: &[(ImportFormat, &str)] = &[
     (ImportFormat::GeminiTakeout, "gemini-takeout"),
     (ImportFormat::Grok, "grok"),
     (ImportFormat::Messages, "messages"),
+    (ImportFormat::Lobehub, "lobehub"),
+    (ImportFormat::CherryStudio, "cherry-studio"),
+    (ImportFormat::SillyTavern, "sillytavern"),
+    (ImportFormat::Jan, "jan"),
+    (ImportFormat::AnythingLlm, "anythingllm"),
 ];
 
 const SCHEMAS: [(LegacySchema, &str); 2] =
@@ -71,6 +76,11 @@ pub(super) fn format_provider(format: ImportFormat) -> &'static str {
         | ImportFormat::Librechat
         | ImportFormat::BigAgi
         | ImportFormat::Messages
+        | ImportFormat::Lobehub
+        | ImportFormat::CherryStudio
+        | ImportFormat::SillyTavern
+        | ImportFormat::Jan
+        | ImportFormat::AnythingLlm
         | ImportFormat::Turnleaf
         | ImportFormat::Git => "imported",
     }
