@@ -13,6 +13,7 @@ use turnleaf_platform::config::tool_servers::ToolServerTransport;
 use turnleaf_platform::config::{CliFlags, Config, binding, masked_config};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_platform::price::ModelPrice;
+use turnleaf_platform::search_engine::SearchEngineKind;
 
 /// A directory for the files of one test, which is its home directory too.
 struct ConfigDir(tempfile::TempDir);
@@ -537,6 +538,55 @@ fn invalid_tool_server_is_refused_by_name_and_field() {
     ] {
         let error = load_file(&format!("[[tool_servers]]\n{text}\n")).map(|_| ()).unwrap_err();
         assert!(error.contains(named) && !error.replace("canary-path", "").contains("canary"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn web_search_is_configured_in_environment_or_file() {
+    let place = ConfigDir::new();
+    let key = place.file("brave", "canary-of-a-file\n");
+    let file = format!("[web_search]\nengine = 'brave'\napi_key = {{ file = '{}' }}\n", key.display());
+    let flags = CliFlags { config: Some(place.file("any.toml", &file)), ..CliFlags::default() };
+    let config = place.load(&flags, &[]).unwrap();
+    let brave = config.web_search.as_ref().unwrap();
+    assert_eq!((brave.kind, brave.base_url.as_str()), (SearchEngineKind::Brave, "https://api.search.brave.com"));
+    assert_eq!(brave.api_key.as_ref().unwrap().expose_secret(), "canary-of-a-file");
+    assert_eq!(brave.set_by.as_deref(), Some("the configuration file"));
+    let shown = masked_config::to_json(&config)["web_search"].to_string();
+    assert!(shown.contains("api.search.brave.com") && !shown.contains("canary"), "{shown}");
+    // The environment replaces the table as a whole, so that no address gets the key of another.
+    let variables =
+        [("TURNLEAF_WEB_SEARCH_ENGINE", "searxng"), ("TURNLEAF_WEB_SEARCH_URL", "http://127.0.0.1:8080/search")];
+    let searxng = place.load(&flags, &variables).unwrap().web_search.unwrap();
+    assert_eq!((searxng.kind, searxng.base_url.as_str()), (SearchEngineKind::Searxng, "http://127.0.0.1:8080"));
+    assert!(searxng.api_key.is_none() && searxng.local_network);
+    assert_eq!(searxng.set_by.as_deref(), Some("TURNLEAF_WEB_SEARCH_ENGINE"));
+    assert!(load(&[]).unwrap().web_search.is_none());
+}
+
+#[test]
+fn invalid_web_search_is_refused_by_setting() {
+    for (text, named) in [
+        ("engine = 'google'", "engine of web_search is `google`; it must be one of searxng, brave, tavily"),
+        ("engine = 'searxng'", "url of web_search is missing; SearXNG needs one"),
+        ("engine = 'searxng'\nurl = 'search.example'", "url of web_search is not a URL"),
+        ("engine = 'searxng'\nurl = 'https://a.example'\napi_key = 'canary'", "api_key of web_search is set"),
+        ("engine = 'tavily'", "api_key of web_search is missing; Tavily needs one"),
+        ("engine = 'tavily'\napi_key = { env = 'NOT_SET_ANYWHERE' }", "NOT_SET_ANYWHERE"),
+        ("engine = 'tavily'\nkey = 'canary'", "key"),
+        ("url = 'https://a.example'", "engine"),
+    ] {
+        let error = load_file(&format!("[web_search]\n{text}\n")).map(|_| ()).unwrap_err();
+        assert!(error.contains(named) && !error.contains("canary"), "{text}: {error}");
+    }
+    for variables in [
+        &[("TURNLEAF_WEB_SEARCH_URL", "https://a.example")][..],
+        &[("TURNLEAF_WEB_SEARCH_KEY", "canary")],
+        &[("TURNLEAF_WEB_SEARCH_ENGINE", "brave")],
+        &[("TURNLEAF_WEB_SEARCH_ENGINE", "bing")],
+    ] {
+        let error = load(variables).map(|_| ()).unwrap_err();
+        assert!(error.contains("TURNLEAF_WEB_SEARCH_") && !error.contains("canary"), "{error}");
     }
 }
 

@@ -126,6 +126,8 @@ mod round_trip;
 mod samples;
 #[path = "server/search.rs"]
 mod search;
+#[path = "server/search_engines.rs"]
+mod search_engines;
 #[path = "server/server_policies.rs"]
 mod server_policies;
 #[path = "server/session_imports.rs"]
@@ -175,5 +177,7 @@ mod tree;
 mod usage;
 #[path = "server/versions.rs"]
 mod versions;
+#[path = "server/web_search.rs"]
+mod web_search;
 #[path = "server/wire_fixtures.rs"]
 mod wire_fixtures;

@@ -29,6 +29,8 @@ pub struct CodedMessage {
 impl CodedMessage {
     /// The argument with the explanation of a `{cause}`.
     pub const DETAIL: &str = "detail";
+    /// The argument with the code of that explanation, if it has one. Its arguments are among those of the message.
+    pub const DETAIL_CODE: &str = "detail_code";
     /// The argument with the address of a `{hint}`.
     pub const SUGGESTION: &str = "suggestion";
 
@@ -49,6 +51,33 @@ impl CodedMessage {
         self
     }
 
+    /// Adds an explanation that is a message itself. One that explains itself by another is kept in English.
+    pub fn with_cause(mut self, cause: CodedMessage) -> Self {
+        let text = cause.to_string();
+        self.args.insert(Self::DETAIL.to_owned(), text.trim_end_matches('.').to_owned());
+        if !cause.is_uncoded() && !cause.args.contains_key(Self::DETAIL) {
+            self.args.insert(Self::DETAIL_CODE.to_owned(), cause.code.code().to_owned());
+            for (name, value) in cause.args {
+                self.args.entry(name).or_insert(value);
+            }
+        }
+        self
+    }
+
+    /// Returns the explanation if it is a message itself.
+    pub fn cause(&self) -> Option<CodedMessage> {
+        let code = MessageCode::from_code(self.args.get(Self::DETAIL_CODE)?)?;
+        let mut args = self.args.clone();
+        args.retain(|name, _| name != Self::DETAIL && name != Self::DETAIL_CODE);
+        Some(Self { code, args })
+    }
+
+    /// Returns the message with its arguments changed, for the redaction of credentials.
+    pub fn map_args(mut self, change: impl Fn(String) -> String) -> Self {
+        self.args.values_mut().for_each(|value| *value = change(std::mem::take(value)));
+        self
+    }
+
     /// Returns whether the English text is all there is.
     pub fn is_uncoded(&self) -> bool {
         self.code == MessageCode::Other
@@ -58,6 +87,13 @@ impl CodedMessage {
 impl From<MessageCode> for CodedMessage {
     fn from(code: MessageCode) -> Self {
         Self { code, args: MessageArgs::new() }
+    }
+}
+
+impl From<CodedMessage> for String {
+    /// The English text.
+    fn from(message: CodedMessage) -> Self {
+        message.to_string()
     }
 }
 
@@ -118,6 +154,13 @@ mod tests {
             assert_eq!(MessageCode::from_code(code.code()), Some(code));
         }
         assert_eq!(MessageCode::from_code("green"), None);
+        // Stored messages of earlier versions.
+        for (former, present) in
+            [("is_missing", MessageCode::IsRequired), ("character_limit", MessageCode::TooManyCharacters)]
+        {
+            assert_eq!(MessageCode::from_code(former), Some(present));
+            assert!(!codes.contains(former));
+        }
     }
 
     #[test]
@@ -132,6 +175,23 @@ mod tests {
         assert_eq!(refused.to_string(), "No model list found at this address (404).");
         let suggested = refused.with(CodedMessage::DETAIL, "no").with(CodedMessage::SUGGESTION, "http://a/v1");
         assert_eq!(suggested.to_string(), "No model list found at this address (404): no. Did you mean http://a/v1?");
+    }
+
+    #[test]
+    fn cause_is_message_itself_unless_it_has_one() {
+        let status = MessageCode::ResponseStatus.with("status", 500);
+        let listed = CodedMessage::from(MessageCode::ToolsNotListed).with_cause(status.clone());
+        assert_eq!(listed.to_string(), "its tools could not be listed: it responded with HTTP 500");
+        assert_eq!(listed.cause(), Some(status));
+        let exited = MessageCode::ProgramExited.with("exit_code", 3).with_cause(listed);
+        let text = "the program ended with exit code 3: its tools could not be listed: it responded with HTTP 500";
+        assert_eq!((exited.to_string().as_str(), exited.cause()), (text, None));
+        let uncoded = CodedMessage::from(MessageCode::NotStarted).with_cause(CodedMessage::uncoded("no such file."));
+        assert_eq!((uncoded.to_string().as_str(), uncoded.cause()), ("it could not be started: no such file", None));
+        assert_eq!(
+            String::from(uncoded.map_args(|value| value.replace("file", "X"))),
+            "it could not be started: no such X"
+        );
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub mod frame;
 pub mod group;
 pub mod hidden_text;
 pub mod id;
+pub mod image_type;
 pub mod import_finding;
 pub mod import_origin;
 pub mod json_bounds;

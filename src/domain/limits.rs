@@ -218,6 +218,13 @@ pub const FETCH_BYTES: usize = 5 << 20;
 pub const FETCH_TIME: Duration = Duration::from_secs(20);
 pub const FETCH_HOPS: u32 = 3;
 pub const FETCH_ELEMENTS: usize = 50_000;
+/// A web search: the length of its query, the bytes and the time of an engine's response, the results that a model gets,
+/// and the characters of the text of each.
+pub const WEB_SEARCH_CHARS: usize = 400;
+pub const WEB_SEARCH_BYTES: usize = 4 << 20;
+pub const WEB_SEARCH_TIME: Duration = Duration::from_secs(20);
+pub const WEB_SEARCH_RESULTS: usize = 10;
+pub const WEB_SEARCH_TEXT_CHARS: usize = 1_000;
 /// The hits that chat search returns to a model, and the sources listed under a reply.
 pub const SEARCH_HITS: u32 = 20;
 pub const SOURCES: usize = 200;

@@ -103,8 +103,8 @@ pub fn is_web_url(url: &str) -> bool {
         && count_hidden_characters(url) == 0
 }
 
-/// Cleans untrusted text: one line, without invisible characters.
-fn clean_line(text: &str, chars: usize) -> String {
+/// Cleans untrusted text: one line of at most this many characters, without invisible ones.
+pub fn clean_line(text: &str, chars: usize) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
         if !line.is_empty() {

@@ -19,6 +19,7 @@ pub mod setting;
 pub mod storage;
 pub mod tool_server_tables;
 pub mod tool_servers;
+pub mod web_search;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ use crate::config::security::{AuthMode, SecuritySettings};
 use crate::config::setting::SourcedSetting;
 use crate::config::tool_servers::ToolServerConfig;
 use crate::price::ModelPrice;
+use crate::search_engine::SearchEngine;
 use turnleaf_domain::byte_size::ByteSize;
 
 /// The whole configuration.
@@ -57,6 +59,8 @@ pub struct Config {
     pub prices: Vec<ModelPrice>,
     /// The tool servers, programs or URLs, that are available to every chat.
     pub tool_servers: Vec<ToolServerConfig>,
+    /// The search engine of the tool `search_web`, for everybody. If unset, each person may choose one.
+    pub web_search: Option<SearchEngine>,
     pub security: SecuritySettings,
     pub drain: DrainSettings,
     pub logging: LoggingSettings,
@@ -92,6 +96,7 @@ impl Config {
             logging: LoggingSettings::read(environment, &file)?,
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
             tool_servers: tool_servers::read(std::mem::take(&mut file.tool_servers), environment)?,
+            web_search: web_search::read(file.web_search.take(), environment)?,
             prices: prices::read(std::mem::take(&mut file.prices))?,
             providers: ConfiguredProviders::read(environment, file)?,
             data_dir,

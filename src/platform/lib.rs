@@ -11,6 +11,7 @@ pub mod ids;
 pub mod lock_file;
 pub mod price;
 pub mod sealing;
+pub mod search_engine;
 pub mod shutdown;
 pub mod storage_dir;
 pub mod tasks;

@@ -16,7 +16,7 @@ use secrecy::ExposeSecret;
 
 use crate::provider::{ERROR_BODY_BYTES, ProviderError, ProviderReply};
 use crate::{error_classification, streaming_redaction};
-use turnleaf_domain::{Failure, FailureKind, limits};
+use turnleaf_domain::{CodedMessage, Failure, FailureKind, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::clock::{Clock, SystemClock};
 
@@ -106,22 +106,22 @@ impl HttpClient {
     /// `address_use` selects the advice in errors.
     ///
     /// # Errors
-    /// The address is not public though it has to be, or the machine's certificates cannot be read. The error is a
-    /// sentence.
+    /// The address is not public though it has to be, or the machine's certificates cannot be read. The error is a part
+    /// of a sentence.
     pub fn client_for_address(
         &self,
         url: &str,
         local_network: bool,
         address_use: AddressUse,
-    ) -> Result<reqwest::Client, String> {
-        self.client_for_url(url, local_network, address_use)?.as_ref().cloned().map_err(String::clone)
+    ) -> Result<reqwest::Client, CodedMessage> {
+        self.client_for_url(url, local_network, address_use)?.as_ref().cloned().map_err(CodedMessage::uncoded)
     }
 
     fn client(&self, target: &ProviderTarget) -> Result<&reqwest::Client, Failure> {
         let failed =
             |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
         let client = self.client_for_url(&target.base_url, target.local_network, AddressUse::Provider);
-        let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
+        let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error.to_string()))?;
         client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
     }
 
@@ -132,7 +132,7 @@ impl HttpClient {
         url: &str,
         local_network: bool,
         address_use: AddressUse,
-    ) -> Result<&Result<reqwest::Client, String>, String> {
+    ) -> Result<&Result<reqwest::Client, String>, CodedMessage> {
         guard::check_literal(url, local_network).map_err(|error| error.advice(address_use))?;
         let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::with_process_proxies(local_network)));
         if !local_network {

@@ -16,7 +16,7 @@ mod image_header;
 mod omitted_images;
 
 pub use generated_image::{GeneratedImage, strip_base64};
-pub use image_header::{detect_image_type, image_size};
+pub use image_header::image_size;
 pub use omitted_images::{OmittedImage, omit_unsupported_images};
 
 /// The prefix of an image name. Text of users, tools and models never contains a NUL, because it is replaced with

@@ -16,7 +16,7 @@ mod root;
 pub mod subset;
 
 use node::Fitter;
-pub use normalize::normalize;
+pub use normalize::{normalize, resolve_reference};
 
 /// Returns the tools with fitted schemas. A tool that takes no object as its arguments is omitted.
 pub fn fit_tools(tools: &[ToolSpec], subset: SchemaSubset) -> Vec<ToolSpec> {

@@ -3,6 +3,7 @@
 
 pub mod branches;
 pub mod chats;
+pub mod coded_sentence;
 pub mod documents;
 pub mod error;
 pub mod idempotency;

@@ -1,7 +1,8 @@
-//! Tools: their servers, the tools that a chat offers, and the calls of a reply.
+//! Tools: their servers, the tools that a chat offers, the calls of a reply, and the web search.
 
 pub mod call_edits;
 pub mod calls;
 pub mod choice;
 pub mod servers;
 pub mod toolbox;
+pub mod web_search;

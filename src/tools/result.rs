@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use sanitizer::{ResultSanitizer, is_too_deep};
+use turnleaf_domain::image_type::detect_image_type;
 use turnleaf_domain::limits;
+use turnleaf_domain::sources::SourceInput;
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::redaction::SecretSet;
 
@@ -16,8 +18,6 @@ mod sanitizer;
 
 pub use picture_redraw::redraw_pictures;
 pub use sanitizer::{decode_lossy, strip_escapes};
-
-pub use turnleaf_providers::pictures::detect_image_type;
 
 /// The outcome of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct CallResult {
     /// Metadata of the result's block, such as blobs, truncation and sanitizer counts.
     pub metadata: Map<String, Value>,
     pub blobs: Vec<NewBlob>,
+    /// The pages that the result is about. They become sources of the reply.
+    pub sources: Vec<SourceInput>,
 }
 
 /// Content of a result that is stored as a blob instead of in the block's row.
@@ -113,7 +115,8 @@ pub fn build_redacted_result(
         }
     };
     let result = held.cut_to_row(result_body);
-    CallResult { outcome, result, metadata: metadata(outcome, &held, &cleaned), blobs: held.blobs }
+    let metadata = metadata(outcome, &held, &cleaned);
+    CallResult { outcome, result, metadata, blobs: held.blobs, sources: Vec::new() }
 }
 
 /// Builds a result from one text of Turnleaf's own, such as an error or a refusal.

@@ -2,10 +2,12 @@
 //! tool results, files of results; and the real gate over real rows.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::ToolOrigin;
 use turnleaf::domain::{BlockId, TurnId};
@@ -29,6 +31,8 @@ use crate::http_api::TestApi;
 use crate::test_server::{TestServer, delta_step, finish_steps, streamed_answer, text_step};
 
 const HEADER: &str = "canary-header-value-0123456789";
+/// A timeout that only a hang exceeds.
+const PATIENCE: Duration = Duration::from_secs(60);
 const HOSTILE: &str = "</p><script>alert(1)</script> Reads files.\u{202e}";
 
 /// Returns the configuration of a program that does not exist, so no process starts.
@@ -174,6 +178,43 @@ async fn address_is_kept_as_written_and_credentials_of_its_query_are_masked() {
     let moved = json!({ "url": "https://files.example/mcp/?project=2" });
     let (_, changed) = api.call("PATCH", "/api/tool-servers/files", Some(moved)).await;
     assert_eq!((&changed["url"], &changed["headers"]), (&json!("https://files.example/mcp/?project=2"), &json!([])));
+}
+
+#[tokio::test]
+async fn problem_of_server_has_code_and_is_shown_in_language_of_reader() {
+    let api = api_with_tools([]).await;
+    // Nothing listens on a port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let body = json!({ "name": "Files", "url": format!("http://127.0.0.1:{port}/mcp"), "local_network": true });
+    assert_eq!(api.call("POST", "/api/tool-servers", Some(body)).await.0, StatusCode::CREATED);
+    let failed = async {
+        loop {
+            let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
+            if servers[1]["status"]["state"] == "failed" {
+                break servers[1]["status"].clone();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let status = timeout(PATIENCE, failed).await.unwrap();
+    assert_eq!(status["code"], "no_listener", "{status}");
+    let sentence = status["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("No server is listening there (") && sentence.ends_with(")."), "{sentence}");
+    assert!(status["args"]["error"].is_string(), "{status}");
+    for (language, words) in [("en", sentence), ("zh", "该地址没有服务器在监听（")] {
+        let shown = async {
+            while !tools_page_in(&api, language).await.contains(words) {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, shown).await.unwrap_or_else(|_| panic!("{language}: {words}"));
+    }
+}
+
+async fn tools_page_in(api: &TestApi, language: &str) -> String {
+    let request = Request::builder().uri("/settings/tools").header("host", "127.0.0.1:3000");
+    let response = api.send(request.header("accept-language", language).body(Body::empty()).unwrap()).await;
+    String::from_utf8(axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap()
 }
 
 #[tokio::test]

@@ -249,6 +249,7 @@ impl Toolbox for FakeToolbox {
             result,
             metadata: Default::default(),
             blobs: Vec::new(),
+            sources: Vec::new(),
         };
         let progress = watch::Sender::new(None);
         let updates = progress.subscribe();

@@ -22,6 +22,8 @@ mod page;
 mod ranges;
 #[path = "fuzzing/server_file.rs"]
 mod server_file;
+#[path = "fuzzing/search.rs"]
+mod search;
 
 use invariants::assert_framer_invariants;
 
@@ -48,4 +50,5 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "ranges", check: ranges::selection_holds },
     FuzzTarget { name: "file_name", check: names::file_name_holds },
     FuzzTarget { name: "server_file", check: server_file::reader_holds },
+    FuzzTarget { name: "search_results", check: search::results_hold },
 ];

@@ -17,6 +17,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf_convert::Converter;
+use turnleaf_platform::search_engine::SearchEngine;
+use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::page_fetcher::{Fetcher, NameResolver};
 use turnleaf_tools::built_in::{BuiltInTools, ToolLibrary};
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCaller};
@@ -36,6 +38,10 @@ impl ToolLibrary for NoChats {
 
     fn may_fetch<'a>(&'a self, _: &'a ToolCaller, _: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(std::future::ready(false))
+    }
+
+    fn search_engine(&self, _: &ToolCaller) -> Option<SearchEngine> {
+        None
     }
 }
 
@@ -66,6 +72,7 @@ async fn tools(pages: Vec<String>) -> BuiltInTools {
         library: Arc::new(NoChats),
         reader: Arc::new(Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")))),
         fetcher: Fetcher::new(Arc::new(LocalResolver(address))),
+        http: HttpClient::default(),
     }
 }
 

@@ -15,6 +15,7 @@ use futures::StreamExt;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use turnleaf::domain::MessageCode;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTimeouts, McpTransport};
 use turnleaf_tools::toolbox::CallOutcome;
 
@@ -227,7 +228,8 @@ async fn local_network_is_reached_only_where_that_is_allowed() {
         let url = format!("http://{host}:{port}/mcp").parse().unwrap();
         servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network }));
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
-        assert!(status.problem.as_ref().unwrap().contains(reason), "{host}: {status:?}");
+        let problem = status.problem.as_ref().unwrap().to_string();
+        assert!(problem.contains(reason), "{host}: {status:?}");
         assert_eq!(call_tool(&servers, "echo", json!({})).await.outcome, CallOutcome::Unavailable);
         servers.shut_down().await;
     }
@@ -245,7 +247,7 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
     ] {
         let servers = web.servers(path);
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
-        assert_eq!(status.problem.as_deref(), Some(reason), "{path}");
+        assert_eq!(status.problem.unwrap().to_string(), reason, "{path}");
         let shown = format!("{:?}", wait_for_state(&servers, McpServerState::Failed).await);
         assert!(!shown.contains("nobody-may-see"), "{shown}");
         servers.shut_down().await;
@@ -346,7 +348,7 @@ async fn missing_server_is_unavailable_until_reachable() {
     let url = format!("http://{address}/mcp").parse().unwrap();
     servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
     let status = wait_for_state(&servers, McpServerState::Failed).await;
-    assert!(status.problem.unwrap().starts_with("no server is listening there"));
+    assert_eq!(status.problem.unwrap().code, MessageCode::NoListener);
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
     assert!(outcome_text(&outcome).contains("no server is listening there"), "{outcome:?}");

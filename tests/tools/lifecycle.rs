@@ -35,7 +35,7 @@ async fn server_hanging_at_start_is_ended_and_reported() {
     let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(300), ..short_patience() });
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "hang_at_start"]));
     let status = wait_for_state(&servers, McpServerState::Failed).await;
-    assert_eq!(status.problem.as_deref(), Some("it did not respond within 0.3 s"));
+    assert_eq!(status.problem.unwrap().to_string(), "it did not respond within 0.3 s");
     assert_eq!(servers.tools(&server_key("bad")).await.unwrap(), []);
     servers.shut_down().await;
 }
@@ -45,7 +45,7 @@ async fn dying_server_is_restarted_by_call_and_by_person() {
     let servers = servers_with_patience(McpTimeouts { backoff: (LONG, LONG), ..short_patience() });
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "crash_at_start"]));
     let status = wait_for_state(&servers, McpServerState::Failed).await;
-    let problem = status.problem.unwrap();
+    let problem = status.problem.unwrap().to_string();
     assert!(problem.contains("exit code 3"), "{problem}");
     let starts = |log: &str| log.lines().filter(|line| *line == "cannot go on").count();
     assert_eq!(starts(&status.log), 1, "{}", status.log);
@@ -83,7 +83,8 @@ async fn unstartable_server_reports_reason() {
         let servers = servers_with_patience(short_patience());
         servers.put(server_key("bad"), program_config(&argv));
         let status = wait_for_state(&servers, McpServerState::Failed).await;
-        assert!(status.problem.as_ref().unwrap().contains(reason), "{argv:?}: {status:?}");
+        let problem = status.problem.as_ref().unwrap().to_string();
+        assert!(problem.contains(reason), "{argv:?}: {status:?}");
         servers.shut_down().await;
     }
     let servers = servers_with_patience(short_patience());
@@ -91,7 +92,7 @@ async fn unstartable_server_reports_reason() {
     let argv = vec!["cat".to_owned()];
     servers.put(server_key("bad"), server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder }));
     let status = wait_for_state(&servers, McpServerState::Failed).await;
-    assert!(status.problem.unwrap().starts_with("it could not be started: "));
+    assert!(status.problem.unwrap().to_string().starts_with("it could not be started: "));
     servers.shut_down().await;
 }
 
@@ -104,7 +105,8 @@ async fn invalid_responses_at_start_are_failure() {
     ] {
         let servers = misbehaving_servers(mode);
         let status = wait_for_state(&servers, McpServerState::Failed).await;
-        assert!(status.problem.as_ref().unwrap().contains(reason), "{mode}: {status:?}");
+        let problem = status.problem.as_ref().unwrap().to_string();
+        assert!(problem.contains(reason), "{mode}: {status:?}");
         servers.shut_down().await;
     }
 }

@@ -37,17 +37,19 @@ impl TestPart {
     }
 }
 
-const PARTS: [TestPart; 11] = [
+const PARTS: [TestPart; 12] = [
     TestPart::new("fmt", check::format),
     TestPart::new("unit", unit),
     TestPart::new("clippy", clippy),
+    // The end of the bundle's build is single-threaded for minutes.
+    TestPart::new("front", front).in_parallel_with("clippy"),
     TestPart::new("deny", check::deny),
     // Fuzzing reuses the build of the tests.
     TestPart::new("fuzz", fuzz::run_all),
-    // The end of the bundle's build is single-threaded for minutes.
-    TestPart::new("front", front).in_parallel_with("clippy"),
-    TestPart::new("budget", release),
     TestPart::new("xtask", commands),
+    // The build of a release ends with minutes on one core. Its figures are measured alone.
+    TestPart::new("release", build_release).in_parallel_with("fuzz"),
+    TestPart::new("budget", release),
     TestPart::new("api", api::run),
     // This part waits a minute for the timeout of a silent provider.
     TestPart::new("peers", peers::run).in_parallel_with("api"),
@@ -137,7 +139,12 @@ fn front() -> Result<()> {
     front::build_front(FrontProfile::Release)?.check_size()
 }
 
-/// Builds the release with that bundle and checks its budgets.
+/// Builds the release with that bundle.
+fn build_release() -> Result<()> {
+    server::build_server(&front::ensure_release()?, server::CargoProfile::Release).map(drop)
+}
+
+/// Checks the budgets of the release.
 fn release() -> Result<()> {
     budget::check_budget(&server::build_server(&front::ensure_release()?, server::CargoProfile::Release)?)
 }

@@ -41,7 +41,6 @@ define_codes! {
     Empty, "empty", "must not be empty";
     HasNul, "has_nul", "must not contain NUL";
     HasControlCharacters, "has_control_characters", "must not contain control characters";
-    IsMissing, "is_missing", "is missing";
     IsRequired, "is_required", "is required";
     IsTooLong, "is_too_long", "is too long";
     IsUnknown, "is_unknown", "is unknown";
@@ -173,7 +172,6 @@ define_codes! {
         "the selected text differs in this version; offsets count Unicode scalar values";
     // Limits.
     SizeLimit, "size_limit", "at most {limit}";
-    CharacterLimit, "character_limit", "at most {most} characters";
     ToolResultLimit, "tool_result_limit", "a tool result can have at most {limit}";
     ImagesLimit, "images_limit", "images in a message can have at most {limit} in total";
     DocumentLimit, "document_limit", "a document can have at most {limit}";
@@ -292,6 +290,57 @@ define_codes! {
         "The stored headers cannot be decrypted: {reason}. Start the server with the TURNLEAF_SECRET_KEY or \
         secret.key file they were encrypted with, or enter them again.";
     ServerNotStarted, "server_not_started", "Not started yet.";
+    // Why an address cannot be reached, as parts of sentences.
+    NoListener, "no_listener", "no server is listening there ({error})";
+    TlsFailed, "tls_failed", "the secure connection failed ({error})";
+    HostNotFound, "host_not_found", "no server with this name was found ({error})";
+    NoTimelyResponse, "no_timely_response", "it did not respond in time";
+    ProviderNotPublic, "provider_not_public",
+        "{address} is not a public internet address. To allow it, turn on “Local network” for this provider";
+    ToolServerNotPublic, "tool_server_not_public",
+        "{address} is not a public internet address. To allow it, turn on “Local network” for this tool server";
+    SearchEngineNotPublic, "search_engine_not_public",
+        "{address} is not a public internet address. To allow it, turn on “Local network” for this search engine";
+    MetadataRefused, "metadata_refused",
+        "{address} is a cloud metadata or link-local address, which Turnleaf never connects to. Use another address";
+    MetadataNameRefused, "metadata_name_refused",
+        "{name} is the name of a cloud metadata service, which Turnleaf never connects to. Use another address";
+    // Why a tool server failed, as parts of sentences.
+    NoTimelyStart, "no_timely_start", "it did not respond within {seconds} s";
+    NotStarted, "not_started", "it could not be started{cause}";
+    Disconnected, "disconnected", "it disconnected";
+    ConnectionClosed, "connection_closed", "the connection closed";
+    ClosedBeforeResponse, "closed_before_response", "the connection closed before it responded";
+    RequestCancelled, "request_cancelled", "it was cancelled";
+    InitializeRefused, "initialize_refused", "it refused to initialize{cause}";
+    StartUnreadable, "start_unreadable", "its response could not be read";
+    ResponseUnreadable, "response_unreadable", "the response could not be read";
+    ResponseTooLarge, "response_too_large", "the response is larger than {limit} and was dropped";
+    ResponseNotMcp, "response_not_mcp", "its response is not MCP";
+    ResponseStatus, "response_status", "it responded with HTTP {status}";
+    CredentialsRejected, "credentials_rejected", "it rejected the credentials (HTTP 401)";
+    AccessDenied, "access_denied", "the credentials do not grant access (HTTP 403)";
+    SessionUnknown, "session_unknown", "it no longer knows the session";
+    ToolsNotListed, "tools_not_listed", "its tools could not be listed{cause}";
+    NotAList, "not_a_list", "the response is not a list";
+    HeaderNotSendable, "header_not_sendable", "the header `{name}` cannot be sent";
+    ProgramNotFound, "program_not_found", "the program was not found or cannot be started{cause}";
+    ProgramExited, "program_exited", "the program ended with exit code {exit_code}{cause}";
+    ProgramSignalled, "program_signalled", "the program was ended by signal {signal}{cause}";
+    ProgramKilled, "program_killed", "the program was killed{cause}";
+    // The web search.
+    SearchNotSetUp, "search_not_set_up", "No search engine is set up. Choose one in Settings › Tools.";
+    SearchWorks, "search_works", "Working. Results of the test: {results}.";
+    SearchFoundNothing, "search_found_nothing", "It responded, but the test found nothing.";
+    SearchJsonDisabled, "search_json_disabled",
+        "SearXNG refuses to answer in JSON ({status}). Add `json` to `search.formats` in its settings.yml.";
+    SearchRateLimited, "search_rate_limited", "It is limiting requests ({status}){cause}. Try again later.";
+    SearchQuotaUsed, "search_quota_used", "The quota of this API key is used up ({status}){cause}.";
+    SearchQueryRefused, "search_query_refused", "It refused the query ({status}){cause}.";
+    SearchTooLarge, "search_too_large", "Its response is larger than {limit}.";
+    SearchNotResults, "search_not_results", "It responded, but not with search results. Check the address.";
+    SearchEnginesSilent, "search_engines_silent", "The engines behind SearXNG did not respond: {engines}.";
+    KeySuperfluous, "key_superfluous", "must be empty: {engine} has no API key";
     // Why a tool is not offered.
     SetToNever, "set_to_never", "You set it to never run.";
     ToolUnusable, "tool_unusable", "It cannot be used: {reason}.";
@@ -303,9 +352,13 @@ define_codes! {
     Other, "other", "{text}";
 }
 
+/// Codes of earlier versions, which stored messages may have, with those that replace them. The arguments are the same.
+const FORMER_CODES: [(&str, &str); 2] = [("is_missing", "is_required"), ("character_limit", "too_many_characters")];
+
 impl MessageCode {
-    /// Returns the code with this name.
+    /// Returns the code with this name, or the one that replaces it.
     pub fn from_code(code: &str) -> Option<Self> {
+        let code = FORMER_CODES.iter().find(|(former, _)| *former == code).map_or(code, |(_, present)| present);
         let own = Self::OWN.iter().copied().find(|known| known.code() == code);
         own.or_else(|| DropReason::from_code(code).map(Self::Param))
     }

@@ -40,6 +40,7 @@ pub struct ConfigFile {
     pub prices: Vec<PriceEntry>,
     #[serde(default)]
     pub tool_servers: Vec<ToolServerEntry>,
+    pub web_search: Option<WebSearchEntry>,
 }
 
 /// A size in the file: a text, or a bare number of bytes. Other values are rejected later, where the setting's name
@@ -82,6 +83,16 @@ pub struct ToolServerEntry {
     /// Tools that run without approval; `*` means all.
     #[serde(default)]
     pub trusted_tools: Vec<ToolTrustEntry>,
+}
+
+/// The `[web_search]` table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSearchEntry {
+    /// The engine (`SearchEngineKind::from_name`).
+    pub engine: String,
+    pub url: Option<String>,
+    pub api_key: Option<SecretEntry>,
 }
 
 /// A trusted tool: as it is when first seen, or only if its schema and description have this hash.

@@ -9,6 +9,7 @@ use crate::config::logging::LogFormat;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use crate::credentials::mask_query;
+use crate::search_engine::SearchEngine;
 
 /// The replacement of a secret that is set.
 pub const MASK: &str = "********";
@@ -76,6 +77,7 @@ pub fn to_json(config: &Config) -> Value {
         "providers": endpoints,
         "prices": prices,
         "tool_servers": config.tool_servers.iter().map(tool_server).collect::<Vec<_>>(),
+        "web_search": config.web_search.as_ref().map(search_engine),
     })
 }
 
@@ -104,6 +106,15 @@ fn tool_server(server: &ToolServerConfig) -> Value {
     });
     shown["trusted_tools"] = trusted.collect();
     shown
+}
+
+fn search_engine(engine: &SearchEngine) -> Value {
+    json!({
+        "engine": engine.kind.as_str(),
+        "url": engine.base_url,
+        "api_key": engine.api_key.as_ref().map(|_| MASK),
+        "set_by": engine.set_by,
+    })
 }
 
 fn setting<T: Display>(setting: &SourcedSetting<T>) -> Value {

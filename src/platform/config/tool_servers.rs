@@ -268,7 +268,7 @@ pub fn is_variable(name: &str) -> bool {
 }
 
 /// Resolves a value that is given directly, in a file, or in a variable.
-fn secret(
+pub(super) fn secret(
     entry: SecretEntry,
     environment: &Environment,
     named_by: impl Fn() -> String,

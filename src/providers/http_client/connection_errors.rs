@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use super::guard::{AddressUse, BlockedAddress};
 use super::target::ProviderTarget;
 use crate::provider::ProviderError;
-use turnleaf_domain::{Failure, FailureKind};
+use turnleaf_domain::{CodedMessage, Failure, FailureKind, MessageCode};
 use turnleaf_platform::base_url;
 
 /// Returns the error of a request that got no response; `is_unsent` is set if the request did not leave this machine.
@@ -24,23 +24,24 @@ fn failure(error: &reqwest::Error, target: &ProviderTarget) -> Failure {
     Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
 }
 
-/// Returns the reason why a request got no response, without its address; `address_use` selects the advice.
-pub fn unreachable_reason(error: &reqwest::Error, address_use: AddressUse) -> String {
+/// Returns the reason why a request got no response, without its address, as a part of a sentence; `address_use` selects
+/// the advice.
+pub fn unreachable_reason(error: &reqwest::Error, address_use: AddressUse) -> CodedMessage {
     let innermost = innermost_message(error);
     if let Some(blocked) = find_in_chain::<BlockedAddress>(error) {
         return blocked.advice(address_use);
     }
     if let Some(tls) = find_in_chain::<rustls::Error>(error) {
-        return format!("the secure connection failed ({tls})");
+        return MessageCode::TlsFailed.with("error", tls);
     }
     if error_chain(error).any(|link| link.to_string() == "dns error") {
-        return format!("no server with this name was found ({innermost})");
+        return MessageCode::HostNotFound.with("error", innermost);
     }
     match find_in_chain::<std::io::Error>(error).map(std::io::Error::kind) {
-        Some(ErrorKind::ConnectionRefused) => format!("no server is listening there ({innermost})"),
-        Some(ErrorKind::InvalidData) => format!("the secure connection failed ({innermost})"),
-        _ if error.is_timeout() => "it did not respond in time".into(),
-        _ => innermost,
+        Some(ErrorKind::ConnectionRefused) => MessageCode::NoListener.with("error", innermost),
+        Some(ErrorKind::InvalidData) => MessageCode::TlsFailed.with("error", innermost),
+        _ if error.is_timeout() => MessageCode::NoTimelyResponse.into(),
+        _ => CodedMessage::uncoded(innermost),
     }
 }
 

@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::address::{is_metadata, is_public};
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::base_url;
 
 /// The reason why an address is blocked. The advice depends on its use ([`AddressUse`]).
@@ -35,6 +36,7 @@ const METADATA_NAMES: [&str; 5] =
 pub enum AddressUse {
     Provider,
     ToolServer,
+    SearchEngine,
 }
 
 impl BlockedAddress {
@@ -47,15 +49,17 @@ impl BlockedAddress {
         }
     }
 
-    /// Returns the reason with advice for the owner, for the detail of a failure.
-    pub fn advice(self, address_use: AddressUse) -> String {
-        let subject = match address_use {
-            AddressUse::Provider => "provider",
-            AddressUse::ToolServer => "tool server",
-        };
+    /// Returns the reason with advice for the owner, as a part of a sentence.
+    pub fn advice(self, address_use: AddressUse) -> CodedMessage {
         match self {
-            Self::NotPublic(_) => format!("{self}. To allow it, turn on “Local network” for this {subject}."),
-            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Change the address of this {subject}."),
+            Self::NotPublic(address) => match address_use {
+                AddressUse::Provider => MessageCode::ProviderNotPublic,
+                AddressUse::ToolServer => MessageCode::ToolServerNotPublic,
+                AddressUse::SearchEngine => MessageCode::SearchEngineNotPublic,
+            }
+            .with("address", address),
+            Self::Metadata(address) => MessageCode::MetadataRefused.with("address", address),
+            Self::MetadataName(name) => MessageCode::MetadataNameRefused.with("name", name),
         }
     }
 }
@@ -154,9 +158,14 @@ mod tests {
     fn advice_names_setting_to_change() {
         let address = BlockedAddress::NotPublic(IpAddr::from([10, 0, 0, 1]));
         assert_eq!(address.to_string(), "10.0.0.1 is not a public internet address");
-        for (address_use, subject) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "tool server")] {
-            let end = format!("To allow it, turn on “Local network” for this {subject}.");
-            assert!(address.advice(address_use).ends_with(&end), "{}", address.advice(address_use));
+        for (address_use, subject) in [
+            (AddressUse::Provider, "provider"),
+            (AddressUse::ToolServer, "tool server"),
+            (AddressUse::SearchEngine, "search engine"),
+        ] {
+            let advice = address.advice(address_use).to_string();
+            let end = format!("To allow it, turn on “Local network” for this {subject}");
+            assert!(advice.starts_with(&address.to_string()) && advice.ends_with(&end), "{advice}");
         }
     }
 
@@ -192,7 +201,11 @@ mod tests {
         for url in hosts.iter().map(String::as_str).chain(other) {
             let blocked = check_literal(url, true).unwrap_err();
             assert!(matches!(blocked, BlockedAddress::Metadata(_)), "{url}: {blocked}");
-            assert!(!blocked.advice(AddressUse::Provider).contains("Local network"), "no switch opens it");
+            let advice = blocked.advice(AddressUse::Provider).to_string();
+            assert!(
+                advice.starts_with(&blocked.to_string()) && !advice.contains("Local network"),
+                "no switch opens it"
+            );
             assert_eq!(check_literal(url, false), Err(blocked), "{url}");
         }
         for url in ["http://127.0.0.1:11434/", "http://192.168.1.5/v1", "http://[::1]/", "http://[fd12::1]/"] {

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::image_header;
 use crate::base64;
+use turnleaf_domain::image_type::detect_image_type;
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 
@@ -36,7 +37,7 @@ impl GeneratedImage {
         let bytes = Bytes::from(base64::decode(text)?);
         let about = about.map(|about| about.split_whitespace().collect::<Vec<_>>().join(" "));
         Some(Self {
-            mime: image_header::detect_image_type(&bytes)?,
+            mime: detect_image_type(&bytes)?,
             size: image_header::image_size(&bytes),
             sha256: hex(Sha256::digest(&bytes)),
             bytes,

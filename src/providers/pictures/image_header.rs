@@ -1,15 +1,6 @@
-//! Type and size of images from their headers, without decoding them.
+//! Size of images from their headers, without decoding them.
 
-/// Detects an image type that pages can show by the first bytes, whatever the declared type is.
-pub fn detect_image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
-}
+use turnleaf_domain::image_type::detect_image_type;
 
 /// Returns width and height in pixels from the header; `None` if it has none.
 pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {

@@ -12,6 +12,15 @@ use turnleaf_domain::limits;
 /// Places of a fitted schema. References are resolved at each place that has them, which may multiply a schema.
 const PLACES: usize = 4_000;
 
+/// The place of a reference in a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferencePlace {
+    /// The root, which no API accepts as a reference.
+    Root,
+    /// A place inside, where a reference may stay.
+    Inside,
+}
+
 pub struct Fitter<'a> {
     /// The whole schema, normalized.
     pub whole: &'a Value,
@@ -43,11 +52,6 @@ impl<'a> Fitter<'a> {
     pub fn spend_place(&mut self) -> Option<()> {
         self.places_left = self.places_left.checked_sub(1)?;
         Some(())
-    }
-
-    /// Returns whether a reference can be resolved: it is not open already, and not too many are.
-    pub fn can_resolve(&self, reference: &str) -> bool {
-        self.resolving.len() < limits::JSON_DEPTH && !self.resolving.iter().any(|open| open == reference)
     }
 
     /// Fits the root, whose combinations and references have been resolved already.
@@ -93,12 +97,28 @@ impl<'a> Fitter<'a> {
         Value::Object(fitted)
     }
 
-    /// Returns the members of a schema in which references that do not stay are replaced by what they refer to. The
-    /// references are marked as being resolved.
+    /// Returns the members of a schema in which references that do not stay are replaced by what they refer to, and
+    /// `allOf` is merged where the API does not know it.
     pub fn resolved(&mut self, schema: &Value) -> Map<String, Value> {
         let mut members = schema.as_object().cloned().unwrap_or_default();
+        members = self.without_references(members, ReferencePlace::Inside);
+        if !self.subset.has_keyword("allOf")
+            && let Some(Value::Array(parts)) = members.remove("allOf")
+        {
+            for part in &parts {
+                let part = self.resolved(part);
+                merge(&mut members, part);
+            }
+        }
+        members
+    }
+
+    /// Replaces the reference of a schema by what it refers to, and the reference of that. Members beside a reference
+    /// win over those behind it. The references are open until the caller closes them: of one that leads back to an open
+    /// one, only what needs no further reference is kept.
+    pub fn without_references(&mut self, mut members: Map<String, Value>, place: ReferencePlace) -> Map<String, Value> {
         while let Some(reference) = members.get("$ref").and_then(Value::as_str).map(str::to_owned) {
-            if self.stays(&reference, &members) {
+            if place == ReferencePlace::Inside && self.stays(&reference, &members) {
                 self.keeps_definitions = true;
                 if self.subset == SchemaSubset::Gemini {
                     members.retain(|keyword, _| self.subset.keeps_beside_reference(keyword));
@@ -107,26 +127,16 @@ impl<'a> Fitter<'a> {
             }
             members.remove("$ref");
             let Some(Value::Object(target)) = resolve_reference(self.whole, &reference) else { break };
-            if !self.can_resolve(&reference) {
-                for keyword in ["type", "description"] {
-                    if let Some(value) = target.get(keyword) {
-                        members.entry(keyword).or_insert_with(|| value.clone());
-                    }
+            let is_open = self.resolving.contains(&reference) || self.resolving.len() >= limits::JSON_DEPTH;
+            for (keyword, value) in target {
+                if !is_open || matches!(keyword.as_str(), "type" | "description") {
+                    members.entry(keyword.clone()).or_insert_with(|| value.clone());
                 }
+            }
+            if is_open {
                 break;
             }
-            for (keyword, value) in target {
-                members.entry(keyword.clone()).or_insert_with(|| value.clone());
-            }
             self.resolving.push(reference);
-        }
-        if !self.subset.has_keyword("allOf")
-            && let Some(Value::Array(parts)) = members.remove("allOf")
-        {
-            for part in &parts {
-                let part = self.resolved(part);
-                merge(&mut members, part);
-            }
         }
         members
     }

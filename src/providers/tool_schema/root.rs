@@ -4,8 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::combine::{add_property, add_required, merge};
-use super::node::Fitter;
-use super::normalize::resolve_reference;
+use super::node::{Fitter, ReferencePlace};
 use super::notes::{NOTE_BYTES, note};
 
 /// Keywords that no root may have.
@@ -40,7 +39,7 @@ impl Fitter<'_> {
     ) -> Option<Map<String, Value>> {
         let source = schema.as_object()?;
         let is_combined = ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|keyword| source.contains_key(*keyword));
-        let mut members = if source.contains_key("$ref") { self.without_reference(source) } else { source.clone() };
+        let mut members = self.without_references(source.clone(), ReferencePlace::Root);
         self.is_rebuilt |= is_combined;
         if !is_object(&members) {
             return None;
@@ -73,20 +72,6 @@ impl Fitter<'_> {
             add_alternatives(&mut members, &parts);
         }
         Some(members)
-    }
-
-    /// Returns the members with the reference resolved; of references that lead back to an open one nothing.
-    fn without_reference(&mut self, source: &Map<String, Value>) -> Map<String, Value> {
-        let mut members = source.clone();
-        while let Some(Value::String(reference)) = members.remove("$ref") {
-            let target = resolve_reference(self.whole, &reference).and_then(Value::as_object);
-            let Some(target) = target.filter(|_| self.can_resolve(&reference)) else { break };
-            for (keyword, value) in target {
-                members.entry(keyword.clone()).or_insert_with(|| value.clone());
-            }
-            self.resolving.push(reference);
-        }
-        members
     }
 }
 

@@ -177,6 +177,26 @@ fn unsupported_keywords_become_description() {
 }
 
 #[test]
+fn reference_means_the_same_at_root_and_inside() {
+    let definitions = json!({
+        "A": {"type": "object", "description": "A", "properties": {"n": {"type": "integer"}}},
+        "B": {"$ref": "#/$defs/A", "description": "B"},
+        "Loop": {"$ref": "#/$defs/Back"},
+        "Back": {"type": "object", "description": "Back", "$ref": "#/$defs/Loop"},
+    });
+    for (name, description) in [("A", "A"), ("B", "B"), ("Loop", "Back")] {
+        let reference = format!("#/$defs/{name}");
+        let root = fitted(json!({"$ref": reference, "$defs": definitions}), SchemaSubset::Common);
+        let inside = json!({"type": "object", "properties": {"p": {"$ref": reference}}, "$defs": definitions});
+        let mut inside = fitted(inside, SchemaSubset::Common)["properties"]["p"].take();
+        assert_eq!(inside["description"], description);
+        // The APIs want the properties of the root named.
+        inside.as_object_mut().unwrap().entry("properties").or_insert_with(|| json!({}));
+        assert_eq!(root, inside, "{name}");
+    }
+}
+
+#[test]
 fn recursion_and_growth_are_bounded() {
     let tree = json!({
         "type": "object",

@@ -86,6 +86,7 @@ async fn build_service(db: Db, config: &Config, data_dir: &Path) -> Result<(Serv
     // Tool servers are not started; only their names are needed.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
+    let tools = tools.with_search_engine(config.web_search.clone());
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, RunTimeouts::default());
     Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
 }

@@ -218,6 +218,7 @@ async fn open_components(
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     tokio::spawn(report_missing_filter(reader.clone()));
     let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
+    let tools = tools.with_search_engine(config.web_search.clone());
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
     let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, RunTimeouts::default());

@@ -4,3 +4,5 @@ pub mod api;
 pub mod import;
 pub mod operations;
 pub mod page;
+pub mod web_search;
+pub mod web_search_forms;

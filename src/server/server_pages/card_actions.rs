@@ -1,5 +1,5 @@
-//! Actions of a settings card: test, edit, enable or disable, and remove, each as a form of its own with a label that
-//! names the item.
+//! Parts of a settings card: its facts, and its actions (test, edit, enable or disable, and remove), each as a form of
+//! its own with a label that names the item.
 
 use leptos::prelude::*;
 
@@ -61,4 +61,9 @@ impl CardActions<'_> {
     fn named(&self) -> AnyView {
         view! { <span class="quiet">" "{self.name.to_owned()}</span> }
     }
+}
+
+/// Renders one row of a card's list of facts.
+pub fn fact(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
 }

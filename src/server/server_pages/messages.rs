@@ -21,6 +21,7 @@ pub mod transfer;
 pub mod trash;
 pub mod tree;
 pub mod usage;
+pub mod web_search;
 
 use crate::domain::excerpt::capitalize;
 use crate::ui::locale::{Locale, define_messages, locale, message};

@@ -6,6 +6,7 @@ pub mod import;
 mod rows;
 mod server;
 pub mod tool_server_form;
+pub mod web_search;
 
 use std::collections::HashSet;
 
@@ -22,11 +23,13 @@ use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 pub use rows::{DEFAULT_POLICY, SERVER_POLICY};
 pub use tool_server_form::{LIMIT_FIELDS, ToolServerForm, ToolServerFormValues};
+use web_search::WebSearchPanel;
 
 /// The content of the page.
 pub struct ToolsPage {
     pub built_in: Vec<ToolView>,
     pub servers: Vec<ToolServerView>,
+    pub search: WebSearchPanel,
     /// Tools that providers run themselves, each with its providers.
     pub provider_tools: Vec<(String, Vec<String>)>,
     /// The default tools of new chats.
@@ -52,6 +55,7 @@ impl ToolsPage {
                 </section>
             }
         });
+        let search = self.search.draw(self.now);
         let provided = self.provider_tools_section();
         let adding = self.adding.draw_new();
         let defaults = self.defaults();
@@ -62,6 +66,7 @@ impl ToolsPage {
             body: view! {
                 <p class="lead">{words::lead()}</p>
                 {own}
+                {search}
                 {provided}
                 {defaults}
                 {empty}

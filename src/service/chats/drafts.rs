@@ -106,7 +106,7 @@ impl Service {
 /// Checks the bounds of a draft.
 fn check(draft: &Draft) -> Result<(), ServiceError> {
     if draft.text.chars().count() > limits::DRAFT_CHARS {
-        let limit = MessageCode::CharacterLimit.with("most", limits::DRAFT_CHARS);
+        let limit = MessageCode::TooManyCharacters.with("most", limits::DRAFT_CHARS);
         return Err(ServiceError::TooLarge { field: "text", limit });
     }
     if draft.attachments.as_ref().is_some_and(|attached| attached.len() > limits::BLOCKS_PER_USER_TURN) {

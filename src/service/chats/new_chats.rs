@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chats::{InitialChatSettings, NewChatPlan, check_system_prompt};
-use crate::tools::choice::{DEFAULT as DEFAULT_TOOLS, parse_default_tools};
+use crate::tools::choice::DEFAULT as DEFAULT_TOOLS;
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::tool::ToolChoice;
@@ -101,7 +101,7 @@ impl Service {
                 None => instructions.map(parse_setting).unwrap_or_default(),
             },
             params: next.params.clone(),
-            tools: Some(next.tools.clone().unwrap_or_else(|| parse_default_tools(tools))),
+            tools: Some(next.tools.clone().unwrap_or_else(|| self.parse_default_tools(owner, tools))),
         };
         let plan = self.plan_chat(owner, wanted, settings).await?;
         Ok((next, plan))

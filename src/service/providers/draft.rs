@@ -197,7 +197,7 @@ pub fn parse_api(name: &str) -> Result<ProviderApi, InvalidField> {
     ProviderApi::from_name(name).ok_or_else(|| InvalidField::new("api", MessageCode::NotOneOf.with("choices", known())))
 }
 
-fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
+pub(crate) fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
     let text = key.expose_secret().trim();
     let is_sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
     if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {

@@ -1,12 +1,11 @@
 //! Views of a provider connection for its owner, in the API and on the page: everything but the secrets.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
 use super::secrets::key_ending;
+use crate::coded_sentence::CodedSentence;
 use turnleaf_domain::{CodedMessage, MessageCode, ModelLock};
 use turnleaf_platform::sealing::UnsealError;
 use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck};
@@ -71,13 +70,8 @@ pub struct ModelView {
 pub struct ProviderStatusView {
     /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
     pub state: &'static str,
-    /// The English text of `code` with `args`.
-    pub sentence: String,
-    /// The code of the sentence.
-    pub code: &'static str,
-    /// The arguments of the sentence.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub args: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub message: CodedSentence,
     /// The sentence in the language of the request, in the answer to a test, if that is not English.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub localized: Option<String>,
@@ -88,21 +82,13 @@ pub struct ProviderStatusView {
 
 impl ProviderStatusView {
     fn new(state: &'static str, message: impl Into<CodedMessage>) -> Self {
-        let message = message.into();
-        Self {
-            state,
-            sentence: message.to_string(),
-            code: message.code.code(),
-            args: message.args,
-            localized: None,
-            checked_at: None,
-            suggestion: None,
-        }
+        let message = CodedSentence::new(message);
+        Self { state, message, localized: None, checked_at: None, suggestion: None }
     }
 
     /// Returns the sentence with its code.
     pub fn message(&self) -> CodedMessage {
-        CodedMessage::from_parts(Some(self.code), &self.args, &self.sentence)
+        self.message.message()
     }
 
     fn from_known(known: Option<&KnownEndpoint>) -> Self {

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{ModelLock, PromptPrefix};
-use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin, WEB_SEARCH};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::tool_listings::{self, ToolListing};
-use turnleaf_store::{Tx, branches, chat_tools, chats, settings, turns};
+use turnleaf_store::{StoreError, Tx, branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
 use turnleaf_tools::tool_search;
@@ -145,7 +145,29 @@ impl Service {
 
     /// Returns the default tools of new chats.
     pub async fn default_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
-        Ok(parse_default_tools(settings::find(self.db(), owner, DEFAULT).await?))
+        Ok(self.parse_default_tools(owner, settings::find(self.db(), owner, DEFAULT).await?))
+    }
+
+    /// Parses the stored default tools of new chats; unset or unreadable ones are the first defaults.
+    pub(crate) fn parse_default_tools(&self, owner: UserId, stored: Option<Value>) -> ToolChoice {
+        let search = self.tools().search_engines().find(owner).map(|_| built_in::WEB_SEARCH_TOOL);
+        let first = || ToolChoice {
+            on: FIRST_DEFAULT.into_iter().chain(search).map(str::to_owned).collect(),
+            client: Vec::new(),
+        };
+        stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first)
+    }
+
+    /// Adds a built-in tool that can be used from now on to the default tools of new chats, if its owner chose those.
+    pub(crate) async fn add_default_tool(&self, tx: &mut Tx, owner: UserId, tool: &str) -> Result<(), StoreError> {
+        let now = self.clock().now();
+        let stored = settings::lock_for_update(tx, owner, DEFAULT, now).await?;
+        let Ok(mut choice) = serde_json::from_value::<ToolChoice>(stored) else { return Ok(()) };
+        if !choice.has_tool(tool) {
+            choice.on.push(tool.to_owned());
+            settings::put(tx, owner, DEFAULT, &json!(choice), now).await?;
+        }
+        Ok(())
     }
 
     /// Sets the default tools of new chats. Client tools are refused, because they belong to one chat.
@@ -178,7 +200,12 @@ impl Service {
             tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has_tool(&name))
         };
         let of_provider = provider.tools().into_iter().map(OfferedTool::from_provider);
-        let own = self.provider_tools(lock).into_iter().filter(is_chosen);
+        let own: Vec<OfferedTool> = self.provider_tools(lock).into_iter().filter(is_chosen).collect();
+        if own.iter().any(|tool| tool.provider_tool_name() == Some(WEB_SEARCH)) {
+            // A model needs one search, and the provider's own also cites what it finds.
+            let search = ToolOrigin::BuiltIn { tool: built_in::WEB_SEARCH_TOOL.to_owned() };
+            offered.retain(|tool| tool.origin.as_ref() != Some(&search));
+        }
         for tool in of_provider.chain(own) {
             if !offered.iter().any(|known| known.spec.name == tool.spec.name) {
                 offered.push(tool);
@@ -251,10 +278,4 @@ pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidFiel
         check_schema(&spec.parameters).map_err(|why| wrong(MessageCode::InvalidSchema.with("reason", why)))?;
     }
     Ok(())
-}
-
-/// Parses the stored default tools of new chats; unset or unreadable ones are the first defaults.
-pub(crate) fn parse_default_tools(stored: Option<Value>) -> ToolChoice {
-    let first = || ToolChoice { on: FIRST_DEFAULT.map(str::to_owned).into(), client: Vec::new() };
-    stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first)
 }

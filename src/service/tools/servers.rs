@@ -38,6 +38,7 @@ impl Service {
     /// Starts the configured and the stored servers in the background when the server starts, and stores their tool
     /// listings.
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
+        self.load_web_search(owner).await?;
         self.tools().store_changed_listings(owner, self.clock().clone());
         self.tools().start_configured();
         self.supervisor().registry().remember_credentials(self.tools().configured_credentials());

@@ -6,6 +6,7 @@ mod gate;
 mod grants;
 mod library;
 mod listing_storage;
+pub(crate) mod search_engines;
 pub mod selection;
 mod tool_finder;
 pub mod trust;
@@ -19,10 +20,13 @@ use serde_json::Value;
 pub use selection::{LeftOutTool, ToolSelection};
 
 use self::library::ChatLibrary;
+use self::search_engines::SearchEngines;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_platform::search_engine::SearchEngine;
+use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::page_fetcher::Fetcher;
 use turnleaf_store::tool_listings::{self, ListedTool, ToolListing};
 use turnleaf_store::{Db, StoreError, tool_servers};
@@ -39,6 +43,7 @@ struct ToolboxInner {
     built_in: BuiltInTools,
     servers: McpServers,
     configured: RwLock<Arc<Vec<ToolServerConfig>>>,
+    search_engines: Arc<SearchEngines>,
 }
 
 /// All tools of this server. Cheap to clone.
@@ -68,10 +73,26 @@ impl ServiceToolbox {
         reader: Arc<dyn FileReader>,
         fetcher: Fetcher,
     ) -> Self {
-        let library = Arc::new(ChatLibrary(db.clone()));
-        let built_in = BuiltInTools { library, reader, fetcher };
+        let search_engines = Arc::<SearchEngines>::default();
+        let library = Arc::new(ChatLibrary { db: db.clone(), search_engines: search_engines.clone() });
+        let built_in = BuiltInTools { library, reader, fetcher, http: HttpClient::default() };
         let configured = RwLock::new(Arc::new(configured));
-        Self(Arc::new(ToolboxInner { db, built_in, servers: McpServers::new(), configured }))
+        Self(Arc::new(ToolboxInner { db, built_in, servers: McpServers::new(), configured, search_engines }))
+    }
+
+    /// Sets the configured search engine, which everybody uses.
+    pub fn with_search_engine(self, engine: Option<SearchEngine>) -> Self {
+        self.0.search_engines.set_configured(engine);
+        self
+    }
+
+    pub(crate) fn search_engines(&self) -> &SearchEngines {
+        &self.0.search_engines
+    }
+
+    /// Returns the client that reaches search engines.
+    pub(crate) fn search_client(&self) -> &HttpClient {
+        &self.0.built_in.http
     }
 
     pub(crate) fn servers(&self) -> &McpServers {

@@ -212,7 +212,7 @@ pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, Serv
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     if texts.clone().map(|text| text.chars().count()).sum::<usize>() > limits::MESSAGE_CHARS {
-        let limit = MessageCode::CharacterLimit.with("most", limits::MESSAGE_CHARS);
+        let limit = MessageCode::TooManyCharacters.with("most", limits::MESSAGE_CHARS);
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });

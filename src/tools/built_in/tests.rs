@@ -21,6 +21,10 @@ impl ToolLibrary for FakeLibrary {
     fn may_fetch<'a>(&'a self, _: &'a ToolCaller, _: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(std::future::ready(false))
     }
+
+    fn search_engine(&self, _: &ToolCaller) -> Option<SearchEngine> {
+        None
+    }
 }
 
 fn caller() -> ToolCaller {
@@ -34,7 +38,8 @@ fn caller() -> ToolCaller {
 }
 
 fn tools(library: Arc<FakeLibrary>) -> BuiltInTools {
-    BuiltInTools { library, reader: Arc::new(PlainReader), fetcher: Fetcher::with_system_resolver() }
+    let (reader, fetcher, http) = (Arc::new(PlainReader), Fetcher::with_system_resolver(), HttpClient::default());
+    BuiltInTools { library, reader, fetcher, http }
 }
 
 async fn run_tool(tool: &str, arguments: Value) -> CallResult {
@@ -45,11 +50,12 @@ async fn run_tool(tool: &str, arguments: Value) -> CallResult {
 fn every_tool_has_valid_name_and_schema() {
     let all = describe_all();
     let names: Vec<&str> = all.iter().map(|tool| tool.tool.as_str()).collect();
-    assert_eq!(names, [TIME, CALCULATOR, PAGE_TOOL, SEARCH]);
+    assert_eq!(names, [TIME, CALCULATOR, PAGE_TOOL, WEB_SEARCH_TOOL, SEARCH]);
     for tool in &all {
         assert_eq!(check_schema(&tool.schema), Ok(()), "{}", tool.tool);
         assert_eq!(tool.to_offered_tool(None).spec.name, tool.tool);
-        assert_eq!(tool.is_harmless, tool.tool != PAGE_TOOL, "what reaches outside asks");
+        let reaches_outside = [PAGE_TOOL, WEB_SEARCH_TOOL].contains(&tool.tool.as_str());
+        assert_eq!(tool.is_harmless, !reaches_outside, "{}", tool.tool);
         assert!(check_arguments(&tool.schema, &json!({"odd": 1})).is_err(), "{}", tool.tool);
     }
     assert!(tools(Arc::new(FakeLibrary(Mutex::default()))).run("rm", json!({}), caller()).is_none());
@@ -115,4 +121,22 @@ async fn forbidden_page_is_reported_to_model() {
     let refused = run_tool(PAGE_TOOL, json!({"url": "http://169.254.169.254/latest"})).await;
     assert_eq!(refused.outcome, CallOutcome::Failed);
     assert!(refused.result.as_str().unwrap().starts_with("blocked_address"));
+}
+
+#[tokio::test]
+async fn web_search_without_engine_names_the_setting() {
+    let refused = run_tool(WEB_SEARCH_TOOL, json!({"query": "leaves"})).await;
+    assert_eq!(refused.outcome, CallOutcome::Unavailable);
+    assert_eq!(refused.result, "No search engine is set up. Choose one in Settings › Tools.");
+    let schema = describe_all().into_iter().find(|tool| tool.tool == WEB_SEARCH_TOOL).unwrap().schema;
+    for (arguments, is_valid) in [
+        (json!({"query": "a", "limit": 10, "since": "week"}), true),
+        (json!({"query": ""}), false),
+        (json!({"query": "a".repeat(limits::WEB_SEARCH_CHARS + 1)}), false),
+        (json!({"query": "a", "limit": 11}), false),
+        (json!({"query": "a", "since": "decade"}), false),
+        (json!({}), false),
+    ] {
+        assert_eq!(check_arguments(&schema, &arguments).is_ok(), is_valid, "{arguments}");
+    }
 }

@@ -173,10 +173,12 @@ impl McpCall {
             return text_result(CallOutcome::Crashed, &words);
         }
         if !error_messages::is_connection_lost(error) {
-            return text_result(CallOutcome::Failed, &error_messages::request_error(error, &self.server.secrets));
+            let reason = error_messages::request_error(error, &self.server.secrets);
+            return text_result(CallOutcome::Failed, &reason.to_string());
         }
-        let reason = error_messages::request_error(error, &self.server.secrets);
-        self.server.send_command(SupervisorCommand::Lost(connection.number, reason.clone()));
+        let problem = error_messages::request_error(error, &self.server.secrets);
+        let reason = problem.to_string();
+        self.server.send_command(SupervisorCommand::Lost(connection.number, problem));
         if error_messages::is_unsent(error) {
             return text_result(
                 CallOutcome::Unavailable,

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::sanitizer;
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;
 
@@ -20,14 +21,14 @@ const URL_REQUIRED: i32 = -32042;
 /// Longest message of a server that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 
-/// Describes why a request got no answer.
-pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
+/// Describes why a request got no answer, as a part of a sentence. The words of a server have no code.
+pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> CodedMessage {
     match error {
-        ServiceError::McpError(error) => server_error(error, secrets),
+        ServiceError::McpError(error) => CodedMessage::uncoded(server_error(error, secrets)),
         ServiceError::TransportSend(error) => transport(error, secrets),
-        ServiceError::TransportClosed => "the connection closed".into(),
-        ServiceError::Cancelled { .. } => "it was cancelled".into(),
-        _ => "the response could not be read".into(),
+        ServiceError::TransportClosed => MessageCode::ConnectionClosed.into(),
+        ServiceError::Cancelled { .. } => MessageCode::RequestCancelled.into(),
+        _ => MessageCode::ResponseUnreadable.into(),
     }
 }
 
@@ -77,21 +78,20 @@ pub fn is_unsent(error: &ServiceError) -> bool {
     matches!(http(error), Some(StreamableHttpError::Client(error)) if error.is_connect() || error.is_builder())
 }
 
-/// Describes why a server could not be started.
-pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String {
+/// Describes why a server could not be started, as a part of a sentence.
+pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> CodedMessage {
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
-        ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to initialize: {}", server_error(error, secrets))
-        }
-        ClientInitializeError::ConnectionClosed(_) => "the connection closed before it responded".into(),
-        _ => "its response could not be read".into(),
+        ClientInitializeError::JsonRpcError(error) => CodedMessage::from(MessageCode::InitializeRefused)
+            .with_cause(CodedMessage::uncoded(server_error(error, secrets))),
+        ClientInitializeError::ConnectionClosed(_) => MessageCode::ClosedBeforeResponse.into(),
+        _ => MessageCode::StartUnreadable.into(),
     }
 }
 
 /// Describes an answer that exceeded the size limit.
-pub fn answer_too_large() -> String {
-    format!("the response is larger than {} and was dropped", ByteSize::from_usize(TOOL_LINE_BYTES))
+pub fn answer_too_large() -> CodedMessage {
+    MessageCode::ResponseTooLarge.with("limit", ByteSize::from_usize(TOOL_LINE_BYTES))
 }
 
 /// Returns the status of an HTTP response that failed a handshake.
@@ -108,22 +108,22 @@ fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::E
     error.downcast_ref()
 }
 
-fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
+fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> CodedMessage {
     match http(error) {
         Some(StreamableHttpError::Client(error)) => http_client::unreachable_reason(error, AddressUse::ToolServer),
-        Some(StreamableHttpError::HttpStatus(status)) => format!("it responded with HTTP {}", status.status),
-        Some(StreamableHttpError::AuthRequired(_)) => "it rejected the credentials (HTTP 401)".into(),
-        Some(StreamableHttpError::InsufficientScope(_)) => "the credentials do not grant access (HTTP 403)".into(),
+        Some(StreamableHttpError::HttpStatus(status)) => MessageCode::ResponseStatus.with("status", status.status),
+        Some(StreamableHttpError::AuthRequired(_)) => MessageCode::CredentialsRejected.into(),
+        Some(StreamableHttpError::InsufficientScope(_)) => MessageCode::AccessDenied.into(),
         Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => answer_too_large(),
         // The text has the form “HTTP 302 Found: …”; the rest is the response body and is dropped.
         Some(StreamableHttpError::UnexpectedServerResponse(response)) if response.starts_with("HTTP ") => {
-            let status = response.split(':').next().unwrap_or_default();
-            format!("it responded with {}", sanitizer::clean_line(status, secrets, 60))
+            let status = response["HTTP ".len()..].split(':').next().unwrap_or_default();
+            MessageCode::ResponseStatus.with("status", sanitizer::clean_line(status, secrets, 60))
         }
-        Some(StreamableHttpError::UnexpectedContentType(_)) => "its response is not MCP".into(),
-        Some(StreamableHttpError::SessionExpired) => "it no longer knows the session".into(),
-        Some(StreamableHttpError::TransportChannelClosed) | None => "the connection closed".into(),
-        Some(_) => "the response could not be read".into(),
+        Some(StreamableHttpError::UnexpectedContentType(_)) => MessageCode::ResponseNotMcp.into(),
+        Some(StreamableHttpError::SessionExpired) => MessageCode::SessionUnknown.into(),
+        Some(StreamableHttpError::TransportChannelClosed) | None => MessageCode::ConnectionClosed.into(),
+        Some(_) => MessageCode::ResponseUnreadable.into(),
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
             ),
         ] {
             let error = ErrorData::new(ErrorCode(code), "Limited.", Some(data).filter(|data| !data.is_null()));
-            assert_eq!(request_error(&ServiceError::McpError(error), &secrets), expected);
+            assert_eq!(request_error(&ServiceError::McpError(error), &secrets).to_string(), expected);
         }
     }
 }

@@ -299,7 +299,7 @@ fn read_events(response: Response, at_most: usize, request: Option<RequestId>) -
     });
     let end = stream::once(async move {
         let request = request.filter(|_| is_exceeded.load(Ordering::Relaxed));
-        let error = ErrorData::internal_error(error_messages::answer_too_large(), None);
+        let error = ErrorData::internal_error(error_messages::answer_too_large().to_string(), None);
         request.and_then(|request| serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(request))).ok())
     });
     events.chain(end.filter_map(|error| ready(error.map(|error| Ok(Sse::default().data(error)))))).boxed()

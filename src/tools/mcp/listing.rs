@@ -15,6 +15,7 @@ use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::redaction::SecretSet;
 
 /// Page limit: a list has no more pages than tools.
@@ -33,8 +34,13 @@ pub struct ToolList {
 /// Requests the whole list. Tools that are left out are noted in the log as well.
 ///
 /// # Errors
-/// A sentence that says why there is no list.
-pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet, log: &ServerOutputLog) -> Result<ToolList, String> {
+/// The reason why there is no list, as a part of a sentence.
+pub async fn list(
+    peer: &Peer<RoleClient>,
+    secrets: &SecretSet,
+    log: &ServerOutputLog,
+) -> Result<ToolList, CodedMessage> {
+    let not_listed = |cause: CodedMessage| CodedMessage::from(MessageCode::ToolsNotListed).with_cause(cause);
     let mut list = ToolList::default();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -42,18 +48,15 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet, log: &ServerOutp
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         let page = match peer.send_request(request).await {
-            Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
+            Ok(page) => {
+                serde_json::to_value(page).map_err(|error| not_listed(CodedMessage::uncoded(error.to_string())))?
+            }
             // The server does not implement tools.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(list),
-            Err(error) => {
-                return Err(format!(
-                    "its tools could not be listed: {}",
-                    error_messages::request_error(&error, secrets)
-                ));
-            }
+            Err(error) => return Err(not_listed(error_messages::request_error(&error, secrets))),
         };
         let Some(listed) = page.get("tools").and_then(Value::as_array) else {
-            return Err("its tools could not be listed: the response is not a list".into());
+            return Err(not_listed(MessageCode::NotAList.into()));
         };
         for tool in listed {
             if list.tools.len() == TOOLS_PER_SERVER {

@@ -148,7 +148,7 @@ async fn read(
             BoundedLine::Whole(line) => parse_message(&line, &answers),
             BoundedLine::TooLong { head, tail } => {
                 log.add(&format!("(a message larger than {} was dropped)", ByteSize::from_usize(TOOL_LINE_BYTES)));
-                let words = error_messages::answer_too_large();
+                let words = error_messages::answer_too_large().to_string();
                 answers.match_unreadable(&head, &tail).map(|id| unreadable_answer(id, words))
             }
         };

@@ -15,6 +15,7 @@ use super::guard::NOT_STARTED;
 use super::lines::{BoundedLine, BoundedLines};
 use super::log::ServerOutputLog;
 use turnleaf_domain::limits::TOOL_STOP;
+use turnleaf_domain::{CodedMessage, MessageCode};
 
 /// Inherited variables that programs need; those of the configuration override them. None holds an API key of
 /// Turnleaf.
@@ -122,22 +123,22 @@ fn log_line(line: BoundedLine, log: &ServerOutputLog) {
 
 impl GuardedProgram {
     /// Stops the program and all its descendants, gracefully unless `at_once`; returns how the program exited, once
-    /// no process is left.
-    pub async fn stop(mut self, at_once: bool) -> String {
+    /// no process is left, as a part of a sentence.
+    pub async fn stop(mut self, at_once: bool) -> CodedMessage {
         self.send_signal(if at_once { Signal::QUIT } else { Signal::TERM });
         self.wait_for_exit().await
     }
 
     /// Like [`Self::stop`], for a program that has closed its pipe: waits briefly for it to exit by itself, so that
     /// its exit code is known.
-    pub async fn wait_then_stop(mut self) -> String {
+    pub async fn wait_then_stop(mut self) -> CodedMessage {
         match timeout(SLACK, self.guard.wait()).await {
             Ok(status) => describe_exit(status.ok()),
             Err(_) => self.stop(false).await,
         }
     }
 
-    async fn wait_for_exit(&mut self) -> String {
+    async fn wait_for_exit(&mut self) -> CodedMessage {
         if let Ok(status) = timeout(TOOL_STOP + SLACK, self.guard.wait()).await {
             return describe_exit(status.ok());
         }
@@ -168,12 +169,12 @@ impl Drop for GuardedProgram {
 }
 
 /// Describes the exit of a program for people.
-fn describe_exit(status: Option<ExitStatus>) -> String {
+fn describe_exit(status: Option<ExitStatus>) -> CodedMessage {
     match status.and_then(|status| status.code()) {
-        Some(code) if code == i32::from(NOT_STARTED) => "the program was not found or cannot be started".into(),
-        Some(code) if code > 128 => format!("signal {}", code - 128),
-        Some(code) => format!("exit code {code}"),
-        None => "killed".into(),
+        Some(code) if code == i32::from(NOT_STARTED) => MessageCode::ProgramNotFound.into(),
+        Some(code) if code > 128 => MessageCode::ProgramSignalled.with("signal", code - 128),
+        Some(code) => MessageCode::ProgramExited.with("exit_code", code),
+        None => MessageCode::ProgramKilled.into(),
     }
 }
 

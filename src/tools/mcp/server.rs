@@ -16,7 +16,7 @@ use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::PendingAnswers;
 use crate::toolbox::{ToolDescription, UnusableTool};
-use turnleaf_domain::limits;
+use turnleaf_domain::{CodedMessage, limits};
 use turnleaf_providers::redaction::SecretSet;
 
 /// Timeouts and restart backoff of a server.
@@ -57,8 +57,8 @@ pub enum McpServerState {
 pub struct McpServerStatus {
     pub state: McpServerState,
     pub since: DateTime<Utc>,
-    /// Describes the problem in a sentence.
-    pub problem: Option<String>,
+    /// Describes the problem as a part of a sentence.
+    pub problem: Option<CodedMessage>,
     /// The server's own name and version.
     pub implementation: Option<String>,
     /// The end of the server's log, sanitized.
@@ -73,7 +73,7 @@ pub struct McpServerStatus {
 pub struct McpServerSnapshot {
     pub state: McpServerState,
     pub since: DateTime<Utc>,
-    pub problem: Option<String>,
+    pub problem: Option<CodedMessage>,
     pub implementation: Option<String>,
     /// The last listed tools, also while the server is down.
     pub tools: Arc<Vec<ToolDescription>>,
@@ -109,10 +109,10 @@ pub enum SupervisorCommand {
     Wake,
     /// A call on this connection does not react to its cancellation.
     Stuck(u64),
-    /// This connection is lost; the sentence says why.
-    Lost(u64, String),
+    /// This connection is lost, for this reason.
+    Lost(u64, CodedMessage),
     /// The new tool list of this connection.
-    Listed(u64, Result<ToolList, String>),
+    Listed(u64, Result<ToolList, CodedMessage>),
 }
 
 /// The handle of a server. Cheap to clone.
@@ -145,7 +145,7 @@ impl McpServer {
         McpServerStatus {
             state: current.state,
             since: current.since,
-            problem: current.problem.map(|problem| self.secrets.redact_known(problem)),
+            problem: current.problem.map(|problem| problem.map_args(|value| self.secrets.redact_known(value))),
             implementation: current.implementation.map(|own| self.secrets.redact_known(own)),
             log: self.log.text(),
             tools: current.tools.to_vec(),
@@ -174,7 +174,7 @@ impl McpServer {
         let found = timeout(wait, async {
             loop {
                 let now = current.borrow_and_update().clone();
-                let problem = || now.problem.clone().unwrap_or_else(|| "it failed".into());
+                let problem = || now.problem.as_ref().map_or_else(|| "it failed".into(), ToString::to_string);
                 match now.state {
                     McpServerState::Ready => {
                         if let Some(connection) = now.connection {

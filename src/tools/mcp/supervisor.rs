@@ -23,6 +23,7 @@ use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeout
 use super::web::WebServerAddress;
 use super::{error_messages, listing, sanitizer};
 use turnleaf_domain::limits::SERVER_CALLS_AT_ONCE;
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::redaction::SecretSet;
@@ -68,12 +69,12 @@ enum ServerEnd {
     /// A call did not react to its cancellation.
     Stuck,
     Failed {
-        problem: String,
+        problem: CodedMessage,
         /// The server ended by itself; the exit of its program says why.
         is_gone: bool,
     },
     /// The server refused the handshake; another one may succeed.
-    Refused { refusal: Refusal, problem: String },
+    Refused { refusal: Refusal, problem: CodedMessage },
 }
 
 /// A server that has answered, with its first tool list.
@@ -136,7 +137,7 @@ impl McpSupervisor {
     /// Runs the server once, with other handshakes if it refuses one.
     async fn run_once(&mut self, number: u64) -> ServerEnd {
         let is_program = matches!(self.config.transport, McpTransport::Program { .. });
-        let mut first_problem: Option<String> = None;
+        let mut first_problem: Option<CodedMessage> = None;
         loop {
             let ended = self.run_connection(number).await;
             if self.current.borrow().state == McpServerState::Ready {
@@ -184,10 +185,10 @@ impl McpSupervisor {
             (None, _) => None,
         };
         // The send fails if no call waits for the exit.
-        let _ = over_sender.send(Some(exit.clone().unwrap_or_default()));
+        let _ = over_sender.send(Some(exit.as_ref().map(ToString::to_string).unwrap_or_default()));
         match (ended, exit) {
             (ServerEnd::Failed { problem, is_gone }, Some(exit)) => {
-                ServerEnd::Failed { problem: format!("{problem} ({exit})"), is_gone }
+                ServerEnd::Failed { problem: exit.with_cause(problem), is_gone }
             }
             (ended, _) => ended,
         }
@@ -204,7 +205,7 @@ impl McpSupervisor {
             tokio::select! {
                 () = self.end.cancelled() => return Err(ServerEnd::Ended),
                 begun = &mut beginning => return begun.unwrap_or_else(|_| {
-                    let problem = format!("it did not respond within {} s", self.start_limit().as_secs_f32());
+                    let problem = MessageCode::NoTimelyStart.with("seconds", self.start_limit().as_secs_f32());
                     Err(ServerEnd::Failed { problem, is_gone: false })
                 }),
                 command = self.commands.recv() => match command {
@@ -247,7 +248,7 @@ impl McpSupervisor {
             tokio::select! {
                 () = self.end.cancelled() => break ServerEnd::Ended,
                 _ = &mut waiting => {
-                    return ServerEnd::Failed { problem: "it disconnected".into(), is_gone: true };
+                    return ServerEnd::Failed { problem: MessageCode::Disconnected.into(), is_gone: true };
                 }
                 () = listener.list_changed.notified(), if !is_listing => {
                     is_listing = true;
@@ -287,7 +288,9 @@ impl McpSupervisor {
         let secrets = self.secrets.clone();
         tokio::spawn(async move {
             let listed = timeout(limit, listing::list(&peer, &secrets, &log)).await;
-            let listed = listed.unwrap_or_else(|_| Err("its tools could not be listed in time".into()));
+            let late =
+                || CodedMessage::from(MessageCode::ToolsNotListed).with_cause(MessageCode::NoTimelyResponse.into());
+            let listed = listed.unwrap_or_else(|_| Err(late()));
             own.upgrade().map(|own| own.send(SupervisorCommand::Listed(number, listed)))
         });
     }
@@ -298,13 +301,15 @@ impl McpSupervisor {
         &self,
     ) -> Result<
         (BoxFuture<'static, Result<StartedServer, ServerEnd>>, Option<GuardedProgram>, Option<PendingAnswers>),
-        String,
+        CodedMessage,
     > {
         let (log, secrets) = (self.log.clone(), self.secrets.clone());
         match &self.config.transport {
             McpTransport::Program { argv, env, folder } => {
                 let started = program::start(&self.runtime.guard, argv, env, folder.as_deref(), &log);
-                let (program, pipes) = started.map_err(|error| format!("it could not be started: {error}"))?;
+                let (program, pipes) = started.map_err(|error| {
+                    CodedMessage::from(MessageCode::NotStarted).with_cause(CodedMessage::uncoded(error.to_string()))
+                })?;
                 let (pipe, answers) = PipeTransport::new(pipes, log.clone());
                 Ok((Box::pin(connect(pipe, self.handshake.clone(), secrets, log)), Some(program), Some(answers)))
             }
@@ -325,7 +330,7 @@ impl McpSupervisor {
         self.config.start.unwrap_or(self.runtime.patience.start)
     }
 
-    fn set_state(&self, state: McpServerState, problem: Option<String>) {
+    fn set_state(&self, state: McpServerState, problem: Option<CodedMessage>) {
         self.current.send_modify(|current| {
             current.state = state;
             current.since = self.runtime.clock.now();

@@ -12,6 +12,7 @@ use url::Url;
 use super::event_stream::EventStreamTransport;
 use super::http_client::McpHttpClient;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_LINE_BYTES, TOOL_STOP};
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::http_client::guard::AddressUse;
 
@@ -26,20 +27,19 @@ impl WebServerAddress {
     /// Prepares the requests without sending anything.
     ///
     /// # Errors
-    /// A sentence that says why the address or a header cannot be used.
+    /// The reason why the address or a header cannot be used, as a part of a sentence.
     pub fn new(
         client: &HttpClient,
         url: &Url,
         headers: &[(String, SecretString)],
         local_network: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CodedMessage> {
         let client = client.client_for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
         let mut sent = HashMap::new();
         for (name, value) in headers {
-            let header =
-                HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is not a valid header name"))?;
-            let value = HeaderValue::from_str(value.expose_secret());
-            let mut value = value.map_err(|_| format!("the header `{name}` contains invalid characters"))?;
+            let not_sendable = || MessageCode::HeaderNotSendable.with("name", name);
+            let header = HeaderName::try_from(name.as_str()).map_err(|_| not_sendable())?;
+            let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| not_sendable())?;
             value.set_sensitive(true);
             sent.insert(header, value);
         }

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
+use turnleaf_domain::image_type::detect_image_type;
 use turnleaf_providers::base64;
-use turnleaf_providers::pictures::detect_image_type;
 
 /// Shortest base64 that is examined, and shortest that is binary data without a known file type. Shorter ones may be
 /// tokens that the model has to repeat.

@@ -12,9 +12,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{CallResult, NewBlob};
 use turnleaf_convert::{ConvertedPicture, EncodedImage, FileReader};
+use turnleaf_domain::image_type::detect_image_type;
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
-use turnleaf_providers::pictures::detect_image_type;
 
 /// MIME type for bytes that claim to be an image but cannot be decoded.
 const FILE: &str = "application/octet-stream";

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use turnleaf_providers::tool_schema::resolve_reference;
+
 /// Limit of the subschemas that apply to one value.
 const STEPS: u64 = 10_000;
 /// Limit of references that lead to references.
@@ -64,8 +66,8 @@ impl<'a> ReferenceWalk<'a> {
         for (keyword, value) in members {
             let more = match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
-                    let to = self.target(to);
-                    to.map_or(1, |to| self.count(to))
+                    // References to anchors and to other documents are not followed.
+                    resolve_reference(self.root, to).map_or(1, |to| self.count(to))
                 }
                 (keyword, Value::Array(all)) if SAME_VALUE.contains(&keyword) => {
                     all.iter().fold(0, |sum: u64, one| sum.saturating_add(self.count(one)))
@@ -81,11 +83,5 @@ impl<'a> ReferenceWalk<'a> {
         self.chain -= 1;
         self.known.insert(schema, Some(steps));
         steps
-    }
-
-    /// Resolves a local reference by JSON pointer; references to anchor names are not followed.
-    fn target(&self, reference: &str) -> Option<&'a Value> {
-        let pointer = reference.strip_prefix('#')?;
-        self.root.pointer(&pointer.replace("%25", "%").replace("%22", "\""))
     }
 }

@@ -82,13 +82,17 @@ fn schema_uses_draft_that_it_names() {
 #[test]
 fn unusable_schema_is_refused() {
     let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
-    let fan: serde_json::Map<String, Value> = (0..40)
-        .map(|n| {
-            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
-            (format!("d{n}"), json!({"allOf": [next, next]}))
-        })
-        .chain([("d40".to_owned(), json!({"type": "object"}))])
-        .collect();
+    // Each definition refers to the next one twice, by these names and references.
+    let fan = |name: &dyn Fn(usize) -> String, reference: &dyn Fn(usize) -> String| -> Value {
+        let definition = |n: usize| {
+            let next = json!({"$ref": reference(n + 1)});
+            (name(n), if n == 40 { json!({"type": "object"}) } else { json!({"allOf": [next, next]}) })
+        };
+        (0..=40).map(definition).collect()
+    };
+    let plain = fan(&|n| format!("d{n}"), &|n| format!("#/$defs/d{n}"));
+    let with_id = fan(&|n| format!("d{n}"), &|n| format!("https://a.example/s#/$defs/d{n}"));
+    let escaped = fan(&|n| format!("d {n}"), &|n| format!("#/$defs/d%20{n}"));
     for (case, schema) in [
         ("no schema", json!("x")),
         ("true", json!(true)),
@@ -96,7 +100,12 @@ fn unusable_schema_is_refused() {
         ("a list", json!({"anyOf": [{"type": "array"}, {"type": "null"}]})),
         ("too deep", deep),
         ("too large", json!({"description": "x".repeat(limits::TOOL_SCHEMA_BYTES)})),
-        ("fanned out", json!({"$defs": fan, "$ref": "#/$defs/d0"})),
+        ("fanned out", json!({"$defs": plain, "$ref": "#/$defs/d0"})),
+        (
+            "fanned out by id",
+            json!({"$id": "https://a.example/s", "$defs": with_id, "$ref": "https://a.example/s#/$defs/d0"}),
+        ),
+        ("fanned out by escapes", json!({"$defs": escaped, "$ref": "#/$defs/d%200"})),
     ] {
         let reason = check_schema(&schema).unwrap_err();
         assert!(reason.len() < 1_000, "{case}: {reason}");

@@ -57,7 +57,10 @@ fn chinese_sentence(coded: &CodedMessage) -> Option<String> {
     if let MessageCode::Param(reason) = coded.code {
         return drop_reason_sentence(reason, coded.args.clone());
     }
-    let cause = coded.args.get(CodedMessage::DETAIL).map(|detail| format!("：{detail}"));
+    let cause = coded.args.get(CodedMessage::DETAIL).map(|detail| {
+        let cause = coded.cause().and_then(|cause| chinese_sentence(&cause));
+        format!("：{}", cause.as_deref().unwrap_or(detail))
+    });
     let hint = coded.args.get(CodedMessage::SUGGESTION).map(|address| format!("你是否想用 {address}？"));
     fill_template(chinese_template(coded.code), &with_optional_parts(&coded.args, cause, hint))
 }
@@ -89,7 +92,6 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::Empty => "不能为空",
         MessageCode::HasNul => "不能包含 NUL 字符",
         MessageCode::HasControlCharacters => "不能包含控制字符",
-        MessageCode::IsMissing => "缺少此项",
         MessageCode::IsRequired => "需要填写",
         MessageCode::IsTooLong => "太长了",
         MessageCode::IsUnknown => "未知的值",
@@ -212,7 +214,6 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::SelectionOutOfRange => "选段 [{start}, {end}) 超出此版本，它有 {length} 个字符",
         MessageCode::SelectionDiffers => "此版本中选段的文字不同；位置按 Unicode 标量值计算",
         MessageCode::SizeLimit => "最多 {limit}",
-        MessageCode::CharacterLimit => "最多 {most} 个字符",
         MessageCode::ToolResultLimit => "工具结果最多 {limit}",
         MessageCode::ImagesLimit => "一条消息中的图片合计最多 {limit}",
         MessageCode::DocumentLimit => "一份文档最多 {limit}",
@@ -319,6 +320,50 @@ fn chinese_template(code: MessageCode) -> &'static str {
             "无法解密已保存的请求头：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入请求头。"
         }
         MessageCode::ServerNotStarted => "尚未启动。",
+        MessageCode::NoListener => "该地址没有服务器在监听（{error}）",
+        MessageCode::TlsFailed => "安全连接失败（{error}）",
+        MessageCode::HostNotFound => "找不到该名称的服务器（{error}）",
+        MessageCode::NoTimelyResponse => "它没有及时响应",
+        MessageCode::ProviderNotPublic => "{address} 不是公共互联网地址。如需允许，请为此服务商开启“本地网络”",
+        MessageCode::ToolServerNotPublic => "{address} 不是公共互联网地址。如需允许，请为此工具服务器开启“本地网络”",
+        MessageCode::SearchEngineNotPublic => "{address} 不是公共互联网地址。如需允许，请为此搜索引擎开启“本地网络”",
+        MessageCode::MetadataRefused => "{address} 是云元数据或链路本地地址，Turnleaf 从不连接这类地址。请使用其他地址",
+        MessageCode::MetadataNameRefused => "{name} 是云元数据服务的名称，Turnleaf 从不连接这类地址。请使用其他地址",
+        MessageCode::NoTimelyStart => "它在 {seconds} 秒内没有响应",
+        MessageCode::NotStarted => "无法启动{cause}",
+        MessageCode::Disconnected => "它断开了连接",
+        MessageCode::ConnectionClosed => "连接已关闭",
+        MessageCode::ClosedBeforeResponse => "它在响应之前关闭了连接",
+        MessageCode::RequestCancelled => "请求已取消",
+        MessageCode::InitializeRefused => "它拒绝初始化{cause}",
+        MessageCode::StartUnreadable => "无法读取它的响应",
+        MessageCode::ResponseUnreadable => "无法读取响应",
+        MessageCode::ResponseTooLarge => "响应超过 {limit}，已丢弃",
+        MessageCode::ResponseNotMcp => "它的响应不是 MCP",
+        MessageCode::ResponseStatus => "它返回 HTTP {status}",
+        MessageCode::CredentialsRejected => "它拒绝了凭据（HTTP 401）",
+        MessageCode::AccessDenied => "凭据没有访问权限（HTTP 403）",
+        MessageCode::SessionUnknown => "它已不认识此会话",
+        MessageCode::ToolsNotListed => "无法列出它的工具{cause}",
+        MessageCode::NotAList => "响应不是列表",
+        MessageCode::HeaderNotSendable => "无法发送请求头 `{name}`",
+        MessageCode::ProgramNotFound => "程序不存在或无法启动{cause}",
+        MessageCode::ProgramExited => "程序已退出，退出代码为 {exit_code}{cause}",
+        MessageCode::ProgramSignalled => "程序被信号 {signal} 终止{cause}",
+        MessageCode::ProgramKilled => "程序被强制终止{cause}",
+        MessageCode::SearchNotSetUp => "尚未设置搜索引擎，请在“设置 › 工具”中选择一个。",
+        MessageCode::SearchWorks => "正常。测试得到的结果数：{results}。",
+        MessageCode::SearchFoundNothing => "它有响应，但测试没有找到结果。",
+        MessageCode::SearchJsonDisabled => {
+            "SearXNG 拒绝以 JSON 回答（{status}）。请在其 settings.yml 的 `search.formats` 中添加 `json`。"
+        }
+        MessageCode::SearchRateLimited => "它正在限制请求（{status}）{cause}。请稍后重试。",
+        MessageCode::SearchQuotaUsed => "此 API 密钥的额度已用尽（{status}）{cause}。",
+        MessageCode::SearchQueryRefused => "它拒绝了查询（{status}）{cause}。",
+        MessageCode::SearchTooLarge => "它的响应超过 {limit}。",
+        MessageCode::SearchNotResults => "它有响应，但返回的不是搜索结果。请检查地址。",
+        MessageCode::SearchEnginesSilent => "SearXNG 所用的引擎没有响应：{engines}。",
+        MessageCode::KeySuperfluous => "必须留空：{engine} 没有 API 密钥",
         MessageCode::SetToNever => "你已设为从不运行。",
         MessageCode::ToolUnusable => "无法使用：{reason}。",
         MessageCode::SchemaInvalid => "它的参数结构无效：{reason}",
@@ -376,6 +421,12 @@ mod tests {
                 MessageCode::NotConnected.with(CodedMessage::DETAIL, "connection refused"),
                 "Could not connect: connection refused.",
                 "无法连接：connection refused。",
+            ),
+            (
+                CodedMessage::from(MessageCode::NotConnected)
+                    .with_cause(MessageCode::NoListener.with("error", "os error 111")),
+                "Could not connect: no server is listening there (os error 111).",
+                "无法连接：该地址没有服务器在监听（os error 111）。",
             ),
             (CodedMessage::uncoded("expected {x}"), "expected {x}", "expected {x}"),
         ] {

@@ -7,6 +7,7 @@ use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::call_edit::CallEdit;
+use turnleaf_domain::sources::sources_content;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{Author, Block, BlockState, Content, Event};
 use turnleaf_platform::ids;
@@ -59,6 +60,10 @@ impl TurnRun<'_> {
         let block = Block { generation_id: generation_id.and_then(|known| known.generation_id), ..block };
         self.recorder.push_blobs(block.id, outcome.blobs);
         self.recorder.push(Event::BlockStart { block });
+        if let Some(sources) = sources_content(outcome.sources) {
+            let block = Block { author, ..self.new_block(Content::Other(sources), BlockState::Done) };
+            self.recorder.push(Event::BlockStart { block });
+        }
     }
 
     /// Returns a new block at the end of the turn.

@@ -89,6 +89,7 @@ impl TurnRun<'_> {
                 result,
                 metadata: Default::default(),
                 blobs: Vec::new(),
+                sources: Vec::new(),
             },
             Err(_) => timed_out(),
         });

@@ -83,6 +83,7 @@ impl ConfigReload {
         let finds_locally = config.providers.find_local_servers.value;
         self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
         self.service.reload_providers(self.owner, config.providers.endpoints).await?;
+        self.service.reload_web_search(config.web_search).await;
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers list their models in the background.
         let registry = self.registry.clone();
@@ -108,6 +109,7 @@ impl ConfigReload {
             providers: _,
             prices: _,
             tool_servers: _,
+            web_search: _,
             security:
                 SecuritySettings { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
             drain: DrainSettings { announce, finish },
@@ -142,10 +144,11 @@ mod tests {
     use turnleaf_platform::config::file::ConfigFile;
 
     /// The reloadable settings, by the keys of the file, as the README lists them.
-    const RELOADED: [&str; 9] = [
+    const RELOADED: [&str; 10] = [
         "providers",
         "prices",
         "tool_servers",
+        "web_search",
         "find_local_servers",
         "allowed_hosts",
         "store_raw",

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::domain::file_name::content_disposition;
+use crate::domain::image_type::detect_image_type;
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -51,7 +52,7 @@ pub async fn show(
 /// not be re-encoded is stored as a file (`tools::result`, `service::transfer::imports`) and is served as one,
 /// whatever its bytes begin with.
 fn served_content_type(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
-    match (sniff_image_type(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
+    match (detect_image_type(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
         (Some(kind), _) => (kind, None),
         (None, true) => ("text/plain; charset=utf-8", Some("txt")),
         (None, false) => ("application/octet-stream", Some("bin")),
@@ -61,17 +62,6 @@ fn served_content_type(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'stat
 /// Returns whether a browser may show the file as text. HTML is excluded, because it must not be rendered.
 fn is_text(mime: &str) -> bool {
     (mime.starts_with("text/") && mime != "text/html") || mime == "application/json"
-}
-
-/// Returns the image type by the first bytes.
-pub fn sniff_image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -92,22 +82,5 @@ mod tests {
     #[test]
     fn html_is_not_served_as_text() {
         assert!(!is_text("text/html") && is_text("text/csv") && is_text("application/json"));
-    }
-
-    #[test]
-    fn only_image_signatures_are_recognised_as_images() {
-        for (bytes, kind) in [
-            (&b"\x89PNG\r\n\x1a\n...."[..], Some("image/png")),
-            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
-            (b"GIF89a..", Some("image/gif")),
-            (b"GIF88a..", None),
-            (b"RIFF....WEBPVP8 ", Some("image/webp")),
-            (b"RIFF....WAVE", None),
-            (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
-            (b"<html>", None),
-            (b"", None),
-        ] {
-            assert_eq!(sniff_image_type(bytes), kind, "{bytes:?}");
-        }
     }
 }

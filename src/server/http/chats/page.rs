@@ -57,7 +57,7 @@ pub async fn apply_action(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let action = fields.text("deed").as_deref().and_then(ChatsAction::parse);
-    let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", MessageCode::IsMissing)))?;
+    let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", MessageCode::IsRequired)))?;
     let mut count = 0_usize;
     for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };

@@ -143,7 +143,7 @@ pub async fn save(
         Some(id) => {
             let id: DocumentId = id.parse().map_err(|_| Problem::not_found())?;
             let rev = fields.text("rev").and_then(|rev| rev.parse().ok());
-            Some((id, rev.ok_or_else(|| InvalidField::new("rev", MessageCode::IsMissing))?))
+            Some((id, rev.ok_or_else(|| InvalidField::new("rev", MessageCode::IsRequired))?))
         }
         None => None,
     };

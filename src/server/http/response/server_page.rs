@@ -114,7 +114,7 @@ impl SubmittedFields {
     /// # Errors
     /// 400 if the field is missing, 404 for an impossible id.
     pub fn required_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
-        let text = self.text(name).ok_or_else(|| InvalidField::new(name, MessageCode::IsMissing))?;
+        let text = self.text(name).ok_or_else(|| InvalidField::new(name, MessageCode::IsRequired))?;
         text.parse().map_err(|_| Problem::not_found())
     }
 

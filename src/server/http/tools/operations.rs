@@ -6,10 +6,13 @@ use crate::server::http::tools::api::{
     BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerPolicyRequest, SetToolPolicyRequest,
     ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
 };
+use crate::server::http::tools::web_search::SetWebSearchRequest;
 use serde_json::json;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
+use turnleaf_service::tools::web_search::WebSearchView;
 
 const LOCKED: &str = "`server_locked`: the configuration file sets it.";
+const SEARCH_LOCKED: &str = "`search_locked`: the configuration sets it.";
 const CHOICE: &str = "The selection, and the tools a new branch would get now.";
 const NO_PROGRAMS: &str = "`program_refused`: programs can only be set in the configuration file. `cross_site`: a \
     browser sent this from another site.";
@@ -145,6 +148,40 @@ pub fn restart_tool_server(operation: ApiOperation) -> ApiOperation {
         .describe("Tools", "restart_tool_server", "Restarts a server.")
         .response::<ToolServerView>(200, "The server, which may still be starting.")
         .problem_response(409, "`server_off`: it is disabled, or its headers cannot be decrypted.")
+}
+
+pub fn show_web_search(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "show_web_search", "Shows the search engine of the tool `search_web`.")
+        .response::<WebSearchView>(200, "The engine with the result of its last test. The key is never returned.")
+}
+
+pub fn set_web_search(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "set_web_search", "Sets the search engine of the tool `search_web`.")
+        .add_description(
+            "SearXNG needs the address of an instance that allows JSON; Brave Search and Tavily need an API key. Omit \
+            the key to keep the stored one, which belongs to its engine and address. The first engine turns the tool \
+            on in new chats.",
+        )
+        .request_body::<SetWebSearchRequest>(json!({ "engine": "searxng", "url": "https://search.example" }))
+        .response::<WebSearchView>(200, "The engine.")
+        .problem_response(409, SEARCH_LOCKED)
+        .problem_response(422, INVALID_VALUE)
+}
+
+pub fn remove_web_search(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "remove_web_search", "Removes the search engine and its API key.")
+        .empty_response(204, "It is removed.")
+        .problem_response(409, SEARCH_LOCKED)
+}
+
+pub fn test_web_search(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "test_web_search", "Searches for a fixed word.")
+        .response::<WebSearchView>(200, "The engine; `status` has the number of results, or the reason of a failure.")
+        .problem_response(409, "`search_not_set_up`: there is no engine, or its API key cannot be decrypted.")
 }
 
 pub fn show_blob(operation: ApiOperation) -> ApiOperation {

@@ -16,12 +16,15 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tools as words;
+use crate::server::server_pages::tools::web_search::{WebSearchForm, WebSearchPanel};
 use crate::server::server_pages::tools::{
     DEFAULT_POLICY, LIMIT_FIELDS, SERVER_POLICY, ToolServerForm, ToolServerFormValues, ToolsPage,
 };
 use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
+use turnleaf_service::tools::web_search::WebSearchView;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +47,10 @@ pub async fn show(
     let find = |id: &str| page.servers.iter().find(|server| server.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|server| !server.locked);
     let editing = editing.map(|server| (server.id.clone(), ToolServerForm::from_server(server)));
-    let notice = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
+    let notice = query.done.as_deref().and_then(|done| {
+        let server = query.id.as_deref().and_then(find);
+        action_notice(done, server).or_else(|| search_notice(done, &page.search.view))
+    });
     (page.editing, page.notice) = (editing, notice);
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
@@ -206,10 +212,12 @@ pub async fn remove(State(app): State<App>, viewer: Viewer, fields: SubmittedFie
     Ok(see_other("/settings/tools?done=removed"))
 }
 
-async fn tools_page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
+/// Reads the content of the page, without a form that is being filled in.
+pub(super) async fn tools_page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
     let service = app.service();
     Ok(ToolsPage {
         built_in: service.built_in_tools(viewer).await?,
+        search: WebSearchPanel { view: service.web_search(viewer).await?, form: WebSearchForm::default() },
         servers: service.tool_servers(viewer).await?,
         provider_tools: service.provider_tool_catalog(),
         default: service.default_tools(viewer).await?,
@@ -247,7 +255,7 @@ fn redirect_to_card(done: &str, id: &str) -> Response {
 fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNotice> {
     match (done, server) {
         ("tested", Some(server)) => {
-            let text = words::test_result(&server.name, &coded_sentence(&server.status.message()));
+            let text = words::test_result(&server.name, &words::status_sentence(&server.status.message()));
             Some(if server.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) })
         }
         ("saved", _) => Some(ActionNotice::Done(words::saved().into())),
@@ -256,6 +264,17 @@ fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNo
         ("imported", _) => Some(ActionNotice::Done(words::imported().into())),
         _ => None,
     }
+}
+
+/// Returns the notice about a change or a test of the web search, with the result of the test.
+fn search_notice(done: &str, search: &WebSearchView) -> Option<ActionNotice> {
+    let tested = words::test_result(search.name?, &coded_sentence(&search.status.message()));
+    let text = match done {
+        "search_tested" => tested,
+        "search_saved" => join_sentences(words::saved(), &tested),
+        _ => return None,
+    };
+    Some(if search.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) })
 }
 
 /// Reads the change from a whole form. Empty headers keep the stored ones.

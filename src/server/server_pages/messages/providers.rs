@@ -10,6 +10,7 @@ use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::provider_connect::{
     address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
 };
+use turnleaf_service::providers::ProviderKeyView;
 
 pub const API: &str = "API";
 
@@ -133,6 +134,15 @@ pub fn connection_state(state: &str) -> &'static str {
     }
 }
 
+/// Returns whether an API key is set, with its ending if that may be shown.
+pub fn key_state(key: &ProviderKeyView) -> String {
+    match (key.set, &key.ends_in) {
+        (false, _) => key_not_set().to_owned(),
+        (true, None) => key_set().to_owned(),
+        (true, Some(ending)) => format!("{} · {} {ending}", key_set(), ends_in()),
+    }
+}
+
 /// Returns what the status of a connection or a tool server says beyond its word, which the card shows beside the name.
 pub fn status_detail(status: &CodedMessage) -> Option<String> {
     Some(match status.code {
@@ -149,12 +159,21 @@ pub fn status_detail(status: &CodedMessage) -> Option<String> {
             let models = number(status.args.get("models")?.parse().ok()?);
             message!("{models} models", "{models} 个模型")
         }
+        MessageCode::SearchWorks => {
+            let results = status.args.get("results")?;
+            message!("Results of the test: {results}.", "测试得到的结果数：{results}。")
+        }
         MessageCode::WorkingWithoutList => {
             let model = status.args.get("model")?;
             message!("{model} responds, but there is no model list.", "{model} 有响应，但没有模型列表。")
         }
-        _ => coded_sentence(status),
+        _ => status_sentence(status),
     })
+}
+
+/// Returns a status as a sentence of its own. The problem of a tool server is a part of one.
+pub fn status_sentence(status: &CodedMessage) -> String {
+    super::to_sentence(&coded_sentence(status))
 }
 
 /// Returns a relative time from a number of seconds.

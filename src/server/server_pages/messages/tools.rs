@@ -2,7 +2,7 @@
 
 pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
 pub use super::providers::{
-    no_headers, remove, status_detail, switch_off, switch_on, test, test_and_save, test_result,
+    no_headers, remove, status_detail, status_sentence, switch_off, switch_on, test, test_and_save, test_result,
 };
 pub use super::saved;
 use std::time::Duration;

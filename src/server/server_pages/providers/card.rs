@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::models;
 use crate::domain::url_encoding;
-use crate::server::server_pages::card_actions::CardActions;
+use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
 use crate::ui::erased::view;
@@ -76,11 +76,6 @@ fn suggestion(provider: &ProviderView) -> Option<AnyView> {
 }
 
 fn facts(provider: &ProviderView) -> AnyView {
-    let key = match (provider.key.set, &provider.key.ends_in) {
-        (false, _) => words::key_not_set().to_owned(),
-        (true, None) => words::key_set().to_owned(),
-        (true, Some(end)) => format!("{} · {} {end}", words::key_set(), words::ends_in()),
-    };
     let headers = (!provider.headers.is_empty()).then(|| fact(words::headers(), provider.headers.join(", ")));
     let set_by = provider.locked.then(|| {
         let of_found = || if provider.is_in_use { words::found() } else { words::found_unused() }.to_owned();
@@ -98,7 +93,7 @@ fn facts(provider: &ProviderView) -> AnyView {
         <dl class="facts">
             {fact(words::address(), provider.base_url.clone())}
             {fact(words::API, words::api_name(&provider.api).to_owned())}
-            {fact(words::key(), key)}
+            {fact(words::key(), words::key_state(&provider.key))}
             {headers}
             {fact(words::network(), network.to_owned())}
             {keeps}
@@ -119,10 +114,6 @@ fn found_form(provider: &ProviderView) -> Option<AnyView> {
             </form>
         }
     })
-}
-
-fn fact(name: &'static str, value: String) -> AnyView {
-    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
 }
 
 fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {

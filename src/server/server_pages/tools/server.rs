@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::rows;
-use crate::server::server_pages::card_actions::CardActions;
+use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::SelectField;
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
@@ -119,11 +119,6 @@ fn server_policy(server: &ToolServerView) -> AnyView {
         </form>
     }
 }
-
-fn fact(name: &'static str, value: String) -> AnyView {
-    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
-}
-
 fn actions(server: &ToolServerView) -> AnyView {
     let deeds = CardActions {
         id: &server.id,

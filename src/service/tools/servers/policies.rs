@@ -127,7 +127,7 @@ fn scope_of(
     let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
     match host.map(str::trim) {
         None if by_host && policy == ToolApprovalPolicy::Allow => {
-            Err(InvalidField::new("host", MessageCode::IsMissing))
+            Err(InvalidField::new("host", MessageCode::IsRequired))
         }
         None => Ok(None),
         Some(_) if !by_host => Err(InvalidField::new("host", MessageCode::HostOnly)),

@@ -1,11 +1,10 @@
 //! Views of tool servers and their tools for their owner, in the API and on the page: everything but the secrets.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::coded_sentence::CodedSentence;
 use crate::tools::toolbox::trust::TrustStatus;
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::excerpt::capitalize;
@@ -57,13 +56,8 @@ pub struct ToolServerView {
 pub struct ToolServerStatus {
     /// `working`, `starting`, `failed`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
-    /// The English text of `code` with `args`.
-    pub sentence: String,
-    /// The code of the sentence.
-    pub code: &'static str,
-    /// The arguments of the sentence.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub args: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub message: CodedSentence,
     pub since: Option<DateTime<Utc>>,
     /// The name and version that it reports.
     pub implementation: Option<String>,
@@ -106,22 +100,14 @@ pub struct ToolView {
 }
 
 impl ToolServerStatus {
-    pub fn new(state: &'static str, message: impl Into<CodedMessage>) -> Self {
-        let message = message.into();
-        Self {
-            state,
-            sentence: message.to_string(),
-            code: message.code.code(),
-            args: message.args,
-            since: None,
-            implementation: None,
-            log: String::new(),
-        }
+    fn new(state: &'static str, message: impl Into<CodedMessage>) -> Self {
+        let message = CodedSentence::new(message);
+        Self { state, message, since: None, implementation: None, log: String::new() }
     }
 
     /// Returns the sentence with its code.
     pub fn message(&self) -> CodedMessage {
-        CodedMessage::from_parts(Some(self.code), &self.args, &self.sentence)
+        self.message.message()
     }
 }
 
@@ -132,14 +118,10 @@ impl From<McpServerStatus> for ToolServerStatus {
             McpServerState::Ready => ("working", MessageCode::ServerWorking),
             McpServerState::Failed => ("failed", MessageCode::ServerFailed),
         };
-        let message =
-            status.problem.map_or_else(|| sentence.into(), |reason| CodedMessage::uncoded(as_sentence(&reason)));
-        Self {
-            since: Some(status.since),
-            implementation: status.implementation,
-            log: status.log,
-            ..Self::new(state, message)
-        }
+        let mut shown = Self::new(state, status.problem.unwrap_or_else(|| sentence.into()));
+        // A problem is a part of a sentence, which is also quoted in others.
+        shown.message.sentence = as_sentence(&shown.message.sentence);
+        Self { since: Some(status.since), implementation: status.implementation, log: status.log, ..shown }
     }
 }
 

@@ -48,7 +48,8 @@ impl ServiceToolbox {
             Err(reason) => return Ok(GateDecision::Refuse(reason)),
         };
         let server = call.origin.server();
-        let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));
+        let is_guarded = server.is_empty()
+            && (host.is_some() || built_in::reads_chats(&tool.tool) || built_in::sends_queries(&tool.tool));
         let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
         let policies = tool_policies::list_for_tool(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
         let of_servers = server_policies::list(&self.0.db, caller.owner).await?;
@@ -121,7 +122,8 @@ pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &Ga
         (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => {
             Some(ApprovalNote::UnnamedHost)
         }
-        (false, false, None) if is_exposed && tool.is_harmless => Some(ApprovalNote::UntrustedText),
+        // The exposure is only known for tools that read chats or send queries.
+        (false, false, None) if is_exposed => Some(ApprovalNote::UntrustedText),
         (false, false, _) => None,
     };
     if let Some(note) = note {

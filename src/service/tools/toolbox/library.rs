@@ -1,12 +1,17 @@
-//! Store access of the built-in tools: search in the owner's chats, and the hosts that may be fetched.
+//! What the built-in tools get from their owner's data: search in the chats, the hosts that may be fetched, and the
+//! search engine.
+
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::grants::is_granted;
+use super::search_engines::SearchEngines;
 use turnleaf_domain::{Role, limits};
 use turnleaf_platform::ids;
+use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_store::search::{MatchedItem, SearchFilter, SearchKind, TextQuery, find_items};
 use turnleaf_store::{Db, tool_policies};
 use turnleaf_tools::built_in::{self, ToolLibrary};
@@ -30,8 +35,11 @@ pub(super) fn is_owners_text(result: &Value) -> bool {
     result.get("found").and_then(Value::as_array).is_some_and(|found| found.iter().all(is_owners))
 }
 
-/// The chats of this database.
-pub(super) struct ChatLibrary(pub Db);
+/// The chats of this database, and the search engines of this server.
+pub(super) struct ChatLibrary {
+    pub db: Db,
+    pub search_engines: Arc<SearchEngines>,
+}
 
 impl ToolLibrary for ChatLibrary {
     fn search<'a>(
@@ -45,7 +53,7 @@ impl ToolLibrary for ChatLibrary {
             let filter = SearchFilter { not_chat: Some(caller.chat), ..SearchFilter::default() };
             let limit = u32::try_from(limit).unwrap_or(limits::PAGE_MAX).clamp(1, limits::PAGE_MAX);
             let request = (&query, &filter, &[SearchKind::Turn][..]);
-            let found = find_items(&self.0, caller.owner, request, None, limit).await.map_err(|error| {
+            let found = find_items(&self.db, caller.owner, request, None, limit).await.map_err(|error| {
                 tracing::error!(%error, "a tool could not search the chats");
                 "the chats could not be searched".to_owned()
             })?;
@@ -77,11 +85,15 @@ impl ToolLibrary for ChatLibrary {
             let described = built_in::describe_all().into_iter().find(|tool| tool.tool == built_in::PAGE_TOOL);
             let Some(hash) = described.map(|tool| tool.schema_hash()) else { return false };
             let policies =
-                tool_policies::list_for_tool(&self.0, caller.owner, caller.chat, "", built_in::PAGE_TOOL).await;
+                tool_policies::list_for_tool(&self.db, caller.owner, caller.chat, "", built_in::PAGE_TOOL).await;
             policies.map(|policies| is_granted(&policies, caller.chat, Some(host), &hash)).unwrap_or_else(|error| {
                 tracing::error!(%error, "which hosts are allowed cannot be read");
                 false
             })
         })
+    }
+
+    fn search_engine(&self, caller: &ToolCaller) -> Option<SearchEngine> {
+        self.search_engines.find(caller.owner)
     }
 }

@@ -1,11 +1,12 @@
 //! Resolves a chat's tool choice: the tools that are offered to its model, in a stable order, those that the model has to
 //! search for, because the chosen servers have too many, and those that are left out, with the reason.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Serialize;
 
 use super::ServiceToolbox;
+use crate::coded_sentence::CodedSentence;
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{CodedMessage, MessageCode, UserId, limits};
@@ -31,23 +32,20 @@ pub struct ToolSelection {
 pub struct LeftOutTool {
     /// Full name, such as `files/read`.
     pub name: String,
-    /// The reason as an English sentence: the text of `code` with `args`.
+    /// The reason as an English sentence, like `sentence`.
     pub why: String,
-    /// The code of the reason.
-    pub code: &'static str,
-    /// The arguments of the reason.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub args: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub reason: CodedSentence,
 }
 
 impl LeftOutTool {
     fn new(name: String, why: CodedMessage) -> Self {
-        Self { name, why: why.to_string(), code: why.code.code(), args: why.args }
+        Self { name, why: why.to_string(), reason: CodedSentence::new(why) }
     }
 
     /// Returns the reason with its code.
     pub fn message(&self) -> CodedMessage {
-        CodedMessage::from_parts(Some(self.code), &self.args, &self.why)
+        self.reason.message()
     }
 }
 
@@ -76,8 +74,14 @@ impl ServiceToolbox {
             of_server.is_some_and(|of_server| of_server.policy == ToolApprovalPolicy::Never)
         };
         let mut picked = SelectionBuilder::default();
+        let has_search_engine = self.search_engines().find(owner).is_some();
         for tool in built_in::describe_all().iter().filter(|tool| choice.has_tool(&tool.tool)) {
-            picked.take(None, tool, is_never("", &tool.tool), true);
+            if tool.tool == built_in::WEB_SEARCH_TOOL && !has_search_engine {
+                picked.met.insert(tool.tool.clone());
+                picked.leave_out(tool.tool.clone(), MessageCode::SearchNotSetUp);
+            } else {
+                picked.take(None, tool, is_never("", &tool.tool), true);
+            }
         }
         for offering in &offerings {
             let server = offering.server.as_str();

@@ -9,8 +9,8 @@ use crate::api::error::ApiError;
 use crate::api::view::TurnView;
 use crate::domain::attachment::AttachmentCard;
 use crate::domain::export::ExportOptions;
+use crate::domain::image_type::detect_image_type;
 use crate::domain::{ChatId, Content, TurnId, UserId, limits, tool_output};
-use crate::server::http::attachments::blobs::sniff_image_type;
 use crate::server::http::response::problem::Problem;
 use crate::server::page_data::{PageService, WholePath};
 use crate::ui::locale::{locale, with_locale};
@@ -81,7 +81,7 @@ async fn pictures(
                 blob => blob?,
             };
             let fits = blob.bytes.len() <= room.min(limits::PAGE_PICTURE_BYTES);
-            found = sniff_image_type(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
+            found = detect_image_type(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
             if found.is_some() {
                 break;
             }

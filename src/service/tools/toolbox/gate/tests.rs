@@ -296,42 +296,67 @@ fn question_names_host_and_warns_of_host_named_only_by_others() {
     }
 }
 
+/// Returns the decision about a call of a built-in search, with policies for a chat or for all chats.
+fn search_decision(tool: &str, policies: &[(Option<ChatId>, ToolApprovalPolicy)], is_untrusted: bool) -> GateDecision {
+    let search = built_in::describe_all().into_iter().find(|known| known.tool == tool).unwrap();
+    let call = ToolCall { origin: ToolOrigin::BuiltIn { tool: tool.to_owned() }, ..call(json!({ "query": "x" })) };
+    let row = |(chat, policy): &(Option<ChatId>, ToolApprovalPolicy)| StoredPolicy {
+        chat: *chat,
+        server: String::new(),
+        tool: tool.to_owned(),
+        host: None,
+        policy: *policy,
+        schema_hash: None,
+    };
+    let policies: Vec<StoredPolicy> = policies.iter().map(row).collect();
+    let exposure = Exposure { is_untrusted, ..Exposure::default() };
+    let grounds = GateContext {
+        tool: &search,
+        policies: &policies,
+        trust: TrustStatus::Absent,
+        has_changed: false,
+        of_server: None,
+        host: None,
+        exposure: &exposure,
+    };
+    evaluate_gate(&call, None, &grounds)
+}
+
 #[test]
 fn own_chats_are_searched_unasked_until_chat_holds_untrusted_text() {
     use ToolApprovalPolicy::{Allow, Ask};
-    let search = built_in::describe_all().into_iter().find(|tool| built_in::reads_chats(&tool.tool)).unwrap();
-    let call = ToolCall { origin: ToolOrigin::BuiltIn { tool: search.tool.clone() }, ..call(json!({ "query": "x" })) };
-    let of_chat = |chat, policy| StoredPolicy {
-        chat,
-        server: String::new(),
-        tool: search.tool.clone(),
-        host: None,
-        policy,
-        schema_hash: None,
-    };
     for (policies, is_untrusted, expected) in [
         (vec![], false, "run"),
         (vec![], true, "ask"),
-        (vec![of_chat(None, Ask)], false, "ask"),
-        (vec![of_chat(Some(chat(2)), Allow)], true, "run"),
-        (vec![of_chat(Some(chat(9)), Allow)], true, "ask"),
-        (vec![of_chat(None, Allow)], true, "run"),
+        (vec![(None, Ask)], false, "ask"),
+        (vec![(Some(chat(2)), Allow)], true, "run"),
+        (vec![(Some(chat(9)), Allow)], true, "ask"),
+        (vec![(None, Allow)], true, "run"),
     ] {
-        let exposure = &Exposure { is_untrusted, ..Exposure::default() };
-        let policies = &policies;
-        let grounds = GateContext {
-            tool: &search,
-            policies,
-            trust: TrustStatus::Absent,
-            has_changed: false,
-            of_server: None,
-            host: None,
-            exposure,
-        };
-        let gate = evaluate_gate(&call, None, &grounds);
+        let gate = search_decision("search_chats", &policies, is_untrusted);
         assert_eq!(gate_name(&gate), expected, "{policies:?} {is_untrusted}");
         if let (GateDecision::Ask(ask), true) = (gate, is_untrusted) {
             assert_eq!(ask.note_code.as_deref(), Some("untrusted_text"));
+        }
+    }
+}
+
+#[test]
+fn web_is_searched_only_when_allowed_and_question_warns_of_untrusted_text() {
+    use ToolApprovalPolicy::{Allow, Ask, Never};
+    for (policies, is_untrusted, expected) in [
+        (vec![], false, "ask"),
+        (vec![], true, "ask"),
+        (vec![(None, Ask)], true, "ask"),
+        (vec![(Some(chat(2)), Allow)], true, "run"),
+        (vec![(Some(chat(9)), Allow)], false, "ask"),
+        (vec![(None, Allow)], true, "run"),
+        (vec![(None, Never)], false, "refuse"),
+    ] {
+        let gate = search_decision(built_in::WEB_SEARCH_TOOL, &policies, is_untrusted);
+        assert_eq!(gate_name(&gate), expected, "{policies:?} {is_untrusted}");
+        if let GateDecision::Ask(ask) = gate {
+            assert_eq!(ask.note_code.as_deref(), is_untrusted.then_some("untrusted_text"));
         }
     }
 }
