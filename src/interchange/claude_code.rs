@@ -46,6 +46,9 @@ mod session;
 mod steps;
 mod user_text;
 
+/// The prompts of all sessions, which the sessions hold, too.
+const PROMPTS_FILE: &str = "history.jsonl";
+
 /// Returns whether the value is a line of a session.
 pub(crate) fn is_record(value: &Value) -> bool {
     let has_text = |name| fields::text(value, name).is_some();
@@ -91,7 +94,9 @@ fn session_parts(input: &mut Input) -> (Vec<usize>, HashMap<String, Vec<usize>>)
     let parts = input.parts();
     let is_archive = input.is_archive();
     let may_hold_chats = candidate_filter(input);
-    let is_session = |part: &InputPart| !is_archive || (may_hold_chats(part) && part.is_json_lines());
+    let is_session = |part: &InputPart| {
+        !is_archive || (may_hold_chats(part) && part.is_json_lines() && part.base_name() != PROMPTS_FILE)
+    };
     let numbers: Vec<usize> = (0..parts.all().len()).filter(|&at| is_session(&parts.all()[at])).collect();
     let is_agent = |at: &usize| is_archive && parts.all()[*at].base_name().starts_with("agent-");
     let (agents, sessions): (Vec<usize>, Vec<usize>) = numbers.into_iter().partition(is_agent);

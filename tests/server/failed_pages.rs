@@ -72,6 +72,7 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
         format!("/turns/{NOBODY}/again"),
         format!("/turns/{NOBODY}/edit"),
         format!("/turns/{NOBODY}/sent"),
+        format!("/turns/{NOBODY}/calls/{NOBODY}"),
     ] {
         let page = send_request(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");

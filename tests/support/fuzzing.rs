@@ -20,10 +20,10 @@ mod names;
 mod page;
 #[path = "fuzzing/ranges.rs"]
 mod ranges;
-#[path = "fuzzing/server_file.rs"]
-mod server_file;
 #[path = "fuzzing/search.rs"]
 mod search;
+#[path = "fuzzing/server_file.rs"]
+mod server_file;
 
 use invariants::assert_framer_invariants;
 

@@ -111,7 +111,8 @@ fn folder_of_projects_gives_chat_per_session_with_its_subagents() {
     let meta = format!("projects/-home-ada/{ID}/subagents/agent-agent1.meta.json");
     let output = format!("projects/-home-ada/{ID}/tool-results/toolu_1.txt");
     let session = format!("projects/-home-ada/{ID}.jsonl");
-    let entries: [(&str, &[u8]); 7] = [
+    let entries: [(&str, &[u8]); 8] = [
+        ("history.jsonl", br#"{"display": "When is low tide?", "timestamp": 1, "project": "/home/ada"}"#),
         (&output, b"low 11:04"),
         (&meta, br#"{"agentType": "general-purpose"}"#),
         (&agent, AGENT.as_bytes()),
@@ -136,7 +137,7 @@ fn folder_of_projects_gives_chat_per_session_with_its_subagents() {
     );
     let issues = kept.issue_lines().join("\n");
     assert!(issues.contains("the work of each subagent was imported as a branch with its own beginning"), "{issues}");
-    assert!(!issues.contains("its parent is missing"), "{issues}");
+    assert!(!issues.contains("its parent is missing") && !issues.contains("history.jsonl"), "{issues}");
 }
 
 #[test]

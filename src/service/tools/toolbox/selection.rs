@@ -321,7 +321,7 @@ mod tests {
         let picked = selection_of(limits::TOOLS_OFFERED + 1, false).finish(false);
         let (offered, left) = names(&picked);
         assert_eq!((offered.len(), left), (limits::TOOLS_OFFERED, vec!["files/t128"]));
-        assert_eq!(picked.left_out[0].code, "too_many_tools");
+        assert_eq!(picked.left_out[0].reason.code, "too_many_tools");
         // A tool of the client cannot have the name of the search beside it.
         let mut picked = selection_of(limits::TOOLS_OFFERED + 1, false);
         picked.add("tool_search".into(), client_tool("tool_search"), true);
