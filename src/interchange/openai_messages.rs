@@ -40,6 +40,7 @@ mod keys;
 mod message;
 mod message_keys;
 mod parts;
+mod pieces;
 
 /// Members of a top-level object that hold several lists of messages.
 const WRAPPERS: [&str; 4] = ["conversations", "data", "chats", "items"];

@@ -93,9 +93,39 @@ fn import_in_part_and_refused_import_have_their_exit_codes() {
     assert_exit(&run(dir.path(), &["tools", "import", "nowhere.json"]), 1);
     std::fs::create_dir_all(dir.path().join("turnleaf")).unwrap();
     std::fs::write(dir.path().join("turnleaf/config.toml"), "tool_servers = []\n").unwrap();
-    let program = write(dir.path(), &json!({ "a": { "command": "x" } }));
-    assert_exit(&run(dir.path(), &["tools", "import", &program]), 78);
+    let program =
+        json!({ "a": { "command": "x", "env": { "A_TOKEN": TOKEN } }, "late": { "url": "https://late.example" } });
+    let out = assert_exit(&run(dir.path(), &["tools", "import", &write(dir.path(), &program)]), 78);
+    assert!(out.contains("a: not saved: The configuration file could not be changed."), "{out}");
+    assert!(out.contains("late: added: late"), "{out}");
     assert_eq!(configuration(dir.path()), "tool_servers = []\n");
+    assert!(!dir.path().join("tool-secrets/a").exists(), "the secret of a program that was not added is removed");
+}
+
+#[test]
+fn unusable_program_does_not_stop_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let servers = json!({ "mcpServers": {
+        "far": { "url": "https://far.example/mcp" },
+        "path": { "url": "https://path.example/${TOKEN}/mcp" },
+        "dashed": { "command": "x", "env": { "MY-KEY": "1" } },
+        "relative": { "command": "x", "cwd": "tools" },
+        "good": { "command": "good", "env": { "API_TOKEN": "${NO_SUCH_TOKEN:-}" } },
+    } });
+    let mut import = turnleaf(dir.path());
+    import.env("TOKEN", TOKEN).args(["tools", "import", &write(dir.path(), &servers)]);
+    let out = assert_exit(&import.output().unwrap(), 3);
+    for line in [
+        "far: added: far",
+        "path: left out: url may have variables only in its query",
+        "dashed: left out: env contains `MY-KEY`, which is not a valid variable name",
+        "relative: left out: cwd must be an absolute path",
+        "good: added: good",
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    assert!(configuration(dir.path()).contains("\"API_TOKEN\" = \"\""), "{}", configuration(dir.path()));
+    assert_exit(&run(dir.path(), &["config", "check"]), 0);
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn key_mapping_is_used_for_messages_and_refused_otherwise() {
         (["--from", "messages", "--map", "role"], "`role` does not have the form FIELD=KEY"),
         (["--from", "messages", "--map", "mood=m"], "`mood` is no field; use role, content,"),
     ] {
-        let (_, stderr) = assert_exit(&run(&home, &[&["import", file], &arguments[..]].concat()), 2);
+        let (_, stderr) = assert_exit(&run(&home, &[&["import", file][..], &arguments[..]].concat()), 2);
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
     let mapping = "title=topic,role=who,content=body";

@@ -3,6 +3,7 @@
 
 use axum::body::Body;
 use http::{Request, StatusCode};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_store::tool_servers;
@@ -131,17 +132,39 @@ async fn missing_values_are_asked_for_and_kept() {
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("API key (input:key)") && page.contains("name=\"value.1\""), "{page}");
     let sealed_text = sealed(&page);
-    let fields = [("sealed", sealed_text.as_str()), ("on", "0"), ("value.0", TOKEN)];
+    assert!(page.contains("name=\"key\" value=\"input:key\""), "{page}");
+    let fields =
+        [("sealed", sealed_text.as_str()), ("on", "0"), ("key", "input:key"), ("key", "env:TEAM"), ("value.0", TOKEN)];
     let (status, page) = api.post_form("/forms/tools/import", &fields).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(page.contains("env:TEAM: is required") && page.contains("Entered. Leave empty to keep it."), "{page}");
     assert!(page.contains("name=\"on\" value=\"0\" checked") && !page.contains(TOKEN), "{page}");
     assert_eq!(server_ids(&api).await, Vec::<String>::new());
     let sealed_text = sealed(&page);
-    let fields = [("sealed", sealed_text.as_str()), ("on", "0"), ("value.1", "team")];
+    // A value belongs to its key, not to its place in the plan as it is now.
+    let fields = [
+        ("sealed", sealed_text.as_str()),
+        ("on", "0"),
+        ("key", "env:GONE"),
+        ("key", "env:TEAM"),
+        ("value.0", "other"),
+        ("value.1", "team"),
+    ];
     assert_eq!(api.post_form("/forms/tools/import", &fields).await.0, StatusCode::SEE_OTHER);
     let row = tool_servers::find(&api.house.db, api.house.owner, "maps").await.unwrap().unwrap();
     assert_eq!(row.settings.header_names, ["x-key", "x-team"]);
+    let secrets = api.house.service.open_server_import(api.house.owner, &sealed_text).unwrap();
+    assert_eq!(secrets.values["input:key"].expose_secret(), TOKEN);
+}
+
+#[tokio::test]
+async fn address_with_a_variable_in_its_path_is_left_out() {
+    let api = api().await;
+    let file = json!({ "mcpServers": { "x": { "url": "https://x.example/${TOKEN}/mcp" } } });
+    let (status, page) = preview(&api, &file.to_string(), None).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.contains("Left out: url: may have variables only in its query"), "{page}");
+    assert!(page.contains("https://x.example/${env:TOKEN}/mcp") && !page.contains("name=\"value.0\""), "{page}");
 }
 
 #[tokio::test]

@@ -207,6 +207,10 @@ define_codes! {
     WrongType, "wrong_type", "`{name}` has the wrong type";
     ServerConnected, "server_connected", "It is already connected as {name}.";
     ValuesMissing, "values_missing", "It needs a value for {names}.";
+    UrlHasVariable, "url_has_variable", "may have variables only in its query, because only that is saved encrypted";
+    NotAVariable, "not_a_variable", "contains `{name}`, which is not a valid variable name";
+    NotAnAbsolutePath, "not_an_absolute_path", "must be an absolute path";
+    ConfigurationNotChanged, "configuration_not_changed", "The configuration file could not be changed.";
     // Connections.
     ProviderIdInvalid, "provider_id_invalid", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`";
     ProviderExists, "provider_exists", "provider `{id}` already exists";

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::pieces::{add_call, add_result, add_sources, add_text};
 use super::{keys, parts};
-use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
+use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::domain::turn::Role;
 use crate::fields::{count, first_text, id, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{call_body, empty_message, split_leading_thought};
+use crate::message_builder::empty_message;
 use crate::notes::ConversationNotes;
 use crate::open_calls::OpenCalls;
 use crate::report::IssueKind;
@@ -121,17 +122,6 @@ fn add_content(message: &mut ImportedMessage, value: &Value, open: &mut OpenCall
     }
 }
 
-/// Adds a text; the reasoning that begins a reply is split from it.
-pub(super) fn add_text(message: &mut ImportedMessage, content: &str) {
-    match split_leading_thought(content).filter(|_| message.role == Role::Assistant) {
-        Some((thought, answer)) => {
-            message.add_reasoning(thought);
-            message.add_text(answer);
-        }
-        None => message.add_text(content),
-    }
-}
-
 fn add_reasoning(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {
     match value.get("reasoning_content") {
         Some(Value::String(thought)) => return message.add_reasoning(thought),
@@ -148,34 +138,6 @@ fn add_reasoning(message: &mut ImportedMessage, value: &Value, notes: &mut Conve
             None => notes.add(IssueKind::Lost, &message.source_id, "encrypted reasoning is not imported"),
         }
     }
-}
-
-/// Adds a call, which waits for its result.
-pub(super) fn add_call(
-    message: &mut ImportedMessage,
-    id: Option<String>,
-    name: &str,
-    arguments: Option<&Value>,
-    open: &mut OpenCalls,
-) {
-    let id = id.unwrap_or_else(|| format!("{}/{}", message.source_id, message.pieces.len()));
-    open.add(id.clone(), name.to_owned());
-    message.add_piece(call_body(id, name, arguments));
-}
-
-/// Adds a result to the call that it names, else to the first open call of its tool, else to the first open one.
-pub(super) fn add_result(
-    message: &mut ImportedMessage,
-    id: Option<&str>,
-    name: Option<&str>,
-    result: Value,
-    is_success: bool,
-    open: &mut OpenCalls,
-) {
-    let call = open.take(id, name);
-    let own = || id.map_or_else(|| format!("{}/{}", message.source_id, message.pieces.len()), str::to_owned);
-    let (id, name) = call.unwrap_or_else(|| (own(), name.unwrap_or("tool").to_owned()));
-    message.add_tool_result(&id, &name, result, is_success);
 }
 
 /// Adds the result that a message of a tool holds; pictures in it follow it.
@@ -216,33 +178,6 @@ fn add_usage(message: &mut ImportedMessage, value: &Value) {
     let details = ["completion_tokens_details", "output_tokens_details"];
     let details = details.into_iter().find_map(|name| usage.get(name));
     message.usage.reasoning_tokens = details.and_then(|details| count(details, "reasoning_tokens"));
-}
-
-/// Adds cited pages. Their ranges count in the text before them, if it is the only one.
-pub(super) fn add_sources(message: &mut ImportedMessage, annotations: &[Value]) {
-    let mut texts = message.pieces.iter().filter_map(|piece| match &piece.body {
-        PieceBody::Text(text) => Some(text.chars().count() as u64),
-        _ => None,
-    });
-    let length = texts.next().filter(|_| texts.next().is_none());
-    let sources: Vec<ImportedSource> = annotations
-        .iter()
-        .map(|annotation| annotation.get("url_citation").unwrap_or(annotation))
-        .filter_map(|cited| {
-            let url = text(cited, "url")?.to_owned();
-            let range = count(cited, "start_index").zip(count(cited, "end_index"));
-            let is_within = |(start, end): &(u64, u64)| start < end && length.is_some_and(|length| *end <= length);
-            Some(ImportedSource {
-                title: text(cited, "title").unwrap_or_default().to_owned(),
-                url,
-                snippet: first_text(cited, &["content", "snippet"]).unwrap_or_default().to_owned(),
-                cited_range: range.filter(is_within),
-            })
-        })
-        .collect();
-    if !sources.is_empty() {
-        message.add_piece(PieceBody::Sources(sources));
-    }
 }
 
 /// Adds a spoken reply: its words and the recording.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::keys;
-use super::message::{add_call, add_result, add_sources, add_text};
+use super::pieces::{add_call, add_result, add_sources, add_text};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile};
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};

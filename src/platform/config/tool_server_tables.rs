@@ -75,12 +75,32 @@ impl ToolServerTable {
 /// that only their owner can read.
 ///
 /// # Errors
-/// A file cannot be written, or a server would not start with the new configuration; then it stays as it was.
+/// A file cannot be written, or a server would not start with the new configuration; then it stays as it was, and no new
+/// file of a secret is left.
 pub fn add_tool_servers(
     path: &Path,
     data_dir: &Path,
     tables: &[ToolServerTable],
     environment: &Environment,
+) -> Result<(), ConfigError> {
+    let mut new_files = Vec::new();
+    let added = write_tool_servers((path, data_dir), tables, environment, &mut new_files);
+    if added.is_err() {
+        for file in &new_files {
+            // The first error is the one to report. The folder stays if it has other files.
+            let _ = fs::remove_file(file);
+            let _ = file.parent().map(fs::remove_dir);
+        }
+    }
+    added
+}
+
+/// Writes the secrets and the configuration file. Files of secrets that did not exist are added to `new_files`.
+fn write_tool_servers(
+    (path, data_dir): (&Path, &Path),
+    tables: &[ToolServerTable],
+    environment: &Environment,
+    new_files: &mut Vec<PathBuf>,
 ) -> Result<(), ConfigError> {
     let cannot = |path: &Path, error: io::Error| ConfigError::new(format!("cannot write {}: {error}", path.display()));
     let before = match fs::read_to_string(path) {
@@ -96,6 +116,9 @@ pub fn add_tool_servers(
         for (variable, value) in &table.env {
             let TableValue::Secret(secret) = value else { continue };
             let file = table.secret_file(data_dir, variable);
+            if !file.exists() {
+                new_files.push(file.clone());
+            }
             write_secret(&file, secret).map_err(|error| cannot(&file, error))?;
         }
     }
@@ -207,6 +230,8 @@ mod tests {
             assert!(add_tool_servers(&path, dir.path(), &tables, &environment).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), before);
         }
+        let secrets = dir.path().join(SECRETS_DIR);
+        assert!(secrets.join("one").join("KEY").exists() && !secrets.join("two").exists());
         fs::write(&path, "tool_servers = []\n").unwrap();
         let refused = add_tool_servers(&path, dir.path(), &[table("one")], &environment).unwrap_err();
         assert!(refused.to_string().contains("cannot be extended"), "{refused}");

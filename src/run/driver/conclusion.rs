@@ -38,9 +38,9 @@ impl TurnRun<'_> {
         let is_cut_off = halt.is_some() && progress.has_content;
         let charge = self.charge(BillableCall { is_cut_off, ..self.billable_call(&progress) }).await;
         let body = Bytes::from(std::mem::take(&mut progress.raw));
-        let kept = self.supervisor.stores_raw().then(|| body.clone());
+        let kept = progress.keeps_raw.then(|| body.clone());
         let end = GenerationEnd { body: kept, ..self.generation_end(&progress, halt.as_ref(), charge) };
-        if body.len() > raw::PACKED_AT_ONCE && self.supervisor.stores_raw() {
+        if body.len() > raw::PACKED_AT_ONCE && progress.keeps_raw {
             self.generations.push(progress.id);
         }
         if let Some(halt) = halt {

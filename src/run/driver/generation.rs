@@ -66,6 +66,8 @@ impl TurnRun<'_> {
         let step = self.step;
         self.step += 1;
         let now = self.supervisor.clock().now();
+        // Decided once, because the setting may change while the response arrives.
+        let keeps_raw = self.supervisor.stores_raw();
         let request = self.stored_request(step, body, manifest).await;
         self.recorder.push(Event::GenerationStart {
             generation_id: id,
@@ -83,14 +85,12 @@ impl TurnRun<'_> {
             api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
             request,
-            raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
+            raw_kind: if keeps_raw { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
         self.recorder.flush(JournalBatch { generation: Some(generation), ..JournalBatch::default() }).await?;
-        if self.supervisor.stores_raw() {
-            self.recorder.start_raw(id);
-        }
-        Ok(self.progress(id))
+        self.recorder.start_raw(keeps_raw.then_some(id));
+        Ok(self.progress(id, keeps_raw))
     }
 
     /// Returns the request as it is stored: as a byte delta against an earlier request of its path, if that one can
@@ -121,7 +121,7 @@ impl TurnRun<'_> {
         })
     }
 
-    fn progress(&self, id: GenerationId) -> GenerationProgress {
+    fn progress(&self, id: GenerationId, keeps_raw: bool) -> GenerationProgress {
         let turn = self.recorder.turn();
         let place = BlockPosition { turn_ord: turn.ord, next_seq: turn.next_block_seq(), generation_id: id };
         let clock = self.supervisor.clock().clone();
@@ -130,6 +130,7 @@ impl TurnRun<'_> {
             began: Instant::now(),
             builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())).with_pending_calls(&turn.blocks),
             raw: Vec::new(),
+            keeps_raw,
             usage: Usage::default(),
             reported_micros: None,
             is_refused: false,

@@ -134,9 +134,9 @@ impl Recorder {
         self.blobs.extend(blobs.into_iter().map(|blob| (block, blob)));
     }
 
-    /// Directs the bytes of [`Self::push_raw`] to this generation.
-    pub fn start_raw(&mut self, generation: GenerationId) {
-        self.raw = Some(RawTail::new(generation));
+    /// Directs the bytes of [`Self::push_raw`] to this generation; without one they are not kept.
+    pub fn start_raw(&mut self, generation: Option<GenerationId>) {
+        self.raw = generation.map(RawTail::new);
     }
 
     /// Records bytes as the provider sent them; they are stored with the events they led to.

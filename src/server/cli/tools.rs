@@ -7,13 +7,13 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::domain::{MessageCode, limits};
+use crate::domain::{CodedMessage, MessageCode, limits};
 use crate::server::cli::args::{ToolsCommand, ToolsImportArgs};
 use crate::server::cli::database::{block_on, create_data_dir};
 use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::{installation, output};
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::tool_server_tables::add_tool_servers;
+use turnleaf_platform::config::tool_server_tables::{ToolServerTable, add_tool_servers};
 use turnleaf_platform::config::{Config, file};
 use turnleaf_service::tools::servers::imports::{
     ImportValues, PlannedAction, PlannedServer, ProgramImport, ServerImport, ServerImportPlan, ServerImportResult,
@@ -32,7 +32,7 @@ fn import(args: &ToolsImportArgs, config: &Config, json: bool) -> Result<(), Cli
     let text = read_text(&args.file)?;
     let import = ServerImport { values: values_of(&text, &environment), text: text.into() };
     let action = format!("import {}", args.file.display());
-    let (plan, result) = block_on(async {
+    let (plan, mut result) = block_on(async {
         let (service, owner, _looked_in) = if args.dry_run {
             installation::open_read_only(config).await?
         } else {
@@ -51,16 +51,38 @@ fn import(args: &ToolsImportArgs, config: &Config, json: bool) -> Result<(), Cli
         service.supervisor().db().close().await;
         Ok((plan, result))
     })?;
-    if let Some(programs) = result.as_ref().map(|result| &result.programs).filter(|programs| !programs.is_empty()) {
-        let path = config.file.clone().or_else(|| file::default_path(&environment));
-        let path =
-            path.ok_or_else(|| CliError::new(CliExitCode::Failed, "name the configuration file with --config"))?;
-        let data_dir = create_data_dir(config)?;
-        let data_dir = std::path::absolute(data_dir.path())
-            .map_err(|error| CliError::could_not("find the data directory", error))?;
-        add_tool_servers(&path, &data_dir, programs, &environment)?;
+    let written = result.as_mut().map_or(Ok(()), |result| write_programs(result, config, &environment));
+    // What was stored before is reported in any case.
+    let reported = report(&plan, result.as_ref(), args, json);
+    written.and(reported)
+}
+
+/// Adds the programs to the configuration file. If that fails, all of them become refused.
+fn write_programs(result: &mut ServerImportResult, config: &Config, environment: &Environment) -> Result<(), CliError> {
+    if result.programs.is_empty() {
+        return Ok(());
     }
-    report(&plan, result.as_ref(), args, json)
+    let written = extend_configuration(&result.programs, config, environment);
+    if written.is_err() {
+        let programs = std::mem::take(&mut result.programs);
+        let refused =
+            programs.into_iter().map(|table| (table.name, CodedMessage::from(MessageCode::ConfigurationNotChanged)));
+        result.refused.extend(refused);
+    }
+    written
+}
+
+fn extend_configuration(
+    programs: &[ToolServerTable],
+    config: &Config,
+    environment: &Environment,
+) -> Result<(), CliError> {
+    let path = config.file.clone().or_else(|| file::default_path(environment));
+    let path = path.ok_or_else(|| CliError::new(CliExitCode::Failed, "name the configuration file with --config"))?;
+    let data_dir = create_data_dir(config)?;
+    let data_dir =
+        std::path::absolute(data_dir.path()).map_err(|error| CliError::could_not("find the data directory", error))?;
+    add_tool_servers(&path, &data_dir, programs, environment).map_err(CliError::from)
 }
 
 /// Returns the places of the servers that are imported.

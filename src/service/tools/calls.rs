@@ -1,7 +1,7 @@
 //! Commands for a running reply: approve or deny a tool call, stop a call, continue a paused reply.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, ToolApprovalPolicy};
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf_domain::{
     Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, client_redaction, limits,
@@ -40,14 +40,19 @@ impl Service {
         if let Some(arguments) = answer.arguments.take() {
             answer.arguments = self.checked_edit(owner, (&turn, call), &ask, arguments).await?;
         }
-        if answer.decision == ApprovalDecision::AllowServer {
-            if ask.server.is_empty() {
+        let replaced = match answer.decision {
+            ApprovalDecision::AllowServer if ask.server.is_empty() => {
                 return Err(InvalidField::new("decision", MessageCode::NoValidDecision).into());
             }
-            // The run asks the gate again about the other calls of the server.
-            self.set_server_policy(owner, &ask.server, Some(ToolApprovalPolicy::Allow)).await?;
+            // The run asks the gate again about the other calls of the server, so the policy comes first.
+            ApprovalDecision::AllowServer => Some(self.allow_server(owner, &ask.server).await?),
+            _ => None,
+        };
+        let decided = self.send_command(owner, turn, RunCommand::Decide { block, answer }).await;
+        if let (Err(_), Some(before)) = (&decided, replaced) {
+            self.restore_server_policy(owner, &ask.server, before).await?;
         }
-        self.send_command(owner, turn, RunCommand::Decide { block, answer }).await
+        decided
     }
 
     /// Stops one call; the reply continues with the others. The end of the call is stored before this returns.

@@ -220,14 +220,14 @@ impl Service {
     /// Asks the engine a fixed query, and returns the web search with the result in its status.
     pub async fn test_web_search(&self, owner: UserId) -> Result<WebSearchView, ServiceError> {
         let engines = self.tools().search_engines();
-        let Some(engine) = engines.find(owner) else {
+        let Some((engine, revision)) = engines.find_to_test(owner) else {
             let status = self.web_search(owner).await?.status;
             return Err(ServiceError::conflict("search_not_set_up", status.message()));
         };
         let query = web_search::WebQuery { text: TEST_QUERY.to_owned(), most: limits::WEB_SEARCH_RESULTS, since: None };
         let outcome = web_search::search(self.tools().search_client(), &engine, &query).await;
         let check = SearchCheck { at: self.clock().now(), outcome: outcome.map(|pages| pages.len()) };
-        engines.record_check(owner, check);
+        engines.record_check(owner, revision, check);
         self.web_search(owner).await
     }
 

@@ -42,7 +42,7 @@ pub fn tool_title<'t>(tool: &str, title: &'t str) -> Cow<'t, str> {
         "fetch_page" => localized_word("Web page", "网页"),
         "search_web" => localized_word("Web search", "网页搜索"),
         "search_chats" => localized_word("Search in your chats", "在你的对话中搜索"),
-        "tool_search" => localized_word("Tool search", "搜索工具"),
+        "tool_search" => localized_word("Tool search", "工具搜索"),
         _ => title,
     })
 }

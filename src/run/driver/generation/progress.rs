@@ -12,6 +12,8 @@ pub(in crate::driver) struct GenerationProgress {
     pub began: Instant,
     pub builder: BlockBuilder,
     pub raw: Vec<u8>,
+    /// Whether the bytes are stored.
+    pub keeps_raw: bool,
     pub usage: Usage,
     /// The cost that the provider reports, in millionths of a US dollar.
     pub reported_micros: Option<u64>,

@@ -66,9 +66,11 @@ pub async fn add(
         return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
     };
     let plan = app.service().plan_server_import(viewer.0, &import, ProgramImport::Refused).await?;
-    for (at, value) in plan.values.iter().enumerate() {
+    // The page shows the values of an earlier plan, so each field has its key beside it.
+    let keys = fields.values("key");
+    for (at, key) in keys.iter().enumerate().filter(|(_, key)| plan.values.iter().any(|value| value.key == **key)) {
         if let Some(typed) = fields.text(&format!("value.{at}")) {
-            import.values.insert(value.key.clone(), typed.into());
+            import.values.insert(key.clone(), typed.into());
         }
     }
     let chosen: BTreeSet<usize> = fields.values("on").iter().filter_map(|at| at.parse().ok()).collect();

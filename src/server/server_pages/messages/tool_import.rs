@@ -15,8 +15,8 @@ define_messages! {
     preview_title: "Servers in the file", "文件中的服务器";
     preview_hint: "Headers and values are saved encrypted and never shown again.", "请求头和值会加密保存，之后不再显示。";
     values_title: "Values", "值";
-    values_hint: "The servers need these. They are saved encrypted, as parts of headers and addresses.",
-        "服务器需要以下值。它们会作为请求头和地址的一部分加密保存。";
+    values_hint: "The servers need these. They are saved encrypted, as parts of headers and of queries of addresses.",
+        "服务器需要以下值。它们会作为请求头和地址查询参数的一部分加密保存。";
     value_is_set: "Entered. Leave empty to keep it.", "已填写。留空则保留。";
     add_chosen: "Add selected servers", "添加所选服务器";
     start_again: "Choose another file", "选择其他文件";

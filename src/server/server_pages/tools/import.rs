@@ -148,7 +148,7 @@ impl ServerImportPreview {
         }
     }
 
-    /// Renders the values that the servers need.
+    /// Renders the values that the servers need. The key of `value.N` is the Nth `key`.
     fn values(&self) -> Option<AnyView> {
         let field = |(at, value): (usize, &NeededValue)| {
             let name = format!("value.{at}");
@@ -161,7 +161,8 @@ impl ServerImportPreview {
                 Some(description) => format!("{description} ({})", value.key),
                 None => value.key.clone(),
             };
-            TextField {
+            let key = value.key.clone();
+            let field = TextField {
                 label: &label,
                 name: &name,
                 form: "import",
@@ -171,7 +172,11 @@ impl ServerImportPreview {
                 kind: if is_secret { FieldKind::Secret } else { FieldKind::Code },
                 ..TextField::default()
             }
-            .draw()
+            .draw();
+            view! {
+                <input type="hidden" name="key" value=key/>
+                {field}
+            }
         };
         (!self.plan.values.is_empty()).then(|| {
             view! {

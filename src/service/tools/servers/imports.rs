@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use self::planner::{ImportPlanner, ImportStep, KnownServer};
+use self::planner::{ImportPlanner, ImportStep, KnownServer, ServerClaim};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, UserId};
 use turnleaf_platform::config::tool_server_tables::ToolServerTable;
@@ -148,11 +148,12 @@ impl Service {
                 headers: secrets.headers,
                 argv: Vec::new(),
                 total_seconds: row.settings.total_seconds,
-                is_planned: false,
+                claim: ServerClaim::Free,
             });
         }
         let (sealer, values, now) = (self.sealer(), &import.values, self.clock().now());
-        Ok(ImportPlanner { sealer, known, values, inputs: Vec::new(), programs, now }.plan(file))
+        let (inputs, places) = (Vec::new(), Vec::new());
+        Ok(ImportPlanner { sealer, known, values, inputs, places, programs, now }.plan(file))
     }
 }
 
@@ -163,7 +164,7 @@ fn configured_server(server: &ToolServerConfig) -> KnownServer {
     };
     let (id, name) = (server.id.clone(), server.name.clone());
     let total_seconds = server.total.map(|total| total.as_secs());
-    KnownServer { id, name, is_locked: true, url, headers, argv, total_seconds, is_planned: false }
+    KnownServer { id, name, is_locked: true, url, headers, argv, total_seconds, claim: ServerClaim::Free }
 }
 
 fn import_binding(owner: UserId) -> SecretBinding<'static> {

@@ -115,6 +115,33 @@ impl Service {
         tx.commit().await?;
         self.tool_server(owner, server).await
     }
+
+    /// Allows a server, as [`Self::set_server_policy`] does, and returns the policy that this replaces.
+    pub(in crate::tools) async fn allow_server(
+        &self,
+        owner: UserId,
+        server: &str,
+    ) -> Result<Option<ServerPolicy>, ServiceError> {
+        let policies = server_policies::list(self.db(), owner).await?;
+        let before = policies.into_iter().find(|policy| policy.server == server);
+        self.set_server_policy(owner, server, Some(ToolApprovalPolicy::Allow)).await?;
+        Ok(before)
+    }
+
+    /// Restores the policy of a server, because the answer that replaced it was refused.
+    pub(in crate::tools) async fn restore_server_policy(
+        &self,
+        owner: UserId,
+        server: &str,
+        before: Option<ServerPolicy>,
+    ) -> Result<(), ServiceError> {
+        let mut tx = self.db().begin().await?;
+        match before {
+            Some(policy) => server_policies::put(&mut tx, owner, &policy, self.clock().now()).await?,
+            None => server_policies::delete(&mut tx, owner, server).await?,
+        }
+        Ok(tx.commit().await?)
+    }
 }
 
 /// Returns the host of a policy in canonical form.

@@ -24,6 +24,8 @@ struct EngineTable {
     configured: Option<SearchEngine>,
     own: HashMap<UserId, SearchEngine>,
     checks: HashMap<UserId, SearchCheck>,
+    /// Counts the changes of engines, so that a test that ends after one is not recorded for the new engine.
+    revision: u64,
 }
 
 impl SearchEngines {
@@ -31,6 +33,12 @@ impl SearchEngines {
     pub fn find(&self, owner: UserId) -> Option<SearchEngine> {
         let table = self.read();
         table.configured.as_ref().or_else(|| table.own.get(&owner)).cloned()
+    }
+
+    /// Works like [`Self::find`] for a test, whose result belongs to this revision of the engines.
+    pub fn find_to_test(&self, owner: UserId) -> Option<(SearchEngine, u64)> {
+        let revision = self.read().revision;
+        self.find(owner).map(|engine| (engine, revision))
     }
 
     pub fn configured(&self) -> Option<SearchEngine> {
@@ -41,6 +49,7 @@ impl SearchEngines {
     pub fn set_configured(&self, engine: Option<SearchEngine>) {
         let mut table = self.write();
         table.configured = engine;
+        table.revision += 1;
         table.checks.clear();
     }
 
@@ -48,6 +57,7 @@ impl SearchEngines {
     pub fn set_own(&self, owner: UserId, engine: Option<SearchEngine>) {
         let mut table = self.write();
         table.checks.remove(&owner);
+        table.revision += 1;
         match engine {
             Some(engine) => table.own.insert(owner, engine),
             None => table.own.remove(&owner),
@@ -58,8 +68,12 @@ impl SearchEngines {
         self.read().checks.get(&owner).cloned()
     }
 
-    pub fn record_check(&self, owner: UserId, check: SearchCheck) {
-        self.write().checks.insert(owner, check);
+    /// Records a test, unless engines have changed since this revision.
+    pub fn record_check(&self, owner: UserId, revision: u64, check: SearchCheck) {
+        let mut table = self.write();
+        if table.revision == revision {
+            table.checks.insert(owner, check);
+        }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, EngineTable> {

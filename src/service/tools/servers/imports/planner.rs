@@ -1,6 +1,8 @@
 //! Plans an import: compares each server of a file with those that are connected, and validates it as if it were
 //! stored.
 
+mod program;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -11,8 +13,8 @@ use crate::providers::Sealer;
 use crate::providers::headers::SecretHeaders;
 use crate::tools::servers::draft::{NewToolServer, ToolServerChange, apply_change, derive_id, empty_row};
 use turnleaf_domain::{InvalidField, MessageCode, UserId, limits};
-use turnleaf_platform::config::tool_server_tables::{TableValue, ToolServerTable};
-use turnleaf_platform::credentials::{MASKED, extract_credentials, mask_query};
+use turnleaf_platform::config::tool_server_tables::ToolServerTable;
+use turnleaf_platform::credentials::mask_query;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_providers::address::is_public;
 use turnleaf_tools::server_file::{
@@ -30,8 +32,17 @@ pub struct KnownServer {
     pub headers: SecretHeaders,
     pub argv: Vec<String>,
     pub total_seconds: Option<u64>,
-    /// True when this import adds it.
-    pub is_planned: bool,
+    pub claim: ServerClaim,
+}
+
+/// What the import does with a connected server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerClaim {
+    Free,
+    /// A server of the file has the same address and headers.
+    Matched,
+    /// The import adds or changes it, so that no other server of the file changes it.
+    Taken,
 }
 
 /// The step that imports one server.
@@ -48,6 +59,8 @@ pub struct ImportPlanner<'a> {
     pub values: &'a BTreeMap<String, SecretString>,
     /// The values that the file defines.
     pub inputs: Vec<InputDefinition>,
+    /// The addresses of the file without their queries, one for each server over HTTP.
+    pub places: Vec<String>,
     pub programs: ProgramImport,
     pub now: DateTime<Utc>,
 }
@@ -56,6 +69,8 @@ pub struct ImportPlanner<'a> {
 struct HttpDraft {
     url: String,
     headers: SecretHeaders,
+    /// True when no variable lacks a value.
+    is_whole: bool,
 }
 
 impl ImportPlanner<'_> {
@@ -63,6 +78,7 @@ impl ImportPlanner<'_> {
     pub fn plan(mut self, file: ServerFile) -> (ServerImportPlan, Vec<Option<ImportStep>>) {
         let ServerFile { servers, not_read, inputs, unused_members } = file;
         self.inputs = inputs;
+        self.match_servers(&servers);
         let mut plan = ServerImportPlan { not_read, unused_members, ..ServerImportPlan::default() };
         let mut steps = Vec::new();
         for server in servers {
@@ -156,29 +172,72 @@ impl ImportPlanner<'_> {
         template.resolve(&|variable| self.value_of(variable)).unwrap_or_else(|| template.unresolved())
     }
 
+    /// Notes the addresses of the file, and which connected servers it contains with the same headers.
+    fn match_servers(&mut self, servers: &[FileServer]) {
+        let draft = |server: &FileServer| {
+            let transport = server.transport.as_ref().ok()?;
+            let FileTransport::Http { url, headers, .. } = transport else { return None };
+            Some(self.http_draft(url, headers, self.missing_values(transport).is_empty()))
+        };
+        let drafts: Vec<HttpDraft> = servers.iter().filter_map(draft).collect();
+        for known in &mut self.known {
+            if drafts.iter().any(|draft| is_same_connection(known, draft)) {
+                known.claim = ServerClaim::Matched;
+            }
+        }
+        self.places = drafts.iter().map(|draft| place_of(&draft.url)).collect();
+    }
+
+    fn http_draft(&self, url: &Template, headers: &[(String, Template)], is_whole: bool) -> HttpDraft {
+        let headers: SecretHeaders =
+            headers.iter().map(|(name, value)| (name.clone(), self.fill(value).into())).collect();
+        HttpDraft { url: self.fill(url), headers, is_whole }
+    }
+
+    /// Returns the index of the connected server that a server of the file changes: the same one with another limit,
+    /// or one at the same address. Of several accounts at one address, only the one with the same name is changed.
+    ///
+    /// # Errors
+    /// The server is connected as it is, or the configuration file sets it.
+    fn changed_server(&self, planned: &PlannedServer, draft: &HttpDraft) -> Result<Option<usize>, InvalidField> {
+        let same = self.known.iter().position(|known| is_same_connection(known, draft));
+        let found = same.or_else(|| {
+            let place = place_of(&draft.url);
+            let id = derive_id(&planned.name, &[]);
+            let is_alone = self.places.iter().filter(|of| **of == place).count() <= 1;
+            let is_free = |known: &KnownServer| {
+                known.claim == ServerClaim::Free && known.url.as_deref().is_some_and(|url| place_of(url) == place)
+            };
+            let named =
+                self.known.iter().position(|known| is_free(known) && (known.name == planned.name || known.id == id));
+            named.or_else(|| self.known.iter().position(is_free).filter(|_| is_alone))
+        });
+        let Some(at) = found else { return Ok(None) };
+        let known = &self.known[at];
+        let is_unchanged = same.is_some() && (known.claim == ServerClaim::Taken || !changes_limit(known, planned));
+        if known.is_locked || is_unchanged {
+            return Err(InvalidField::new("", MessageCode::ServerConnected.with("name", &known.name)));
+        }
+        Ok(Some(at))
+    }
+
     fn plan_http(
         &mut self,
         planned: &mut PlannedServer,
         url: &Template,
         headers: &[(String, Template)],
     ) -> Result<ImportStep, InvalidField> {
-        let draft = HttpDraft {
-            url: self.fill(url),
-            headers: headers.iter().map(|(name, value)| (name.clone(), self.fill(value).into())).collect(),
-        };
-        planned.target = mask_query(&draft.url);
+        let draft = self.http_draft(url, headers, planned.needs.is_empty());
         planned.secrets = draft.headers.iter().map(|(name, _)| name.clone()).collect();
-        let is_whole = planned.needs.is_empty();
-        planned.local_network = base_url::literal_address(&draft.url).is_some_and(|address| !is_public(address))
-            || (is_whole && is_local_name(&draft.url));
-        let is_same_place =
-            |server: &&KnownServer| server.url.as_deref().is_some_and(|known| place_of(known) == place_of(&draft.url));
-        let connected: Vec<&KnownServer> = self.known.iter().filter(is_same_place).collect();
-        if let Some(same) = connected.iter().find(|known| {
-            known.is_locked || (is_whole && is_same_connection(known, &draft) && !changes_limit(known, planned))
-        }) {
-            return Err(InvalidField::new("", MessageCode::ServerConnected.with("name", &same.name)));
+        if has_variable_before_query(url) {
+            // Its value may be a secret, and only the query is encrypted and masked.
+            planned.target = mask_query(&url.unresolved());
+            return Err(InvalidField::new("url", MessageCode::UrlHasVariable));
         }
+        planned.target = mask_query(&draft.url);
+        planned.local_network = base_url::literal_address(&draft.url).is_some_and(|address| !is_public(address))
+            || is_local_name(&draft.url);
+        let changed = self.changed_server(planned, &draft)?;
         let change = ToolServerChange {
             name: None,
             url: Some(draft.url.clone()),
@@ -190,11 +249,12 @@ impl ImportPlanner<'_> {
             idle_seconds: None,
             total_seconds: planned.total_seconds.map(Some),
         };
-        // One that this import adds is another account at the same address.
-        if let Some(stored) = connected.iter().find(|known| !known.is_planned) {
+        if let Some(at) = changed {
             planned.action = PlannedAction::Change;
-            (planned.id, planned.name) = (stored.id.clone(), stored.name.clone());
+            (planned.id, planned.name) = (self.known[at].id.clone(), self.known[at].name.clone());
             self.check_http(planned, &change)?;
+            let known = &mut self.known[at];
+            (known.url, known.headers, known.claim) = (Some(draft.url), draft.headers, ServerClaim::Taken);
             return Ok(ImportStep::Change(planned.id.clone(), Box::new(change)));
         }
         let fields =
@@ -212,56 +272,6 @@ impl ImportPlanner<'_> {
         }
         let mut row = empty_row(ids::mint(), ids::mint::<UserId>(), planned.id.clone(), self.now);
         apply_change(&mut row, fields.clone(), self.sealer).map(drop)
-    }
-
-    fn plan_program(
-        &mut self,
-        planned: &mut PlannedServer,
-        argv: &[Template],
-        env: &[(String, Template)],
-        folder: Option<&Template>,
-    ) -> Result<ImportStep, InvalidField> {
-        planned.is_program = true;
-        let argv: Vec<String> = argv.iter().map(|part| self.fill(part)).collect();
-        planned.target = argv.first().cloned().unwrap_or_default();
-        planned.secrets = env.iter().map(|(name, _)| name.clone()).collect();
-        if let Some(same) = self.known.iter().find(|known| !known.argv.is_empty() && known.argv == argv) {
-            return Err(InvalidField::new("", MessageCode::ServerConnected.with("name", &same.name)));
-        }
-        let folder = folder.map(|folder| self.fill(folder));
-        let is_allowed = self.programs == ProgramImport::Allowed;
-        let variables = env.iter().map(|(name, value)| {
-            let text = self.fill(value);
-            let secret = SecretString::from(text.clone());
-            let variable = match value.variables().next() {
-                Some(variable) if variable.source == VariableSource::Environment => variable.name.clone(),
-                _ => name.clone(),
-            };
-            let is_secret = !extract_credentials(name, &secret).is_empty() || value.variables().next().is_some();
-            let value = match (is_secret, is_allowed) {
-                (false, _) => TableValue::Text(text),
-                (true, true) => TableValue::Secret(secret),
-                (true, false) => TableValue::Variable(variable),
-            };
-            (name.clone(), value)
-        });
-        let env: Vec<(String, TableValue)> = variables.collect();
-        if is_allowed && !planned.is_enabled {
-            return Err(InvalidField::new("", MessageCode::SwitchedOff));
-        }
-        if is_allowed && !planned.needs.is_empty() {
-            let names = planned.needs.join(", ");
-            return Err(InvalidField::new("", MessageCode::ValuesMissing.with("names", names)));
-        }
-        let (id, name) = (self.new_id(planned), planned.name.clone());
-        let mut table = ToolServerTable { id, name, argv, env, folder, total_seconds: planned.total_seconds };
-        if is_allowed {
-            self.add_planned(planned, None, Vec::new(), table.argv.clone())?;
-            return Ok(ImportStep::Program(table));
-        }
-        mask_arguments(&mut table.argv);
-        planned.configuration = Some(table.to_toml(&|_| std::path::PathBuf::new()));
-        Err(InvalidField::new("", MessageCode::ProgramsRefused))
     }
 
     fn new_id(&self, planned: &PlannedServer) -> String {
@@ -282,8 +292,8 @@ impl ImportPlanner<'_> {
         }
         (planned.action, planned.id) = (PlannedAction::Add, self.new_id(planned));
         let (id, name, total_seconds) = (planned.id.clone(), planned.name.clone(), planned.total_seconds);
-        let is_locked = false;
-        self.known.push(KnownServer { id, name, is_locked, url, headers, argv, total_seconds, is_planned: true });
+        let (is_locked, claim) = (false, ServerClaim::Taken);
+        self.known.push(KnownServer { id, name, is_locked, url, headers, argv, total_seconds, claim });
         Ok(())
     }
 }
@@ -293,6 +303,13 @@ fn display_name(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let name: String = plain.trim().chars().take(limits::TITLE_CHARS).collect();
     if name.is_empty() { "Server".to_owned() } else { name }
+}
+
+/// Returns true if the scheme, the host or the path depends on a variable.
+fn has_variable_before_query(url: &Template) -> bool {
+    // No address contains NUL.
+    let marked = url.resolve(&|_| Some("\0".to_owned())).unwrap_or_default();
+    marked.split('?').next().is_some_and(|start| start.contains('\0'))
 }
 
 /// Returns the address without its query, which may contain credentials.
@@ -314,27 +331,13 @@ fn is_same_connection(known: &KnownServer, draft: &HttpDraft) -> bool {
         };
         headers.iter().map(pair).collect::<BTreeMap<_, _>>()
     };
-    known.url.as_deref().map(base_url::canonicalize) == Some(base_url::canonicalize(&draft.url))
+    draft.is_whole
+        && known.url.as_deref().map(base_url::canonicalize) == Some(base_url::canonicalize(&draft.url))
         && plain(&known.headers) == plain(&draft.headers)
 }
 
 fn changes_limit(known: &KnownServer, planned: &PlannedServer) -> bool {
     planned.total_seconds.is_some() && planned.total_seconds != known.total_seconds
-}
-
-/// Masks the credentials among arguments: behind an option that names one, in `name=value` and `Name: value`, and in
-/// addresses.
-fn mask_arguments(argv: &mut [String]) {
-    let is_secret = |name: &str, value: &str| !extract_credentials(name, &SecretString::from(value)).is_empty();
-    for at in 1..argv.len() {
-        let (before, argument) = (argv[at - 1].clone(), argv[at].clone());
-        let named = ["=", ": "].into_iter().find_map(|separator| {
-            let (name, value) = argument.split_once(separator)?;
-            is_secret(name, value).then(|| format!("{name}{separator}{MASKED}"))
-        });
-        let is_value = is_secret("", &argument) || (before.starts_with('-') && is_secret(&before, &argument));
-        argv[at] = named.unwrap_or(if is_value { MASKED.to_owned() } else { argument });
-    }
 }
 
 #[cfg(test)]

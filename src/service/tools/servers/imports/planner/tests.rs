@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use turnleaf_platform::config::tool_server_tables::TableValue;
 use turnleaf_platform::sealing::Keyring;
 use turnleaf_tools::server_file::parse_server_file;
 
@@ -17,7 +18,7 @@ fn stored(id: &str, url: &str, headers: &[(&str, &str)]) -> KnownServer {
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect(),
         argv: Vec::new(),
         total_seconds: None,
-        is_planned: false,
+        claim: ServerClaim::Free,
     }
 }
 
@@ -31,7 +32,8 @@ fn plan_with(
     let values = values.iter().map(|(key, value)| ((*key).to_owned(), SecretString::from(*value))).collect();
     let file = parse_server_file(&servers.to_string()).unwrap();
     let now = DateTime::default();
-    ImportPlanner { sealer: &sealer, known, values: &values, inputs: Vec::new(), programs, now }.plan(file)
+    let (inputs, places) = (Vec::new(), Vec::new());
+    ImportPlanner { sealer: &sealer, known, values: &values, inputs, places, programs, now }.plan(file)
 }
 
 fn plan(servers: Value, known: Vec<KnownServer>) -> (ServerImportPlan, Vec<Option<ImportStep>>) {
@@ -88,6 +90,53 @@ fn repeated_server_of_file_is_added_once_and_other_account_too() {
 }
 
 #[test]
+fn only_the_account_of_the_same_name_is_changed() {
+    let with = |key: &str| json!({ "url": "https://a.example/mcp", "headers": { "Authorization": key } });
+    let work = || vec![stored("work", "https://a.example/mcp", &[("authorization", "1")])];
+    for (servers, expected) in [
+        (
+            json!({ "work": with("1"), "personal": with("2") }),
+            [(PlannedAction::LeaveOut, ""), (PlannedAction::Add, "personal")],
+        ),
+        (
+            json!({ "personal": with("2"), "work": with("1") }),
+            [(PlannedAction::Add, "personal"), (PlannedAction::LeaveOut, "")],
+        ),
+        (
+            json!({ "personal": with("2"), "work": with("3") }),
+            [(PlannedAction::Add, "personal"), (PlannedAction::Change, "work")],
+        ),
+        (
+            json!({ "My work": with("3"), "work": with("4") }),
+            [(PlannedAction::Change, "work"), (PlannedAction::Add, "work-2")],
+        ),
+        (
+            json!({ "work": with("3"), "again": with("3") }),
+            [(PlannedAction::Change, "work"), (PlannedAction::LeaveOut, "")],
+        ),
+    ] {
+        let (plan, _) = plan(servers.clone(), work());
+        assert_eq!(actions(&plan), expected, "{servers}");
+    }
+}
+
+#[test]
+fn variable_before_the_query_is_refused_and_its_value_never_shown() {
+    for url in
+        ["https://x.example/${TOKEN}/mcp", "https://${TOKEN}/mcp", "${TOKEN}", "https://x.example/${TOKEN:-a}?a=b"]
+    {
+        let file =
+            json!({ "mcpServers": { "x": { "url": url }, "y": { "url": "https://y.example/mcp?token=${TOKEN}" } } });
+        let (plan, steps) = plan_with(file, Vec::new(), &[("env:TOKEN", TOKEN)], ProgramImport::Allowed);
+        let reason = plan.servers[0].reason.as_ref().unwrap();
+        assert_eq!((reason.field.as_str(), reason.reason.code), ("url", MessageCode::UrlHasVariable), "{url}");
+        assert!(steps[0].is_none() && plan.servers[0].target.contains("${env:TOKEN}"), "{url}");
+        assert_eq!((plan.servers[1].action, steps[1].is_some()), (PlannedAction::Add, true));
+        assert!(!serde_json::to_string(&plan).unwrap().contains(TOKEN), "{url}");
+    }
+}
+
+#[test]
 fn invalid_server_is_left_out_with_reason() {
     let url = |url: &str| json!({ "url": url });
     for (server, field, code) in [
@@ -127,7 +176,7 @@ fn server_needs_values_of_its_variables() {
     let file = json!({
         "inputs": [{ "id": "key", "description": "API key" }, { "id": "region", "default": "eu" }],
         "servers": {
-            "a": { "url": "https://${input:region}.example/mcp", "headers": { "X-Key": "${input:key}", "X-T": "${env:T}" } },
+            "a": { "url": "https://a.example/mcp?region=${input:region}", "headers": { "X-Key": "${input:key}", "X-T": "${env:T}" } },
             "b": { "url": "https://b.example/mcp", "headers": { "X-T": "${T}", "X-U": "${U:-u}" } },
         },
     });
@@ -141,7 +190,7 @@ fn server_needs_values_of_its_variables() {
     let (plan, steps) = plan_with(file, Vec::new(), &given, ProgramImport::Refused);
     assert!(plan.values.iter().all(|value| value.is_set) && plan.servers.iter().all(|server| server.needs.is_empty()));
     let Some(ImportStep::Add(new)) = &steps[0] else { panic!() };
-    assert_eq!(new.fields.url.as_deref(), Some("https://us.example/mcp"));
+    assert_eq!(new.fields.url.as_deref(), Some("https://a.example/mcp?region=us"));
     let headers = new.fields.headers.as_ref().unwrap();
     assert_eq!(headers.iter().map(|(_, value)| value.expose_secret()).collect::<Vec<_>>(), [TOKEN, "t"]);
     assert!(!format!("{plan:?}{}", serde_json::to_string(&plan).unwrap()).contains(TOKEN));
@@ -152,7 +201,8 @@ fn program_is_left_out_with_table_that_has_no_secrets() {
     let program = json!({ "files": {
         "command": "npx", "args": ["-y", "files", "--api-key", TOKEN, format!("--token={TOKEN}"),
             format!("Authorization: Bearer {TOKEN}"), format!("https://me:{TOKEN}@a.example"), "/home"],
-        "env": { "GITHUB_TOKEN": TOKEN, "MODE": "fast", "KEY": "${env:OTHER}", "B": "${input:b}" }, "cwd": "/tmp", "timeout": 60,
+        "env": { "GITHUB_TOKEN": TOKEN, "MODE": "fast", "KEY": "${env:OTHER}", "B": "${input:b}",
+            "AUTH": "Bearer ${TOKEN}", "BOTH": "${A}${C}" }, "cwd": "/tmp", "timeout": 60,
     } });
     let (plan, steps) = plan(program, Vec::new());
     let server = &plan.servers[0];
@@ -167,6 +217,8 @@ fn program_is_left_out_with_table_that_has_no_secrets() {
         "\"MODE\" = \"fast\"",
         "\"KEY\" = { env = \"OTHER\" }",
         "\"B\" = { env = \"B\" }",
+        "\"AUTH\" = { env = \"AUTH\" }",
+        "\"BOTH\" = { env = \"BOTH\" }",
         "folder = \"/tmp\"",
         "total_seconds = 60",
     ] {
@@ -207,4 +259,23 @@ fn operator_imports_programs_with_their_values() {
         })
         .collect();
     assert_eq!(kinds, ["secret", "text", "secret"]);
+}
+
+#[test]
+fn program_that_the_configuration_file_cannot_have_is_left_out() {
+    for (program, field, code) in [
+        (json!({ "command": "x", "env": { "MY-KEY": "1" } }), "env", MessageCode::NotAVariable),
+        (json!({ "command": "x", "env": { "": "1" } }), "env", MessageCode::NotAVariable),
+        (json!({ "command": "x", "env": { "A": "a\u{0}" } }), "env", MessageCode::HasNul),
+        (json!({ "command": "x", "cwd": "tools" }), "cwd", MessageCode::NotAnAbsolutePath),
+        (json!({ "command": "x", "args": ["a\u{0}"] }), "command", MessageCode::HasNul),
+        (json!({ "command": "${X:-}" }), "command", MessageCode::Empty),
+    ] {
+        let file = json!({ "mcpServers": { "a": program, "b": { "command": "b", "env": { "KEY": "${X:-}" } } } });
+        let (plan, steps) = plan_with(file.clone(), Vec::new(), &[], ProgramImport::Allowed);
+        let reason = plan.servers[0].reason.as_ref().unwrap();
+        assert_eq!((reason.field.as_str(), reason.reason.code), (field, code), "{file}");
+        let Some(ImportStep::Program(table)) = &steps[1] else { panic!() };
+        assert!(matches!(&table.env[0].1, TableValue::Text(text) if text.is_empty()));
+    }
 }
