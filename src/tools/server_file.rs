@@ -6,12 +6,14 @@
 //! address, `template` texts with variables.
 
 mod entry;
+mod file_server;
 mod relaxed_json;
 mod remote_proxy;
 mod template;
 
 use serde_json::{Map, Value};
 
+pub use self::file_server::{FileServer, FileTransport};
 pub use self::relaxed_json::parse_relaxed_json;
 pub use self::template::{Template, TemplateVariable, VariableSource};
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
@@ -35,58 +37,12 @@ pub struct ServerFile {
     pub unused_members: Vec<String>,
 }
 
-/// A server as a file describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileServer {
-    /// The name in the file, unchanged.
-    pub name: String,
-    /// How it is reached, or the reason why it cannot be imported.
-    pub transport: Result<FileTransport, CodedMessage>,
-    pub is_enabled: bool,
-    /// The total time of a call in seconds, if the file limits it.
-    pub total_seconds: Option<u64>,
-    /// The members that have no counterpart here.
-    pub unused_members: Vec<String>,
-}
-
-/// The transport of a server in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileTransport {
-    Program {
-        /// The program and its arguments.
-        argv: Vec<Template>,
-        env: Vec<(String, Template)>,
-        folder: Option<Template>,
-    },
-    Http {
-        url: Template,
-        headers: Vec<(String, Template)>,
-        /// True when the file starts a program that only forwards to this address.
-        is_behind_proxy: bool,
-    },
-}
-
 /// The definition of a value that the program asks a person for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputDefinition {
     pub id: String,
     pub description: Option<String>,
     pub default: Option<String>,
-}
-
-impl FileTransport {
-    /// Returns the variables in its texts, in order.
-    pub fn variables(&self) -> Vec<&TemplateVariable> {
-        let texts: Vec<&Template> = match self {
-            Self::Program { argv, env, folder } => {
-                argv.iter().chain(env.iter().map(|(_, value)| value)).chain(folder).collect()
-            }
-            Self::Http { url, headers, .. } => {
-                std::iter::once(url).chain(headers.iter().map(|(_, value)| value)).collect()
-            }
-        };
-        texts.into_iter().flat_map(Template::variables).collect()
-    }
 }
 
 /// Reads a file.

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::approval::ApprovalDecision;
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::{Content, Event, Turn, TurnId};
+use turnleaf::domain::{Content, Event, Turn, TurnId, limits};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::tools::calls::CallDecision;
 
@@ -88,21 +88,25 @@ async fn edited_call_runs_and_model_is_told_beside_its_own_call() {
 #[tokio::test]
 async fn edit_survives_restart_before_call_runs() {
     let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
-    for house in TestServer::on_every_database_with_tools(|| provider(writing()), || Arc::new(lab.clone())).await {
+    let calls = || [tool_call_answer([], &[("lab__write", r#"{"a":1}"#), ("lab__write", r#"{"a":5}"#)])];
+    for house in TestServer::on_every_database_with_tools(|| provider(calls()), || Arc::new(lab.clone())).await {
         let before = lab.run_count("write");
+        // The first call is allowed and never begins, and the second one still asks.
         lab.hold_allowed_calls(true);
         let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
+        house.wait_until(id, |turn| pending_approvals(turn).len() == 2).await;
         allow_edited(&house, id, json!({ "a": 2 })).await;
-        let house =
-            house.restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone())).await;
         lab.hold_allowed_calls(false);
-        let turn = house.wait_until_ended(id).await;
+        let next = provider([streamed_answer([text_step("Done.")])]);
+        let log = next.log();
+        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
+        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
         assert_eq!(arguments(&turn), (json!({ "a": 2 }), json!({ "a": 1 })));
-        if statuses(&turn) == [ToolStatus::Done] {
-            assert_eq!(results(&turn), [json!({ "a": 2 })]);
-            assert_eq!(lab.run_count("write"), before + 1);
-        }
+        assert_eq!(results(&turn), [json!({ "a": 2 }), json!({ "a": 5 })]);
+        assert_eq!(lab.run_count("write"), before + 2);
+        assert!(tool_results_sent(&log, 0).iter().any(|text| text.contains(NOTE)));
         house.check_invariants().await;
         house.close().await;
     }
@@ -174,7 +178,7 @@ async fn wrong_edit_is_refused_at_its_place() {
     for (decision, arguments, field) in [
         ("allow", json!({ "path": 1 }), "arguments/path"),
         ("allow", json!(["/a"]), "arguments"),
-        ("allow", json!({ "path": "x".repeat(2 << 20) }), "arguments"),
+        ("allow", json!({ "path": "x".repeat(limits::TOOL_ARGS_BYTES) }), "arguments"),
         ("deny", json!({ "path": "/b" }), "arguments"),
     ] {
         let (status, _, problem) = post(decision, arguments).await;
@@ -200,8 +204,8 @@ async fn page_edits_call_without_script_and_keeps_what_was_typed() {
     let fields = |typed: &'static str| {
         [
             ("turn", turn_id.as_str()),
-            ("block", &block),
-            ("hash", &hash),
+            ("block", block.as_str()),
+            ("hash", hash.as_str()),
             ("page", "1"),
             ("decision", "allow"),
             ("arguments", typed),

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::file_server::{FileServer, FileTransport};
 use super::remote_proxy::remote_target;
 use super::template::Template;
-use super::{FileServer, FileTransport};
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 
 const URL: [&str; 4] = ["url", "httpUrl", "serverUrl", "baseUrl"];

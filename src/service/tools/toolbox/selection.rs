@@ -158,8 +158,8 @@ impl SelectionBuilder {
         self.candidates.push(Candidate { name, tool, is_named });
     }
 
-    /// Offers as many tools as providers accept. Of more, those of servers are left to the tool search if it is allowed:
-    /// all that were chosen with their whole server, and those chosen by name as far as there is no room.
+    /// Offers as many tools as providers accept. Of more, those of servers are left to the tool search if it is
+    /// allowed: all that were chosen with their whole server, and those chosen by name as far as there is no room.
     fn finish(mut self, may_search: bool) -> ToolSelection {
         let mut picked = ToolSelection { left_out: std::mem::take(&mut self.left_out), ..ToolSelection::default() };
         let candidates = std::mem::take(&mut self.candidates);

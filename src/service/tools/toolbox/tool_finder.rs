@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 use tokio::sync::watch;
-use tokio::task::spawn_blocking;
 
 use super::ServiceToolbox;
 use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_platform::tasks;
 use turnleaf_store::{StoreError, branches, chat_tools, chats, turns};
 use turnleaf_tools::result::{ResultPart, build_result, text_result};
 use turnleaf_tools::tool_search::{ToolQuery, add_found, rank, search_result};
@@ -42,7 +42,7 @@ impl ServiceToolbox {
         let tools: Vec<OfferedTool> = offered.chain(selection.searched).collect();
         let (query, count) = (ToolQuery::from_arguments(&call.arguments), tools.len());
         // The text of all tools may be large.
-        let ranked = spawn_blocking(move || {
+        let ranked = tasks::spawn_blocking(move || {
             let best = rank(&query, &tools);
             best.into_iter().map(|at| tools[at].clone()).collect::<Vec<_>>()
         });

@@ -164,11 +164,11 @@ fn policy_of_server_counts_for_tools_without_their_own() {
         policy,
         seen: seen.iter().map(|(tool, hash)| ((*tool).to_owned(), (*hash).to_owned())).collect(),
     };
-    let allowed = server(Allow, &[("delete", &now), ("read", "other")]);
+    let allowed = server(Allow, &[("delete", now.as_str()), ("read", "other")]);
     let (this_chat, changed) = (Some(chat(2)), server(Allow, &[("delete", "other")]));
     let table = [
         (vec![], &allowed, false, "run", None),
-        (vec![], &server(Allow, &[("read", &now)]), false, "ask", None),
+        (vec![], &server(Allow, &[("read", now.as_str())]), false, "ask", None),
         (vec![], &changed, false, "ask", Some("changed_since_allowed")),
         (vec![], &server(Never, &[]), false, "refuse", None),
         (vec![], &server(Ask, &[]), false, "ask", None),
