@@ -12,7 +12,7 @@
 //! and the title of another file. Inferred: `text` repeats the texts of `parts`; consecutive parts are pieces of one
 //! streamed text; `tokenCount` of a model's chunk counts its output.
 //!
-//! A file names neither itself nor its chunks: the chat's id derives from its file name and its first chunk, so that a
+//! A file names neither itself nor its chunks: the chat's id derives from its file name and its first words, so that a
 //! chat that grew is found again, and its title is the file name. What AI Studio calls a branch is a copy in another
 //! file, so chats are linear and the link is reported. Files of Drive are never included.
 //!
@@ -54,9 +54,8 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
 fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let prompt = value.get("chunkedPrompt").unwrap_or(&Value::Null);
     let chunks = list(prompt, "chunks");
-    let first = chunks.first().unwrap_or(&Value::Null);
     let base = notes.file().rsplit('/').next().unwrap_or_default().to_owned();
-    let source_id = fields::id(value, "id").unwrap_or_else(|| fields::content_id(&json!([base, first])));
+    let source_id = fields::id(value, "id").unwrap_or_else(|| made_id(&base, chunks));
     notes.set_conversation(&source_id);
     if !is_conversation(value) {
         notes.add(IssueKind::LeftOut, "", "it is not a chat of AI Studio");
@@ -85,8 +84,16 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
     })
 }
 
+/// Returns the id of a chat without one, from what does not change when the chat is edited or continued.
+fn made_id(base: &str, chunks: &[Value]) -> String {
+    let first = chunks.iter().find(|chunk| chunks::has_words(chunk)).or(chunks.first()).unwrap_or(&Value::Null);
+    let parts = || list(first, "parts").iter().filter_map(|part| text(part, "text"));
+    let words = text(first, "text").map_or_else(|| parts().collect::<String>(), str::to_owned);
+    fields::content_id(&json!([title_of_file(base), text(first, "role"), words, text(first, "createTime")]))
+}
+
 fn title_of_file(base: &str) -> String {
-    let endings = [".json", ".txt", ".gz"];
+    let endings = [".gz", ".json", ".txt"];
     endings.into_iter().fold(base, |name, ending| name.strip_suffix(ending).unwrap_or(name)).to_owned()
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::bounds;
 use crate::export_entries::candidate_filter;
-use crate::fields::{content_id, id, text};
+use crate::fields::{content_id, text};
 use crate::input::{Input, InputPart};
 use crate::notes::ConversationNotes;
 use crate::parts::{SeenConversations, read_each_part};
@@ -35,7 +35,7 @@ const TRAINING: &str = "training";
 
 /// Returns whether the value is a row, a line or a thread of AnythingLLM.
 pub(crate) fn is_record(value: &Value) -> bool {
-    is_row(value) || rows::is_training(value) || turns::is_thread(value) || turns::is_workspace(value)
+    is_row(value) || rows::is_training(value) || turns::is_thread(value) || turns::is_plain_workspace(value)
 }
 
 fn is_row(value: &Value) -> bool {
@@ -161,11 +161,6 @@ fn read_json(
         seen.deliver(conversation, &value, notes, taker)
     });
     read.map(drop)
-}
-
-/// Returns the id of a row, the same in JSON and in CSV.
-fn row_id(row: &Value) -> String {
-    id(row, "id").unwrap_or_else(|| content_id(row))
 }
 
 #[cfg(test)]

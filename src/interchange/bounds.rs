@@ -77,6 +77,16 @@ pub const ISSUES: usize = 200;
 pub const CELL_BYTES: usize = 8 << 20;
 /// Bytes that are searched for the citation ranges of one message; later sources get no range.
 pub const CITATION_SEARCH_BYTES: usize = 256 << 20;
+/// Names that are listed beside the sessions of an input, in bytes with their ids; further ones are left out.
+pub const SESSION_NAMES_BYTES: usize = 16 << 20;
+/// All assistants of one data folder, in bytes, because they are held in memory.
+pub const ASSISTANTS_BYTES: usize = 64 << 20;
+/// Characters of the description of a picture in a reply of Grok; the rest is cut.
+pub const PICTURE_WORDS: usize = 500;
+/// Address of a page that is linked wherever a text of Grok cites it, in bytes; longer ones are only sources.
+pub const CITED_URL_BYTES: usize = 2_000;
+/// Bytes that are searched for the traces of one response of Grok; later traces are kept although they may repeat it.
+pub const TRACE_SEARCH_BYTES: usize = 256 << 20;
 
 /// Describes an element that exceeds this size.
 pub fn byte_limit_text(bytes: u64) -> String {

@@ -42,7 +42,6 @@ mod store;
 
 /// The member of a backup that holds its tables.
 const DATABASE: &str = "indexedDB";
-const BLOCKS: &str = "message_blocks";
 
 /// Tables with user data that are not imported.
 const NOT_READ: [(&str, &str); 3] = [
@@ -105,7 +104,7 @@ fn read_backup(
             report_issue(taker, ImportIssue { kind: IssueKind::Lost, location: location.clone(), text })?;
         }
     }
-    let blocks = [DumpTable { name: BLOCKS, key: |block| id(block, "messageId") }];
+    let blocks = [DumpTable { name: blocks::TABLE, key: |block| id(block, "messageId") }];
     let mut blocks = read_tables(input, part, DATABASE, &blocks, taker)?;
     let store = store.unwrap_or_default();
     let folder = file.strip_suffix("data.json").unwrap_or_default().to_owned();

@@ -29,6 +29,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::bounds;
+use crate::domain::limits;
 use crate::fields;
 use crate::input::json_lines::JsonLine;
 use crate::input::{Input, InputPart};
@@ -59,7 +61,7 @@ pub(crate) fn is_record(value: &Value) -> bool {
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let parts = input.parts();
     let is_archive = input.is_archive();
-    let names = session_names(input);
+    let names = session_names(input, taker)?;
     let mut seen = SeenConversations::default();
     let mut outcomes = PartOutcomes::default();
     for (number, part) in parts.all().iter().enumerate() {
@@ -122,18 +124,54 @@ fn close(
 }
 
 /// Returns the names that the user gave sessions; the last name of a session counts.
-fn session_names(input: &mut Input) -> HashMap<String, String> {
+fn session_names(input: &mut Input, taker: &mut dyn ImportSink) -> Result<HashMap<String, String>, ImportError> {
     let parts = input.parts();
-    let mut names = HashMap::new();
+    let mut names = SessionNames::new(bounds::SESSION_NAMES_BYTES);
     let is_names_file = |part: &InputPart| part.base_name() == NAMES_FILE;
-    let Some(number) = parts.all().iter().position(is_names_file).filter(|_| input.is_archive()) else { return names };
+    let Some(number) = parts.all().iter().position(is_names_file).filter(|_| input.is_archive()) else {
+        return Ok(names.names);
+    };
     // Without names, titles come from the messages.
     let _ = input.for_each_line(number, &mut FirstIssue::default(), &mut |line, _| {
-        let (id, name) = (fields::id(&line.value, "id"), fields::text(&line.value, "thread_name"));
-        names.extend(id.zip(name.map(str::to_owned)));
+        if let Some((id, name)) = fields::id(&line.value, "id").zip(fields::text(&line.value, "thread_name")) {
+            names.add(id, name);
+        }
         Ok(())
     });
-    names
+    if names.is_full {
+        let text = "it names too many sessions: the rest of the names was skipped";
+        report_left_out(taker, &parts.all()[number], text)?;
+    }
+    Ok(names.names)
+}
+
+/// The names of sessions by their ids, up to a number of bytes.
+struct SessionNames {
+    names: HashMap<String, String>,
+    bytes_left: usize,
+    /// A name was left out.
+    is_full: bool,
+}
+
+impl SessionNames {
+    fn new(bytes: usize) -> Self {
+        Self { names: HashMap::new(), bytes_left: bytes, is_full: false }
+    }
+
+    /// Adds the beginning of a name, or replaces the earlier one of the session.
+    fn add(&mut self, id: String, name: &str) {
+        // One more than a title has room for, so that a title is reported as too long.
+        let name: String = name.chars().take(limits::TITLE_CHARS + 1).collect();
+        let size = |id: &str, name: &str| id.len() + name.len() + size_of::<(String, String)>();
+        let before = self.names.get(&id).map(|before| size(&id, before)).unwrap_or_default();
+        match (self.bytes_left + before).checked_sub(size(&id, &name)) {
+            Some(left) => {
+                self.bytes_left = left;
+                self.names.insert(id, name);
+            }
+            None => self.is_full = true,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,16 @@ pub(crate) fn is_likely_chats(part: &InputPart) -> bool {
     base.starts_with("conversations") || base == "prod-grok-backend.json" || part.name.contains(AI_STUDIO_FOLDER)
 }
 
+/// Returns whether a part has the name that a program gives the files of its chats: the activity of Gemini, recorded
+/// sessions and saved chats. Fewer files with such a name are chats than with those of [`is_likely_chats`].
+pub(crate) fn has_usual_name(part: &InputPart) -> bool {
+    let base = part.base_name();
+    let is_session = || base.starts_with("session-") || base.starts_with("checkpoint-");
+    let is_rollout = || base.starts_with("rollout-") && base.contains(".json");
+    let is_activity = || base == "MyActivity.json" && part.name.contains("Gemini");
+    !is_macos_metadata(part) && (is_rollout() || (is_session() && base.contains(".json")) || is_activity())
+}
+
 /// Returns the names of the entries that begin like JSON, because the folder of an export may also hold files of its
 /// chats. `None` if the input is no archive.
 pub(crate) fn entries_beginning_with_json(input: &mut Input) -> Option<HashSet<String>> {

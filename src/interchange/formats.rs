@@ -64,18 +64,11 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         return Ok(Some(ImportFormat::AnythingLlm));
     }
     let parts = input.parts();
-    let may_hold_chats = export_entries::candidate_filter(input);
-    let mut candidates: Vec<usize> = (0..parts.all().len()).filter(|&at| may_hold_chats(&parts.all()[at])).collect();
-    // A folder of sessions holds many other files.
-    candidates.sort_by_key(|&at| {
-        let part = &parts.all()[at];
-        (!export_entries::is_likely_chats(part), !part.is_json_lines())
-    });
-    // The tables of a backup may stand behind any number of files.
-    candidates.sort_by_key(|&at| !cherry_studio::is_table_file(&parts.all()[at]));
+    // Many programs' files hold plain messages beside others, so this format counts only if no part has another.
+    let mut fallback = None;
     let mut reasons = UnrecognizedParts::default();
     reasons.add("", cherry_studio::unreadable_backup(&parts));
-    for part in candidates.into_iter().take(bounds::DETECT_PARTS) {
+    for part in candidates(input).into_iter().take(bounds::DETECT_PARTS) {
         let mut seen = 0;
         let mut format = None;
         let mut findings = FirstIssue::default();
@@ -91,14 +84,18 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
             format = dump_format(input, part)?;
         }
         match looked {
+            _ if format == Some(ImportFormat::Messages) => fallback = format,
             _ if format.is_some() => return Ok(format),
-            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
+            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() && fallback.is_none() => return Err(error),
             Ok(_) | Err(ImportError::Cancelled) => reasons.add(name, findings.first.or(unknown)),
             Err(why @ (ImportError::WrongFormat(_) | ImportError::Damaged(_) | ImportError::TooLarge(_))) => {
                 reasons.add(name, findings.first.or_else(|| Some(why.to_string())));
             }
             Err(other) => return Err(other),
         }
+    }
+    if fallback.is_some() {
+        return Ok(fallback);
     }
     for skipped in input.take_issues() {
         reasons.add(&skipped.location.file, Some(skipped.text));
@@ -107,6 +104,21 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         Some(text) => Err(ImportError::Unrecognized(text)),
         None => Ok(None),
     }
+}
+
+/// Returns the parts that may hold conversations, the most likely ones first.
+fn candidates(input: &Input) -> Vec<usize> {
+    let parts = input.parts();
+    let may_hold_chats = export_entries::candidate_filter(input);
+    let mut found: Vec<usize> = (0..parts.all().len()).filter(|&at| may_hold_chats(&parts.all()[at])).collect();
+    // A folder of sessions holds many other files. The tables of a backup may stand behind any number of files.
+    found.sort_by_key(|&at| {
+        let part = &parts.all()[at];
+        let is_likely = export_entries::is_likely_chats(part);
+        let is_usual = export_entries::has_usual_name(part);
+        (!cherry_studio::is_table_file(part), !is_likely, !is_usual, !part.is_json_lines())
+    });
+    found
 }
 
 /// Passes on the values of a part that may be conversations: its lines if it holds JSON lines by its name and by its
@@ -318,6 +330,31 @@ mod tests {
             assert!(text.starts_with("no chats were found in it: ") && text.contains(expected), "{text}");
         }
         assert_eq!(reason(""), "None");
+    }
+
+    #[test]
+    fn plain_messages_count_only_without_another_format() {
+        let messages: (&str, &[u8]) = ("a.json", br#"{"messages": [{"role": "user", "content": "Hi"}]}"#);
+        let studio: (&str, &[u8]) = ("b.json", br#"{"chunkedPrompt": {"chunks": []}}"#);
+        assert_eq!(reason(zip_archive(&[messages, studio])), "Some(AiStudio)");
+        assert_eq!(reason(zip_archive(&[messages, ("b.json", b"{\"a\": 1}")])), "Some(Messages)");
+    }
+
+    #[test]
+    fn files_with_usual_names_are_examined_before_others() {
+        let others: Vec<String> = (0..=bounds::DETECT_PARTS).map(|at| format!("Takeout/{at}.json")).collect();
+        let session: &[u8] = br#"{"sessionId": "s", "projectHash": "h", "messages": []}"#;
+        let names = ["tmp/h/chats/session-1.json", "tmp/h/checkpoint-x.json", "Takeout/Gemini Apps/MyActivity.json"];
+        for name in names.into_iter().chain(["sessions/rollout-1.json", "sessions/rollout-1.jsonl.gz"]) {
+            let found = |part: &str| {
+                let entries: Vec<(&str, &[u8])> =
+                    others.iter().map(|other| (other.as_str(), b"{}".as_slice())).chain([(part, session)]).collect();
+                let input = open_input(zip_archive(&entries)).unwrap();
+                candidates(&input).first().map(|&at| input.parts().all()[at].name.clone())
+            };
+            assert_eq!(found(name).as_deref(), Some(name));
+            assert_eq!(found("Takeout/x.json").as_deref(), Some("Takeout/0.json"));
+        }
     }
 
     #[test]

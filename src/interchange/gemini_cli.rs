@@ -13,7 +13,7 @@
 //! - what the program tells the model first: `packages/core/src/utils/environmentContext.ts`
 //! - contents and parts: `Content` and `Part` of `googleapis/js-genai`, `src/types.ts`
 //!
-//! Inferred: a line that starts with `/` or `?` was a command of the program unless a response follows it; messages
+//! Inferred: a line that starts with `/` or `?` was a command of the program unless a response or an error follows it; messages
 //! that a `$set` brings new are what the program put in the place of earlier ones, such as a summary: the earlier ones
 //! stay, and the new ones follow them; what names no model belongs to the one that responded before.
 //!

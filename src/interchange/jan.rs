@@ -22,13 +22,15 @@ use crate::bounds;
 use crate::conversation::Conversation;
 use crate::fields::{content_id, id, is_set, list, text};
 use crate::input::{Input, InputPart};
+use crate::known_keys::KnownKeys;
 use crate::message_builder;
 use crate::notes::ConversationNotes;
 use crate::parts::{SeenConversations, read_each_part};
-use crate::report::{IssueKind, IssueLocation};
-use crate::session_lines::SessionLines;
-use crate::sink::{ImportError, ImportSink};
+use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::session_lines::{SessionLines, value_size};
+use crate::sink::{ImportError, ImportSink, report_issue};
 use crate::tree::{SourceNode, order_messages};
+use crate::unique_ids::UniqueIds;
 
 mod content;
 mod keys;
@@ -52,7 +54,7 @@ pub(crate) fn is_record(value: &Value) -> bool {
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let is_archive = input.is_archive();
     let is_messages = |part: &InputPart| !is_archive || part.base_name() == MESSAGES_FILE;
-    let assistants = assistants(input);
+    let assistants = assistants(input, bounds::ASSISTANTS_BYTES, taker)?;
     let mut seen = SeenConversations::default();
     let mut threads_read = HashSet::new();
     read_each_part(input, taker, &is_messages, &mut |input, part, taker| {
@@ -99,15 +101,39 @@ fn header(input: &mut Input, file: &str) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Returns the assistants by their ids.
-fn assistants(input: &mut Input) -> HashMap<String, Value> {
+/// Returns the assistants by their ids, as far as they fit into this number of bytes.
+fn assistants(
+    input: &mut Input,
+    mut bytes: usize,
+    taker: &mut dyn ImportSink,
+) -> Result<HashMap<String, Value>, ImportError> {
     let parts = input.parts();
-    let files = parts.all().iter().filter(|part| part.base_name() == "assistant.json");
-    let read = files.filter_map(|part| {
-        let assistant = header(input, &part.name);
-        Some((id(&assistant, "id")?, assistant))
-    });
-    read.collect()
+    let mut read = HashMap::new();
+    for part in parts.all().iter().filter(|part| part.base_name() == "assistant.json") {
+        let assistant = shortened_assistant(header(input, &part.name));
+        let Some(id) = id(&assistant, "id") else { continue };
+        let size = value_size(&assistant);
+        if size > bytes {
+            let text = "the assistants are too large together: this one was skipped with its instructions".to_owned();
+            let location = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
+            report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location, text })?;
+            continue;
+        }
+        bytes -= size;
+        read.insert(id, assistant);
+    }
+    Ok(read)
+}
+
+/// Drops the members of an assistant that are neither read nor reported.
+fn shortened_assistant(assistant: Value) -> Value {
+    const READ: [&str; 5] = ["id", "assistant_id", "name", "assistant_name", "instructions"];
+    let Value::Object(members) = assistant else { return Value::Null };
+    let is_lost = |name: &str| {
+        let KnownKeys { read, ignored, .. } = keys::ASSISTANT;
+        !read.contains(&name) && !ignored.contains(&name)
+    };
+    members.into_iter().filter(|(name, _)| READ.contains(&name.as_str()) || is_lost(name)).collect()
 }
 
 /// The thread that is being read.
@@ -145,6 +171,7 @@ fn conversation(
     let provider = text(model, "engine").map(str::to_owned);
     let calls = content::names_of_calls(thread.rows());
     let mut nodes: Vec<SourceNode> = Vec::with_capacity(thread.messages.lines.len());
+    let mut names = UniqueIds::default();
     for line in &thread.messages.lines {
         let row = &line.value;
         let id = id(row, "id").unwrap_or_else(|| content_id(row));
@@ -152,6 +179,7 @@ fn conversation(
             notes.add_not_a_message(&format!("line {}", line.number));
             continue;
         }
+        let (id, _) = names.assign_to_message(id, notes);
         let message = content::message(row, &id, provider.as_deref(), &calls, notes);
         let parent = nodes.last().map(|node| node.id.clone());
         nodes.push(SourceNode { id, parent, children: Vec::new(), message: Some(message) });

@@ -20,7 +20,7 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/lobehub/`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::dump_tables::{DumpTable, read_tables};
 use crate::export_entries::candidate_filter;
@@ -30,21 +30,17 @@ use crate::notes::ConversationNotes;
 use crate::parts::{SeenConversations, read_each_part};
 use crate::report::IssueLocation;
 use crate::sink::{ImportError, ImportSink};
-use crate::table_spool::{RowBudget, TableSpool};
 
 mod chat;
 mod keys;
 mod links;
 mod message;
+mod rows;
 
-const MESSAGES: &str = "messages";
-const TOPICS: &str = "topics";
-const THREADS: &str = "threads";
-const SESSIONS: &str = "sessions";
-const AGENTS: &str = "agents";
-const AGENTS_OF_SESSIONS: &str = "agentsToSessions";
-const PLUGINS: &str = "messagePlugins";
-const TRANSLATIONS: &str = "messageTranslates";
+use self::rows::{
+    AGENTS, AGENTS_OF_SESSIONS, ChatRows, DEFAULT_TOPIC, LastRows, MESSAGES, PLUGINS, SESSIONS, THREADS, TOPICS,
+    TRANSLATIONS, own_id,
+};
 
 const TABLES: [DumpTable; 8] = [
     DumpTable { name: MESSAGES, key: chat_of_message },
@@ -57,10 +53,6 @@ const TABLES: [DumpTable; 8] = [
     DumpTable { name: TRANSLATIONS, key: own_id },
 ];
 
-fn own_id(row: &Value) -> Option<String> {
-    id(row, "id")
-}
-
 /// Returns the chat of a message: its topic, else the default topic of its session.
 fn chat_of_message(row: &Value) -> Option<String> {
     id(row, "topicId").or_else(|| {
@@ -68,9 +60,6 @@ fn chat_of_message(row: &Value) -> Option<String> {
         own_id(row).map(|_| format!("{DEFAULT_TOPIC}{session}"))
     })
 }
-
-/// The beginning of the id of a chat that is the default topic of a session.
-const DEFAULT_TOPIC: &str = "session:";
 
 /// Returns whether a part is an export of LobeHub.
 pub(crate) fn is_export(input: &mut Input, part: usize) -> Result<bool, ImportError> {
@@ -99,64 +88,16 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
         let file = input.parts().all().get(part).map(|part| part.name.clone()).unwrap_or_default();
         let mut chats = tables.keys(TOPICS);
         chats.extend(tables.keys(MESSAGES).into_iter().filter(|chat| !tables.has(TOPICS, chat)));
+        let mut last = LastRows::default();
         for chat in chats {
             let place = IssueLocation { file: file.clone(), conversation: chat.clone(), ..IssueLocation::default() };
-            let rows = ChatRows::read(&mut tables, &chat)?;
+            let rows = ChatRows::read(&mut tables, &mut last, &chat)?;
             let mut notes = ConversationNotes::new(place);
             let conversation = chat::conversation(&chat, &rows, &mut notes);
             seen.deliver(conversation, &rows.messages, notes, taker)?;
         }
         Ok(())
     })
-}
-
-/// Everything that the tables have of one chat; rows that do not exist are null.
-struct ChatRows {
-    /// A list.
-    messages: Value,
-    topic: Value,
-    /// The session of a topic, or what replaced it: an agent.
-    session: Value,
-    agent: Value,
-    threads: Vec<Value>,
-    /// Number of rows that exceeded the bounds of a conversation.
-    left_out: u64,
-}
-
-impl ChatRows {
-    fn read(tables: &mut TableSpool, chat: &str) -> Result<Self, ImportError> {
-        let mut budget = RowBudget::default();
-        let mut row = |tables: &mut TableSpool, table: &str, key: Option<String>| match key {
-            Some(key) => tables.row(table, &key, &mut budget).map(Option::unwrap_or_default),
-            None => Ok(Value::Null),
-        };
-        let topic = row(tables, TOPICS, Some(chat.to_owned()))?;
-        let first = row(tables, MESSAGES, Some(chat.to_owned()))?;
-        let session_id = id(&topic, "sessionId").or_else(|| id(&first, "sessionId"));
-        let session_id = session_id.or_else(|| chat.strip_prefix(DEFAULT_TOPIC).map(str::to_owned));
-        let session = row(tables, SESSIONS, session_id.clone())?;
-        let of_session = row(tables, AGENTS_OF_SESSIONS, session_id)?;
-        let agent_id = id(&of_session, "agentId").or_else(|| id(&topic, "agentId")).or_else(|| id(&first, "agentId"));
-        let agent = row(tables, AGENTS, agent_id)?;
-        let threads = tables.rows(THREADS, chat, &mut budget)?;
-        let mut messages = tables.rows(MESSAGES, chat, &mut budget)?;
-        for message in &mut messages {
-            let Some(key) = own_id(message) else { continue };
-            if let Some(plugin) = tables.row(PLUGINS, &key, &mut budget)? {
-                put(message, message::PLUGIN_ROW, plugin);
-            }
-            if tables.has(TRANSLATIONS, &key) {
-                put(message, "translate", json!({ "of": key }));
-            }
-        }
-        Ok(Self { messages: messages.into(), topic, session, agent, threads, left_out: budget.left_out })
-    }
-}
-
-fn put(message: &mut Value, name: &str, value: Value) {
-    if let Value::Object(members) = message {
-        members.insert(name.to_owned(), value);
-    }
 }
 
 #[cfg(test)]

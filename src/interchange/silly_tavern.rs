@@ -17,27 +17,30 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/silly_tavern/`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::bounds;
+use crate::domain::limits;
 use crate::export_entries::report_unread_entries;
 use crate::fields::{list, text};
-use crate::input::json_lines::JsonLine;
 use crate::input::{Input, InputPart};
 use crate::notes::ConversationNotes;
 use crate::parts::{SeenConversations, read_each_part};
 use crate::report::IssueLocation;
-use crate::session_lines::SessionLines;
 use crate::sink::{ImportError, ImportSink};
 use media::StoredFiles;
 
 mod chat;
+mod chat_file;
 mod dates;
 mod keys;
 mod media;
 mod messages;
+
+use self::chat_file::{ChatFile, is_header, is_message};
 
 /// Files of a data folder that are not imported.
 const NOT_READ: [(&str, &str); 1] = [("backups/", "automatic backups of chats are not imported")];
@@ -45,16 +48,6 @@ const NOT_READ: [(&str, &str); 1] = [("backups/", "automatic backups of chats ar
 /// Returns whether the value is a line of a chat of SillyTavern.
 pub(crate) fn is_line(value: &Value) -> bool {
     is_header(value) || is_message(value)
-}
-
-fn is_header(value: &Value) -> bool {
-    let is_text = |name: &str| value.get(name).is_some_and(Value::is_string);
-    let has_names = is_text("user_name") && is_text("character_name");
-    value.get("mes").is_none() && (has_names || value.get("chat_metadata").is_some_and(Value::is_object))
-}
-
-fn is_message(value: &Value) -> bool {
-    value.get("mes").is_some_and(Value::is_string) && value.get("is_user").is_some_and(Value::is_boolean)
 }
 
 /// Reads all files.
@@ -85,35 +78,11 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     })
 }
 
-/// The lines of one chat.
-#[derive(Default)]
-struct ChatFile {
-    /// Null if the file has none.
-    header: Value,
-    messages: SessionLines,
-}
-
-impl ChatFile {
-    fn add(&mut self, line: JsonLine) {
-        if self.header.is_null() && self.messages.lines.is_empty() && is_header(&line.value) {
-            self.header = line.value;
-        } else {
-            self.messages.add(line);
-        }
-    }
-
-    fn rows(&self) -> impl DoubleEndedIterator<Item = &Value> {
-        self.messages.lines.iter().map(|line| &line.value)
-    }
-
-    fn is_recognized(&self) -> bool {
-        !self.header.is_null() || self.rows().any(is_message)
-    }
-}
-
 /// Returns the names of the groups by their chats, as far as their files are there.
-fn names_of_groups(input: &mut Input) -> HashMap<String, String> {
+fn names_of_groups(input: &mut Input) -> HashMap<String, Arc<str>> {
     let parts = input.parts();
+    let base_name = |part: &InputPart| part.name.rsplit('/').next()?.strip_suffix(".jsonl").map(str::to_owned);
+    let chats: HashSet<String> = parts.all().iter().filter_map(base_name).collect();
     let is_group = |part: &&InputPart| {
         let mut folders = part.name.rsplit('/').skip(1);
         part.name.ends_with(".json") && folders.next() == Some("groups")
@@ -124,8 +93,10 @@ fn names_of_groups(input: &mut Input) -> HashMap<String, String> {
         let Ok(bytes) = input.read_part(&part.name, bounds::SIDE_FILE_BYTES) else { continue };
         let group: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let Some(name) = text(&group, "name") else { continue };
-        for chat in list(&group, "chats").iter().filter_map(Value::as_str) {
-            names.insert(chat.to_owned(), name.to_owned());
+        // One more than a title has room for, so that a title is reported as too long.
+        let name: Arc<str> = name.chars().take(limits::TITLE_CHARS + 1).collect::<String>().into();
+        for chat in list(&group, "chats").iter().filter_map(Value::as_str).filter(|chat| chats.contains(*chat)) {
+            names.insert(chat.to_owned(), Arc::clone(&name));
         }
     }
     names

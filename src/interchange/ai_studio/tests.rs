@@ -102,6 +102,16 @@ fn chat_that_grew_keeps_its_ids() {
     let ids =
         |of: &crate::Conversation| of.messages.iter().map(|message| message.source_id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(earlier), ids(whole)[..5]);
+    // What the first chunk says beside its words may change, and so may the ending of the file.
+    let mut marked: Value = serde_json::from_str(TIDES).unwrap();
+    for chunk in marked["chunkedPrompt"]["chunks"].as_array_mut().unwrap() {
+        chunk["tokenCount"] = json!(77);
+        chunk["isEdited"] = json!(true);
+        chunk["branchChildren"] = json!([{"promptId": "p", "displayName": "Branch"}]);
+    }
+    assert_eq!(read(marked.to_string()).conversations[0].source_id, whole.source_id);
+    let named = |name: &str| read(zip_archive(&[(name, TIDES.as_bytes())])).conversations.remove(0).source_id;
+    assert_eq!(named("Google AI Studio/sample"), whole.source_id);
     // Another chat may begin with the same words.
     let other =
         zip_archive(&[("Google AI Studio/Other", TIDES.as_bytes()), ("Google AI Studio/Tides", TIDES.as_bytes())]);

@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-use super::{dates, keys, row_id};
+use super::{dates, keys};
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::domain::turn::Role;
-use crate::fields::{content_id, first_text, list, text};
+use crate::fields::{content_id, first_text, id, list, text};
 use crate::message_builder::{attachment_body, empty_message, report_missing_files, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::thought_tags::split_leading_thought;
 use crate::tree::{SourceNode, order_messages};
+use crate::unique_ids::UniqueIds;
 
 /// The name of a person whom the source does not know, as in installations for one person.
 const NO_USER: &str = "unknown user";
@@ -34,8 +35,9 @@ pub(super) fn conversation(
 ) -> Option<Conversation> {
     notes.set_conversation(chat);
     let mut nodes = Vec::with_capacity(rows.len() * 2);
+    let mut names = UniqueIds::default();
     for row in rows {
-        let id = row_id(row);
+        let (id, _) = names.assign_to_message(row_id(row), notes);
         keys::ROW.report_lost(row, &id, notes);
         if first_text(row, &["rating", "feedback"]).is_some_and(|rating| rating != "--") {
             notes.add(IssueKind::Lost, &id, "ratings are not imported");
@@ -88,8 +90,10 @@ const PASSAGES: &str = "\nContext:\n[CONTEXT 0]:\n";
 pub(super) fn training_conversation(chat: &str, rows: &[Value], notes: &mut ConversationNotes) -> Option<Conversation> {
     notes.set_conversation(chat);
     let mut nodes = Vec::with_capacity(rows.len() * 2);
+    let mut names = UniqueIds::default();
     for row in rows {
-        let id = content_id(row);
+        // A row without an id may be there more than once.
+        let (id, _) = names.assign(content_id(row));
         let whole = text(row, "instruction").unwrap_or_default();
         let mut question = empty_message(&format!("{id}/question"), Role::User);
         if let Some(passages) = whole.strip_prefix(instructions(row)).filter(|rest| rest.starts_with(PASSAGES)) {
@@ -154,4 +158,9 @@ pub(super) fn finish(
         messages,
         ..Conversation::default()
     })
+}
+
+/// Returns the id of a row, the same in JSON and in CSV.
+fn row_id(row: &Value) -> String {
+    id(row, "id").unwrap_or_else(|| content_id(row))
 }

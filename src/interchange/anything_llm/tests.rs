@@ -123,6 +123,41 @@ fn training_form_is_grouped_by_its_instructions() {
 }
 
 #[test]
+fn repeated_rows_follow_each_other() {
+    let training = |input: &str, output: &str| json!({"instruction": "Count.", "input": input, "output": output});
+    let kept =
+        read(json!([training("a", "1"), training("b", "2"), training("a", "1"), training("c", "3")]).to_string());
+    let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
+    let expected: Vec<_> = std::iter::once(None).chain((0..7_usize).map(Some)).collect();
+    assert_eq!(parents, expected);
+
+    let row =
+        |prompt: &str| json!({"prompt": prompt, "response": "b", "sent_at": "2024-11-12T09:00:00Z", "workspace": "w"});
+    let kept = read(json!([row("a"), row("c"), row("a"), row("d")]).to_string());
+    let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
+    assert_eq!(parents, expected);
+}
+
+#[test]
+fn lines_with_more_than_texts_and_images_are_of_other_programs() {
+    let line = |part: Value| {
+        let system = json!({"role": "system", "content": [{"type": "text", "text": "You see."}]});
+        json!({"messages": [system, {"role": "user", "content": [part]}]})
+    };
+    let image_url = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}});
+    assert!(super::is_record(&line(json!({"type": "image", "image": "data:image/png;base64,aGk="}))));
+    assert!(!super::is_record(&line(image_url.clone())));
+    let mut named = line(json!({"type": "text", "text": "Hello"}));
+    named["messages"][1]["name"] = json!("tom");
+    assert!(!super::is_record(&named));
+
+    let mut thread: Value = serde_json::from_str(THREAD).unwrap();
+    thread["messages"][0]["content"] = json!([{"type": "text", "text": "Who?"}, image_url]);
+    let issues = read(thread.to_string()).issue_lines().join("\n");
+    assert!(issues.contains("a part of an unknown type was skipped (image_url)"), "{issues}");
+}
+
+#[test]
 fn thread_is_read() {
     let kept = read(THREAD);
     let [watch] = kept.conversations.as_slice() else { panic!("there is one") };

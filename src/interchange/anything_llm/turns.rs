@@ -26,6 +26,23 @@ pub(super) fn is_workspace(value: &Value) -> bool {
     is_alone && is_prompt
 }
 
+/// Returns whether the value is the line of a workspace with nothing but texts and images. Lines for the training of
+/// other programs have the same form, but may have more in them.
+pub(super) fn is_plain_workspace(value: &Value) -> bool {
+    is_workspace(value) && list(value, "messages").iter().all(is_workspace_message)
+}
+
+fn is_workspace_message(message: &Value) -> bool {
+    let is_member = |name: &String| matches!(name.as_str(), "role" | "content");
+    let has_role = matches!(text(message, "role"), Some("system" | "user" | "assistant"));
+    let is_part = |part: &Value| matches!(text(part, "type"), Some("text" | "image"));
+    let has_content = match message.get("content") {
+        Some(Value::Array(parts)) => parts.iter().all(is_part),
+        content => content.is_some_and(Value::is_string),
+    };
+    has_role && has_content && message.as_object().is_some_and(|members| members.keys().all(is_member))
+}
+
 /// Builds the conversation of a thread or a workspace.
 pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let all = list(value, "messages");
@@ -36,6 +53,9 @@ pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     keys::THREAD.report_lost(value, "", notes);
     let prompt = head.map(|message| words(message).concat()).unwrap_or_default();
+    if let Some(head) = head {
+        report_unknown_parts(head, "1", notes);
+    }
     let mut nodes = Vec::with_capacity(all.len());
     for (at, row) in all.iter().enumerate().skip(usize::from(head.is_some())) {
         let id = (at + 1).to_string();
@@ -59,6 +79,7 @@ pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         list(row, "content").iter().filter(|part| part.get("image").is_some()).for_each(|part| {
             add_attachment(&mut message, part);
         });
+        report_unknown_parts(row, &id, notes);
         for words in words(row) {
             if role == Role::Assistant { add_reply(&mut message, words) } else { message.add_text(words) }
         }
@@ -71,6 +92,16 @@ pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.add(IssueKind::Lost, "", lost);
     let title = thread.or(workspace).unwrap_or_default().to_owned();
     finish(&source_id, title, prompt, nodes, notes)
+}
+
+/// Reports parts that are neither texts nor images.
+fn report_unknown_parts(row: &Value, id: &str, notes: &mut ConversationNotes) {
+    let is_text = |part: &Value| text(part, "text").is_some() || text(part, "type") == Some("text");
+    for part in list(row, "content").iter().filter(|part| !is_text(part) && part.get("image").is_none()) {
+        let word: String =
+            text(part, "type").unwrap_or_default().chars().filter(|c| !c.is_control()).take(40).collect();
+        notes.add(IssueKind::Lost, id, format!("a part of an unknown type was skipped ({word})"));
+    }
 }
 
 /// Returns the texts of a message: its content, or the parts of it.

@@ -11,6 +11,9 @@ use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resol
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
+/// The table of the blocks of messages.
+pub(super) const TABLE: &str = "message_blocks";
+
 /// The text of the error block of a reply that the user stopped.
 const STOPPED: &str = "pause_placeholder";
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::blocks::{self, MessageFiles};
 use super::store::PersistedStore;
-use super::{BLOCKS, keys, legacy};
+use super::{keys, legacy};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turn::Role;
 use crate::fields::{as_id, content_id, count, id, is_set, list, text};
@@ -182,11 +182,14 @@ impl MessageReader<'_, '_> {
         if !row.get("blocks").is_some_and(Value::is_array) {
             return Ok(legacy::blocks(row, id, self.notes));
         }
+        let mut unlisted = 0;
         let mut by_id: HashMap<String, Value> = HashMap::new();
-        for block in self.blocks.rows(BLOCKS, id, self.budget)? {
-            if let Some(id) = self::id(&block, "id") {
-                by_id.insert(id, block);
-            }
+        for block in self.blocks.rows(blocks::TABLE, id, self.budget)? {
+            let is_dropped = match self::id(&block, "id") {
+                Some(id) => by_id.insert(id, block).is_some(),
+                None => true,
+            };
+            unlisted += usize::from(is_dropped);
         }
         let listed: Vec<String> = list(row, "blocks").iter().filter_map(as_id).collect();
         let mut blocks = Vec::with_capacity(listed.len());
@@ -195,6 +198,9 @@ impl MessageReader<'_, '_> {
                 Some(block) => blocks.push(block),
                 None => self.notes.add(IssueKind::Lost, id, "a block of a message is not in the backup"),
             }
+        }
+        for _ in 0..unlisted + by_id.len() {
+            self.notes.add(IssueKind::Lost, id, "a block that its message does not list is not imported");
         }
         Ok(blocks)
     }

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::fields::{id, list};
+use crate::fields::id;
 use crate::input::Input;
+use crate::input::json_lines::has_too_many_values;
 use crate::sink::ImportError;
 
 const PATH: [&str; 2] = ["localStorage", "persist:cherry-studio"];
@@ -17,6 +18,8 @@ const PATH: [&str; 2] = ["localStorage", "persist:cherry-studio"];
 pub(super) struct PersistedStore {
     /// Without their topics.
     assistants: Vec<Value>,
+    /// The indexes of the assistants by their ids.
+    numbers: HashMap<String, usize>,
     /// The topics by id, each with the index of its assistant.
     topics: HashMap<String, (usize, Value)>,
 }
@@ -34,23 +37,23 @@ impl PersistedStore {
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
-        let store: String = serde_json::from_slice(text).ok()?;
-        let store: Value = serde_json::from_str(&store).ok()?;
-        let state = match store.get("assistants")? {
-            Value::String(text) => serde_json::from_str(text).ok()?,
-            state => state.clone(),
+        let mut store = bounded_value(&serde_json::from_slice::<String>(text).ok()?)?;
+        let mut state = match store.get_mut("assistants")?.take() {
+            Value::String(text) => bounded_value(&text)?,
+            state => state,
         };
+        let default = state.get_mut("defaultAssistant").map(Value::take);
         let mut known = Self::default();
-        for assistant in list(&state, "assistants").iter().chain(state.get("defaultAssistant")) {
+        for mut assistant in taken_list(state.get_mut("assistants").map(Value::take)).into_iter().chain(default) {
             let number = known.assistants.len();
-            for topic in list(assistant, "topics") {
-                if let Some(id) = id(topic, "id") {
-                    known.topics.entry(id).or_insert_with(|| (number, topic.clone()));
+            let topics = assistant.as_object_mut().and_then(|members| members.shift_remove("topics"));
+            for topic in taken_list(topics) {
+                if let Some(id) = id(&topic, "id") {
+                    known.topics.entry(id).or_insert((number, topic));
                 }
             }
-            let mut assistant = assistant.clone();
-            if let Value::Object(members) = &mut assistant {
-                members.shift_remove("topics");
+            if let Some(id) = id(&assistant, "id") {
+                known.numbers.entry(id).or_insert(number);
             }
             known.assistants.push(assistant);
         }
@@ -67,8 +70,19 @@ impl PersistedStore {
 
     /// Returns an assistant by its id, for topics that the store does not know.
     pub(super) fn assistant(&self, wanted: &str) -> &Value {
-        let is_wanted = |assistant: &&Value| id(assistant, "id").as_deref() == Some(wanted);
-        self.assistants.iter().find(is_wanted).unwrap_or(&Value::Null)
+        self.numbers.get(wanted).and_then(|number| self.assistants.get(*number)).unwrap_or(&Value::Null)
+    }
+}
+
+/// Parses a text; `None` if it is damaged or has more values than a conversation may have.
+fn bounded_value(text: &str) -> Option<Value> {
+    if has_too_many_values(text.as_bytes()) { None } else { serde_json::from_str(text).ok() }
+}
+
+fn taken_list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(all)) => all,
+        _ => Vec::new(),
     }
 }
 

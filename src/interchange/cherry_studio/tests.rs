@@ -159,6 +159,16 @@ fn truncated_backup_keeps_topics_before_its_end() {
 }
 
 #[test]
+fn blocks_that_no_message_lists_are_reported() {
+    let block = |id: &str| json!({"id": id, "messageId": "m", "type": "main_text", "content": id, "status": "success"});
+    let message = json!({"id": "m", "role": "user", "blocks": ["a"]});
+    let kept = topic_of(json!([message]), json!([block("a"), block("b")]));
+    assert_eq!(conversation_lines(&kept.conversations[0]), ["*0< user: \"a\""]);
+    let issues = kept.issue_lines().join("\n");
+    assert!(issues.contains("a block that its message does not list is not imported"), "{issues}");
+}
+
+#[test]
 fn every_key_of_samples_is_read_reported_or_ignored() {
     let (backup, older): (Value, Value) = (serde_json::from_str(BACKUP).unwrap(), serde_json::from_str(OLDER).unwrap());
     for sample in [&backup, &older] {

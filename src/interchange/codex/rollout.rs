@@ -40,6 +40,7 @@ pub(super) fn conversation(
     let is_own = |line: &&JsonLine| fields::count(&line.value, "ordinal").is_none_or(|ordinal| ordinal >= inherited);
     let mut rollout = Rollout::new(fields::text(meta, "model_provider"), notes);
     lines.iter().filter(is_own).for_each(|line| rollout.add(line));
+    rollout.flush_reasoning();
     let Rollout { nodes, tip, title, notes, .. } = rollout;
     let (messages, current) = order_messages(nodes, tip.as_deref(), notes);
     if messages.is_empty() {
@@ -104,6 +105,10 @@ struct Rollout<'n> {
     calls: CallNames,
     /// Reasoning of models that show its words, which stands in an event beside the item.
     shown_reasoning: Vec<String>,
+    /// The id and the time of the first event of it.
+    shown_from: Option<(String, SourceDate)>,
+    /// The text of the last reasoning among the items.
+    item_reasoning: String,
     /// The last message of the current response.
     last_reply: Option<usize>,
     total_usage: Value,
@@ -122,6 +127,8 @@ impl<'n> Rollout<'n> {
             model: None,
             calls: CallNames::new(),
             shown_reasoning: Vec::new(),
+            shown_from: None,
+            item_reasoning: String::new(),
             last_reply: None,
             total_usage: Value::Null,
             title: None,
@@ -141,7 +148,7 @@ impl<'n> Rollout<'n> {
         let nodes_before = self.nodes.len();
         match Record::of(&line.value) {
             Record::Item(item) => self.add_item(&id, item),
-            Record::Event(event) => self.add_event(&id, event),
+            Record::Event(event) => self.add_event(&id, time, event),
             Record::TurnContext(context) => {
                 keys::TURN_CONTEXT.report_lost(context, &id, self.notes);
                 self.model = fields::text(context, "model").map(str::to_owned).or_else(|| self.model.take());
@@ -157,7 +164,7 @@ impl<'n> Rollout<'n> {
         }
         for node in &mut self.nodes[nodes_before..] {
             if let Some(message) = &mut node.message {
-                message.created_at = time.valid_time();
+                message.created_at = message.created_at.or_else(|| time.valid_time());
             }
         }
     }
@@ -230,6 +237,7 @@ impl<'n> Rollout<'n> {
         if message.pieces.is_empty() {
             return;
         }
+        self.flush_reasoning();
         if !items::texts_of(content).any(contexts::is_shell_command) {
             self.turns.push(self.tip.clone());
         }
@@ -247,6 +255,7 @@ impl<'n> Rollout<'n> {
     fn add_reasoning(&mut self, id: &str, item: &Value) {
         let mut message = empty_message(id, Role::Assistant);
         let shown = std::mem::take(&mut self.shown_reasoning).join("\n\n");
+        self.shown_from = None;
         let text = items::reasoning_text(item);
         match (text.trim().is_empty(), shown.is_empty()) {
             (false, is_alone) => {
@@ -258,10 +267,23 @@ impl<'n> Rollout<'n> {
             (true, false) => message.add_reasoning(&shown),
             (true, true) => self.notes.add(IssueKind::Lost, id, items::ENCRYPTED),
         }
+        self.item_reasoning = text;
         self.push_reply(message);
     }
 
-    fn add_event(&mut self, id: &str, event: &Value) {
+    /// Adds the shown reasoning that no item followed, unless the item before it has its words.
+    fn flush_reasoning(&mut self) {
+        let shown = std::mem::take(&mut self.shown_reasoning).join("\n\n");
+        let Some((id, time)) = self.shown_from.take() else { return };
+        if !self.item_reasoning.contains(shown.trim()) {
+            let mut message = empty_message(&id, Role::Assistant);
+            message.created_at = time.valid_time();
+            message.add_reasoning(&shown);
+            self.push_reply(message);
+        }
+    }
+
+    fn add_event(&mut self, id: &str, time: SourceDate, event: &Value) {
         let kind = fields::text(event, "type").unwrap_or("none");
         if keys::IGNORED_EVENTS.contains(&kind) {
             return;
@@ -272,7 +294,10 @@ impl<'n> Rollout<'n> {
             "turn_aborted" => self.cancel(),
             "thread_rolled_back" => self.roll_back(fields::count(event, "num_turns").unwrap_or_default()),
             "thread_name_updated" => self.title = text_of("thread_name").or_else(|| self.title.take()),
-            "agent_reasoning_raw_content" => self.shown_reasoning.extend(text_of("text")),
+            "agent_reasoning_raw_content" => {
+                self.shown_reasoning.extend(text_of("text"));
+                self.shown_from.get_or_insert_with(|| (id.to_owned(), time));
+            }
             "task_complete" | "turn_complete" => {
                 if let Some(reason) = event.get("error").and_then(|error| fields::text(error, "message")) {
                     self.fail(id, reason);
@@ -311,6 +336,7 @@ impl<'n> Rollout<'n> {
 
     /// Marks the current response as stopped by the user.
     fn cancel(&mut self) {
+        self.flush_reasoning();
         if let Some(message) = self.tip_reply() {
             message.ending = MessageEnding::Cancelled;
         }
@@ -318,6 +344,7 @@ impl<'n> Rollout<'n> {
 
     /// Marks the current response as failed.
     fn fail(&mut self, id: &str, reason: &str) {
+        self.flush_reasoning();
         if let Some(message) = self.tip_reply() {
             return message.add_failure(reason);
         }
@@ -335,6 +362,7 @@ impl<'n> Rollout<'n> {
 
     /// Takes the last turns back: what follows begins a branch where the first of them began.
     fn roll_back(&mut self, count: u64) {
+        self.flush_reasoning();
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.turns.len());
         let mut taken = self.turns.split_off(self.turns.len() - count);
         if !taken.is_empty() {

@@ -5,8 +5,8 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::keys;
 use super::records::Record;
+use super::{SessionNames, keys};
 use crate::formats::{ImportFormat, detect, read};
 use crate::input::Input;
 use crate::test_support::{
@@ -174,6 +174,59 @@ fn folder_gives_chat_per_session_with_names_from_index() {
     assert_eq!(titles, ["Greeting", "", "Tides of Brest", ""]);
     let issues = kept.issue_lines().join("\n");
     assert!(issues.contains("c.jsonl.zst: the session is compressed with Zstandard"), "{issues}");
+}
+
+#[test]
+fn names_of_sessions_are_bounded() {
+    let mut names = SessionNames::new(400);
+    names.add("a".to_owned(), &"é".repeat(500));
+    assert!(names.is_full && names.names.is_empty(), "400 bytes and the id exceed the bound");
+    let mut names = SessionNames::new(500);
+    names.add("a".to_owned(), &"é".repeat(500));
+    assert_eq!(names.names["a"].chars().count(), 201);
+    names.add("b".to_owned(), "Name");
+    assert!(names.is_full && !names.names.contains_key("b"));
+    // The last name counts, and the room of the one before it is free again.
+    names.add("a".to_owned(), "Short");
+    names.add("b".to_owned(), "Name");
+    assert_eq!((names.names["a"].as_str(), names.names["b"].as_str()), ("Short", "Name"));
+}
+
+#[test]
+fn raw_reasoning_without_its_item_is_kept() {
+    let raw = |text: &str| event(json!({"type": "agent_reasoning_raw_content", "text": text}));
+    let item = ("response_item", json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "M"}]}));
+    let rows = [
+        user("a"),
+        raw("one"),
+        raw("two"),
+        event(json!({"type": "turn_aborted"})),
+        user("b"),
+        raw("three"),
+        user("c"),
+        item,
+        // The item before it has these words already.
+        raw("M"),
+        user("d"),
+        raw("four"),
+    ];
+    let kept = read_file("s.jsonl", session(&rows));
+    let chat = &kept.conversations[0];
+    assert_eq!(
+        conversation_lines(chat),
+        [
+            r#"0< user: "a""#,
+            r#"1<0 assistant (cancelled): thinking "one\n\ntwo""#,
+            r#"2<1 user: "b""#,
+            r#"3<2 assistant: thinking "three""#,
+            r#"4<3 user: "c""#,
+            r#"5<4 assistant: thinking "M""#,
+            r#"6<5 user: "d""#,
+            r#"*7<6 assistant: thinking "four""#,
+        ]
+    );
+    assert_eq!(chat.messages[1].source_id, "line-3");
+    assert!(chat.messages.iter().all(|message| message.created_at.is_some()));
 }
 
 #[test]

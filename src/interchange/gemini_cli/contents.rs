@@ -43,6 +43,10 @@ pub(super) fn is_only_results(content: &Value) -> bool {
 #[derive(Default)]
 pub(super) struct CallBook {
     open: OpenCalls,
+    /// Those of them that have no id of their own. The program makes one for the result only.
+    unnamed: OpenCalls,
+    /// The calls that are known by the ids of their results.
+    result_ids: HashMap<String, String>,
     names: HashMap<String, String>,
     answered: HashSet<String>,
 }
@@ -51,16 +55,41 @@ impl CallBook {
     /// Adds a call, unless it is known.
     fn add_call(&mut self, message: &mut ImportedMessage, call: &Value) -> String {
         let name = fields::text(call, "name").unwrap_or("tool");
-        let id = fields::id(call, "id").unwrap_or_else(|| format!("{}-{}", message.source_id, message.pieces.len()));
+        let own = fields::id(call, "id");
+        let has_id = own.is_some();
+        let id = own.unwrap_or_else(|| format!("{}-{}", message.source_id, message.pieces.len()));
         if self.names.insert(id.clone(), name.to_owned()).is_none() {
+            if !has_id {
+                self.unnamed.add(id.clone(), name.to_owned());
+            }
             self.open.add(id.clone(), name.to_owned());
             message.add_piece(call_body(id.clone(), name, call.get("args")));
         }
         id
     }
 
+    /// Returns the id of the call that a result with an id answers: if no call has it, the first open call with the
+    /// result's name that has no id.
+    fn call_id(&mut self, id: String, name: &str) -> String {
+        if self.names.contains_key(&id) {
+            return id;
+        }
+        if let Some(call) = self.result_ids.get(&id) {
+            return call.clone();
+        }
+        while let Some((call, _)) = self.unnamed.take(None, Some(name)) {
+            // A result without an id may have answered it.
+            if !self.answered.contains(&call) {
+                self.result_ids.insert(id, call.clone());
+                return call;
+            }
+        }
+        id
+    }
+
     /// Adds a result, unless its call has one. Without an id it answers the first open call with its name.
     fn add_result(&mut self, message: &mut ImportedMessage, id: Option<String>, name: &str, result: ToolResult) {
+        let id = id.map(|id| self.call_id(id, name));
         let taken = self.open.take(id.as_deref(), Some(name));
         let (id, name) = match (taken, id) {
             (Some(call), _) => call,

@@ -1,6 +1,6 @@
 //! Reads the log of the Gemini CLI, which has only what the user typed, session by session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::session_lines::value_size;
 use crate::tree::{SourceNode, order_messages};
+use crate::unique_ids::UniqueIds;
 
 /// Returns whether the value is an entry of a log.
 pub(super) fn is_entry(value: &Value) -> bool {
@@ -71,14 +72,22 @@ impl LoggedSession {
             notes.add(IssueKind::LeftOut, "", "the log is too large: the rest of it was skipped");
         }
         let mut nodes: Vec<SourceNode> = Vec::with_capacity(self.entries.len());
+        let mut names = UniqueIds::default();
+        let mut seen: HashSet<&Value> = HashSet::with_capacity(self.entries.len());
         for entry in &self.entries {
             let id = fields::id(entry, "messageId").unwrap_or_default();
+            if !seen.insert(entry) {
+                notes.add_repeated_message(&id);
+                continue;
+            }
             keys::LOG_ENTRY.report_lost(entry, &id, notes);
             let text = fields::text(entry, "message").unwrap_or_default();
             if text.starts_with(['/', '?']) {
                 notes.add(IssueKind::Lost, &id, "commands that only ran in the Gemini CLI are not imported");
                 continue;
             }
+            // Two programs that resumed one session count alike. Each entry follows the one before it.
+            let (id, _) = names.assign_to_message(id, notes);
             let mut message = empty_message(&id, Role::User);
             message.add_text(text);
             message.created_at = notes.date(entry, "timestamp", &id);

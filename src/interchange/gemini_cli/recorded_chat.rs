@@ -1,6 +1,6 @@
 //! Builds the conversation of a recorded session of the Gemini CLI.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -33,8 +33,7 @@ pub(super) fn conversation(session: &Recording, notes: &mut ConversationNotes) -
     if fields::text(&meta, "kind") == Some("subagent") {
         notes.add(IssueKind::PutRight, "", "it is the work of a subagent, imported as a chat of its own");
     }
-    let is_reply = |message: &&RecordedMessage| fields::text(&message.value, "type") == Some("gemini");
-    let answered = session.messages.iter().filter(is_reply).filter_map(|reply| reply.parent.as_deref()).collect();
+    let answered = answered(&session.messages);
     let mut reader = MessageReader { answered, calls: CallBook::default(), model: None, notes };
     let nodes = session.messages.iter().map(|message| reader.node(message)).collect();
     let (messages, current) = order_messages(nodes, session.tip.as_deref(), notes);
@@ -54,8 +53,28 @@ pub(super) fn conversation(session: &Recording, notes: &mut ConversationNotes) -
     })
 }
 
+/// Returns the ids of the messages that a response or an error follows, whatever notices stand in between.
+fn answered(messages: &[RecordedMessage]) -> HashSet<&str> {
+    let by_id: HashMap<&str, &RecordedMessage> =
+        messages.iter().map(|message| (message.id.as_str(), message)).collect();
+    let mut answered = HashSet::new();
+    for answer in messages.iter().filter(|message| matches!(kind_of(message), "gemini" | "error")) {
+        let mut above = answer.parent.as_deref();
+        // What is known to be answered was passed before.
+        while let Some(id) = above.filter(|id| answered.insert(*id)) {
+            let notice = by_id.get(id).copied().filter(|it| matches!(kind_of(it), "info" | "warning" | "error"));
+            above = notice.and_then(|notice| notice.parent.as_deref());
+        }
+    }
+    answered
+}
+
+fn kind_of(message: &RecordedMessage) -> &str {
+    fields::text(&message.value, "type").unwrap_or_default()
+}
+
 struct MessageReader<'s, 'n> {
-    /// The messages that a response follows.
+    /// The messages that a response or an error follows.
     answered: HashSet<&'s str>,
     calls: CallBook,
     /// The last model that responded.

@@ -48,10 +48,11 @@ fn is_message(value: &Value) -> bool {
 }
 
 impl Recording {
-    /// Returns whether a line begins a session.
+    /// Returns whether a line begins a session. Other programs also have sessions with lists of messages.
     pub(super) fn begins_with(value: &Value) -> bool {
-        fields::text(value, "sessionId").is_some()
-            && (fields::text(value, "projectHash").is_some() || value.get("messages").is_some_and(Value::is_array))
+        let messages = value.get("messages").and_then(Value::as_array);
+        let has_own = || messages.is_some_and(|list| list.first().is_none_or(is_message));
+        fields::text(value, "sessionId").is_some() && (fields::text(value, "projectHash").is_some() || has_own())
     }
 
     /// Returns whether a line begins this session once more.
@@ -161,6 +162,14 @@ mod tests {
         session.add(json!({"$rewindTo": "unknown"}));
         assert_eq!(session.tip, None);
         assert!(session.is_session(&json!({"sessionId": "s"})) && !session.is_session(&json!({"sessionId": "t"})));
+    }
+
+    #[test]
+    fn session_of_another_program_is_not_recognized() {
+        let with = |messages: Value| json!({"sessionId": "s", "messages": messages});
+        assert!(is_record(&with(json!([]))) && is_record(&with(json!([message("a", "A")]))));
+        assert!(!is_record(&with(json!([{"role": "user", "content": "A"}]))) && !is_record(&with(Value::Null)));
+        assert!(is_record(&json!({"sessionId": "s", "projectHash": "h", "messages": [3]})));
     }
 
     #[test]

@@ -151,6 +151,74 @@ fn log_is_imported_for_sessions_that_are_not_in_input() {
 }
 
 #[test]
+fn entries_of_log_with_same_number_follow_each_other() {
+    let entry = |id: u64, text: &str| json!({"sessionId": "s", "messageId": id, "type": "user", "message": text, "timestamp": "2026-01-01T00:00:00Z"});
+    let log = json!([entry(0, "a"), entry(1, "b"), entry(0, "c"), entry(1, "b"), entry(1, "d"), entry(2, "e")]);
+    let kept = read_file("logs.json", log.to_string());
+    assert_eq!(
+        conversation_lines(&kept.conversations[0]),
+        [r#"0< user: "a""#, r#"1<0 user: "b""#, r#"2<1 user: "c""#, r#"3<2 user: "d""#, r#"*4<3 user: "e""#]
+    );
+}
+
+/// Reads a recorded session with these messages: `(type, content)`.
+fn read_session(messages: &[(&str, Value)]) -> CollectingSink {
+    let message = |(at, (kind, content)): (usize, &(&str, Value))| json!({"id": format!("m{at}"), "timestamp": "2026-01-01T00:00:00Z", "type": kind, "content": content});
+    let messages: Vec<Value> = messages.iter().enumerate().map(message).collect();
+    let session = json!({"sessionId": "s", "projectHash": "h", "messages": messages});
+    read_file("session.json", session.to_string())
+}
+
+#[test]
+fn result_with_unknown_id_answers_call_without_id() {
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+    let result = |id: &str, name: &str, output: &str| {
+        let response = json!({"id": id, "name": name, "response": {"output": output}});
+        ("user", json!([{"functionResponse": response}]))
+    };
+    let kept = read_session(&[
+        ("user", json!("Look.")),
+        ("gemini", json!([call("ls"), call("cat"), call("ls")])),
+        result("cat-1-x", "cat", "C"),
+        result("ls-1-x", "ls", "A"),
+        result("ls-1-x", "ls", "A"),
+        result("ls-2-y", "ls", "B"),
+    ]);
+    assert_eq!(
+        conversation_lines(&kept.conversations[0])[1..],
+        [
+            "1<0 assistant: call m1-0 ls {} | call m1-1 cat {} | call m1-2 ls {}",
+            r#"2<1 assistant: answer m1-1 cat "C""#,
+            r#"3<2 assistant: answer m1-0 ls "A""#,
+            r#"*4<3 assistant: answer m1-2 ls "B""#,
+        ]
+    );
+}
+
+#[test]
+fn prompt_before_notices_is_no_command() {
+    let kept = read_session(&[
+        ("user", json!("/help")),
+        ("info", json!("Help")),
+        ("user", json!("/etc/hosts is what?")),
+        ("info", json!("Wait")),
+        ("warning", json!("Slow")),
+        ("gemini", json!("A file.")),
+        ("user", json!("?")),
+        ("error", json!("quota")),
+    ]);
+    assert_eq!(
+        conversation_lines(&kept.conversations[0]),
+        [
+            r#"0< user: "/etc/hosts is what?""#,
+            r#"1<0 assistant: "A file.""#,
+            r#"2<1 user: "?""#,
+            "*3<2 assistant (failed: quota): ",
+        ]
+    );
+}
+
+#[test]
 fn broken_lines_do_not_affect_others() {
     let all: Vec<&str> = SESSION.lines().collect();
     let mut lines = all[..5].to_vec();

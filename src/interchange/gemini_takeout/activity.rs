@@ -1,5 +1,7 @@
 //! Reads an activity: a prompt with its answers.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -207,8 +209,9 @@ impl<'a> ActivityReader<'a> {
         }
         let named = list(activity, "attachedFiles").iter();
         let named = named.filter_map(|file| file.as_str().or_else(|| text(file, "name")));
+        let mut known: HashSet<&str> = files.iter().map(|(address, _)| *address).collect();
         for address in text(activity, "imageFile").into_iter().chain(named) {
-            if !files.iter().any(|(known, _)| *known == address) {
+            if known.insert(address) {
                 files.push((address, None));
             }
         }

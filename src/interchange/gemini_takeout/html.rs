@@ -24,16 +24,27 @@ pub(super) struct ConvertedHtml {
 const DEPTH: usize = 32;
 const OPEN_ELEMENTS: usize = 200;
 
+/// The number of columns up to which rows of a table are filled up with empty cells.
+const COLUMNS: usize = 200;
+
+/// The largest number of an item, as Markdown reads it.
+const LARGEST_NUMBER: u64 = 999_999_999;
+
 /// Converts HTML to Markdown. Elements without a counterpart keep their text.
 pub(super) fn to_markdown(html: &str) -> ConvertedHtml {
-    let mut converter = Converter::default();
+    to_markdown_within(html, bounds::CONVERSATION_BYTES)
+}
+
+/// Converts HTML to Markdown up to about this number of bytes.
+fn to_markdown_within(html: &str, largest: usize) -> ConvertedHtml {
+    let mut converter = Converter::new(largest);
     for token in HtmlTokens::new(html) {
         match token {
             HtmlToken::Text(text) => converter.text(&text),
             HtmlToken::Tag(tag) if tag.is_closing => converter.close(&tag),
             HtmlToken::Tag(tag) => converter.open(&tag),
         }
-        if converter.writer.len() > bounds::CONVERSATION_BYTES {
+        if converter.is_full() {
             converter.is_cut = true;
             break;
         }
@@ -62,15 +73,33 @@ enum OpenElement {
     Link(String),
 }
 
-#[derive(Default)]
 struct Converter {
     writer: MarkdownWriter,
     open: Vec<(String, OpenElement)>,
     pictures: Vec<(String, String)>,
+    /// The bound of the Markdown in bytes.
+    largest: usize,
+    /// Bytes of the cells of the open table, which are not written yet.
+    cell_bytes: usize,
     is_cut: bool,
 }
 
 impl Converter {
+    fn new(largest: usize) -> Self {
+        Self {
+            writer: MarkdownWriter::default(),
+            open: Vec::new(),
+            pictures: Vec::new(),
+            largest,
+            cell_bytes: 0,
+            is_cut: false,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.writer.len().saturating_add(self.cell_bytes) > self.largest
+    }
+
     fn text(&mut self, text: &str) {
         match self.open.last_mut() {
             Some((_, OpenElement::Code { code, .. } | OpenElement::InlineCode(code))) => code.push_str(text),
@@ -123,8 +152,8 @@ impl Converter {
                     Some((_, OpenElement::Item)) => self.writer.next_line(),
                     _ => self.writer.paragraph(),
                 }
-                let start = || tag.attribute("start").and_then(|start| start.parse().ok()).unwrap_or(1);
-                OpenElement::List((tag.name == "ol").then(start))
+                let start = || tag.attribute("start").and_then(|start| start.parse::<u64>().ok()).unwrap_or(1);
+                OpenElement::List((tag.name == "ol").then(|| start().min(LARGEST_NUMBER)))
             }
             "li" if !is_deep => {
                 self.close_up_to(&["li"], &["ul", "ol"]);
@@ -170,7 +199,7 @@ impl Converter {
         let marker = match self.open.last_mut() {
             Some((_, OpenElement::List(Some(number)))) => {
                 let marker = format!("{number}. ");
-                *number = number.saturating_add(1);
+                *number = (*number + 1).min(LARGEST_NUMBER);
                 marker
             }
             _ => "- ".to_owned(),
@@ -249,14 +278,19 @@ impl Converter {
             OpenElement::Cell(around) => {
                 let cell = std::mem::replace(&mut self.writer, *around).finish();
                 let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+                let bytes = cell.len();
                 if let Some(row) = self.current_row() {
                     row.push(cell);
+                    self.cell_bytes += bytes;
                 }
             }
             OpenElement::Row => {}
-            OpenElement::Table(rows) => self.table(&rows),
+            OpenElement::Table(rows) => {
+                self.cell_bytes = 0;
+                self.table(&rows);
+            }
             OpenElement::Code { language, code } => {
-                self.writer.code_block(&language, &code);
+                self.is_cut |= self.writer.code_block(&language, &code, self.largest);
                 self.writer.paragraph();
             }
             OpenElement::InlineCode(code) => self.writer.inline_code(&code),
@@ -278,14 +312,20 @@ impl Converter {
     }
 
     fn table(&mut self, rows: &[Vec<String>]) {
-        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default().min(COLUMNS);
         for (at, row) in rows.iter().filter(|row| !row.is_empty()).enumerate() {
-            let cells: Vec<&str> = (0..columns).map(|cell| row.get(cell).map_or("", String::as_str)).collect();
+            if self.is_full() {
+                self.is_cut = true;
+                break;
+            }
+            // A row with more cells keeps them, but the others are not filled up to it.
+            let width = columns.max(row.len());
+            let cells: Vec<&str> = (0..width).map(|cell| row.get(cell).map_or("", String::as_str)).collect();
             self.writer.line();
             self.writer.raw(&format!("| {} |", cells.join(" | ")));
             if at == 0 {
                 self.writer.line();
-                self.writer.raw(&format!("|{}", " --- |".repeat(columns)));
+                self.writer.raw(&format!("|{}", " --- |".repeat(width)));
             }
         }
         self.writer.paragraph();

@@ -14,6 +14,15 @@ const ASSET_FOLDER: &str = "prod-mc-asset-server";
 /// The length of an id, a UUID.
 const ID_CHARS: usize = 36;
 
+/// The members that name a file.
+const IDS: [&str; 6] = ["file_metadata_id", "fileMetadataId", "asset_id", "assetId", "id", "file_uri"];
+
+/// Returns the descriptions of files by the ids that they name first.
+pub(super) fn by_file_id(metadata: &[Value]) -> HashMap<&str, &Value> {
+    // The first one counts.
+    metadata.iter().rev().filter_map(|of| Some((first_text(of, &IDS)?, of))).collect()
+}
+
 /// The entries of the assets by their ids.
 #[derive(Default)]
 pub(super) struct ExportedAssets(HashMap<String, String>);
@@ -29,12 +38,11 @@ impl ExportedAssets {
     }
 
     /// Returns the file of an attachment, which is an id or an object with one.
-    pub(super) fn attached(&self, attached: &Value, metadata: &[Value]) -> Option<MessageFile> {
-        const IDS: [&str; 6] = ["file_metadata_id", "fileMetadataId", "asset_id", "assetId", "id", "file_uri"];
+    pub(super) fn attached(&self, attached: &Value, metadata: &HashMap<&str, &Value>) -> Option<MessageFile> {
         const NAMES: [&str; 3] = ["file_name", "fileName", "name"];
         const TYPES: [&str; 4] = ["file_mime_type", "fileMimeType", "mime_type", "mimeType"];
         let place = as_id(attached).or_else(|| first_text(attached, &IDS).map(str::to_owned));
-        let described = metadata.iter().find(|of| place.is_some() && first_text(of, &IDS) == place.as_deref());
+        let described = place.as_deref().and_then(|place| metadata.get(place).copied());
         let first = |names: &[&str]| described.and_then(|of| first_text(of, names)).or(first_text(attached, names));
         let name = first(&NAMES).map(str::to_owned);
         let place = place.or_else(|| name.clone())?;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::assets::ExportedAssets;
 use super::sources::FoundSources;
+use crate::bounds;
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, PieceBody};
 use crate::domain::sources::is_web_url;
@@ -86,7 +87,7 @@ impl<'a> Cards<'a> {
         }
     }
 
-    /// Shows a card: a citation as a link in the text, a picture as a piece between two texts.
+    /// Shows a card: a citation as a link in the text, a picture as a piece between two texts, once.
     fn show(
         &mut self,
         place: usize,
@@ -95,14 +96,16 @@ impl<'a> Cards<'a> {
         sources: &mut FoundSources,
         notes: &mut ConversationNotes,
     ) {
-        self.is_shown[place] = true;
+        let was_shown = std::mem::replace(&mut self.is_shown[place], true);
         let card = &self.cards[place].1;
         let kind = first_text(card, &["cardType", "type"]).unwrap_or_default();
         let url = text(card, "url").filter(|url| is_web_url(url));
         if let Some(url) = url.filter(|_| kind.contains("citation")) {
             sources.add(url, text(card, "title").unwrap_or_default(), "");
             // Only a citation within a text is a link there; the others are sources.
-            if !written.is_empty() {
+            if !written.is_empty() && url.len() > bounds::CITED_URL_BYTES {
+                notes.add(IssueKind::Lost, &message.source_id, "a link with a very long address is only a source");
+            } else if !written.is_empty() {
                 written.push_str(&format!("[{}]({})", host(url), link_target(url)));
             }
             return;
@@ -113,6 +116,10 @@ impl<'a> Cards<'a> {
             notes.add(IssueKind::Lost, &message.source_id, WIDGETS);
             return;
         };
+        if was_shown {
+            notes.add(IssueKind::Lost, &message.source_id, "a picture that a text shows again is shown once");
+            return;
+        }
         let named = first_text(picture, &["imageUrl", "original", "thumbnail", "url"]).unwrap_or(address);
         let mut file = self.assets.picture(named);
         let of_id = self.assets.picture(address).bytes;
@@ -120,7 +127,11 @@ impl<'a> Cards<'a> {
             file.bytes = of_id;
         }
         let words = text(card, "caption").or_else(|| first_text(picture, &["imageTitle", "description", "title"]));
-        let alt = words.or_else(|| text(card, "prompt")).unwrap_or_default().to_owned();
+        let words = words.or_else(|| text(card, "prompt")).unwrap_or_default();
+        let alt: String = words.chars().take(bounds::PICTURE_WORDS).collect();
+        if alt.len() < words.len() {
+            notes.add(IssueKind::Lost, &message.source_id, "a long description of a picture was cut");
+        }
         if let Some(page) = text(picture, "link").filter(|url| is_web_url(url)) {
             sources.add(page, text(picture, "title").unwrap_or_default(), "");
         }

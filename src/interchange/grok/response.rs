@@ -1,8 +1,10 @@
 //! Reads the content of one Grok response.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
-use super::assets::ExportedAssets;
+use super::assets::{ExportedAssets, by_file_id};
 use super::cards::Cards;
 use super::sources::FoundSources;
 use super::steps;
@@ -67,15 +69,14 @@ fn add_quotes(message: &mut ImportedMessage, response: &Value, notes: &mut Conve
 }
 
 fn add_files(message: &mut ImportedMessage, response: &Value, assets: &ExportedAssets) {
-    let metadata = list(response, "file_attachments_metadata");
-    let mut known: Vec<String> = Vec::new();
+    let metadata = by_file_id(list(response, "file_attachments_metadata"));
+    let mut known: HashSet<String> = HashSet::new();
     for (name, is_picture) in [("file_attachments", false), ("image_attachments", true), ("file_uris", false)] {
         for attached in list(response, name) {
-            let Some(file) = assets.attached(attached, metadata) else { continue };
+            let Some(file) = assets.attached(attached, &metadata) else { continue };
             let place = format!("{:?}", file.bytes);
-            if !known.contains(&place) {
+            if known.insert(place) {
                 message.add_piece(attachment_body(file, "", is_picture));
-                known.push(place);
             }
         }
     }
@@ -84,22 +85,22 @@ fn add_files(message: &mut ImportedMessage, response: &Value, assets: &ExportedA
     for address in edited {
         let file = assets.picture(address);
         let place = format!("{:?}", file.bytes);
-        if !known.contains(&place) {
+        if known.insert(place) {
             message.add_piece(attachment_body(file, "", true));
-            known.push(place);
         }
     }
 }
 
 /// Adds generated pictures that no card has shown.
 fn add_pictures(message: &mut ImportedMessage, response: &Value, assets: &ExportedAssets) {
+    let place = |body: &PieceBody| match body {
+        PieceBody::Picture { file, .. } => Some(format!("{:?}", file.bytes)),
+        _ => None,
+    };
+    let mut shown: HashSet<String> = message.pieces.iter().filter_map(|piece| place(&piece.body)).collect();
     for address in list(response, "generated_image_urls").iter().filter_map(Value::as_str) {
         let file = assets.picture(address);
-        let is_shown = message.pieces.iter().any(|piece| match &piece.body {
-            PieceBody::Picture { file: shown, .. } => shown.bytes == file.bytes,
-            _ => false,
-        });
-        if !is_shown {
+        if shown.insert(format!("{:?}", file.bytes)) {
             message.add_piece(PieceBody::Picture { file, alt: String::new() });
         }
     }

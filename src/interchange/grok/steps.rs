@@ -1,12 +1,13 @@
 //! Reads the reasoning of a Grok response: its steps with their calls, or the trace of the whole.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::keys;
 use super::sources::FoundSources;
+use crate::bounds;
 use crate::conversation::{ImportedMessage, PieceBody};
 use crate::fields::{first_text, list, text};
 use crate::message_builder::call_body;
@@ -22,48 +23,85 @@ pub(super) fn add(
     notes: &mut ConversationNotes,
 ) {
     let first = message.pieces.len();
-    let steps = list(response, "steps");
-    for step in steps {
+    let mut answered = Answered { ids: HashSet::new(), pieces: first };
+    for step in list(response, "steps") {
         keys::STEP.report_lost(step, &message.source_id, notes);
-        add_step(message, step, sources);
+        add_step(message, step, &mut answered, sources);
     }
     let trace = text(response, "thinking_trace").unwrap_or_default();
     let mut said = Words::default();
     message.pieces[first..].iter().for_each(|piece| said.add(&piece.body));
     // The trace repeats the steps, unless they hold nothing of it.
-    if !said.contain(trace) {
-        add_traced(message, trace, &[], None);
-        said.0.push_str(&dense(trace));
-    }
+    let before = message.pieces.len();
+    add_unsaid(message, trace, None, &mut said);
+    message.pieces[before..].iter().for_each(|piece| said.add(&piece.body));
     let date = |name: &str, notes: &mut ConversationNotes| notes.date(response, name, &message.source_id);
     let (from, to) = (date("thinking_start_time", notes), date("thinking_end_time", notes));
     set_duration(message, from, to);
     for agent in list(response, "agent_thinking_traces") {
         let trace = text(agent, "thinking_trace").or_else(|| agent.as_str()).unwrap_or_default();
-        if !said.contain(trace) {
-            add_traced(message, trace, &[], first_text(agent, &["agent_id", "agent_name", "name"]));
-        }
+        add_unsaid(message, trace, first_text(agent, &["agent_id", "agent_name", "name"]), &mut said);
     }
 }
 
-/// The words that are already in the message, for comparison.
+/// Adds a trace, or only those of its calls that are not in the message if its words are.
+fn add_unsaid(message: &mut ImportedMessage, trace: &str, title: Option<&str>, said: &mut Words) {
+    let before = message.pieces.len();
+    if said.contain(trace) {
+        let has_calls = !said.calls.is_empty();
+        let mut rest = trace;
+        while let Some((_, card, after)) = next_card(rest) {
+            let is_known = match card_field(card, CARD_ID) {
+                Some(id) => !said.calls.insert(id.to_owned()),
+                None => has_calls,
+            };
+            if !is_known {
+                add_call(message, card, &mut HashMap::new());
+            }
+            rest = after;
+        }
+    } else {
+        add_traced(message, trace, &mut HashMap::new(), title);
+    }
+    said.calls.extend(message.pieces[before..].iter().filter_map(|piece| call_id(&piece.body)).map(str::to_owned));
+}
+
+fn call_id(body: &PieceBody) -> Option<&str> {
+    match body {
+        PieceBody::ToolCall { id, .. } | PieceBody::ToolResult { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+/// The words and calls that are already in the message, for comparison.
 #[derive(Default)]
-struct Words(String);
+struct Words {
+    words: String,
+    calls: HashSet<String>,
+    /// Number of bytes that were searched.
+    searched: usize,
+}
 
 impl Words {
     fn add(&mut self, body: &PieceBody) {
         match body {
             PieceBody::Thinking { text, title, .. } => {
-                self.0.push_str(&dense(title.as_deref().unwrap_or_default()));
-                self.0.push_str(&dense(text));
+                self.words.push_str(&dense(title.as_deref().unwrap_or_default()));
+                self.words.push_str(&dense(text));
             }
-            PieceBody::Text(text) => self.0.push_str(&dense(text)),
-            _ => {}
+            PieceBody::Text(text) => self.words.push_str(&dense(text)),
+            body => self.calls.extend(call_id(body).map(str::to_owned)),
         }
     }
 
-    fn contain(&self, text: &str) -> bool {
-        self.0.contains(&dense(&without_cards(text)))
+    /// Returns whether the words of a text are in the message; a text without words always is.
+    fn contain(&mut self, text: &str) -> bool {
+        let wanted = dense(&without_cards(text));
+        if wanted.is_empty() {
+            return true;
+        }
+        self.searched = self.searched.saturating_add(self.words.len());
+        self.searched <= bounds::TRACE_SEARCH_BYTES && self.words.contains(&wanted)
     }
 }
 
@@ -82,11 +120,12 @@ fn without_cards(text: &str) -> String {
 }
 
 /// Adds one step: its tagged texts in their order, with the results of its calls.
-fn add_step(message: &mut ImportedMessage, step: &Value, sources: &mut FoundSources) {
+fn add_step(message: &mut ImportedMessage, step: &Value, answered: &mut Answered, sources: &mut FoundSources) {
     let tagged = step.get("tagged_text").and_then(Value::as_object);
     let ordered = list(step, "tag_order").iter().filter_map(Value::as_str);
     let others = tagged.into_iter().flat_map(|tagged| tagged.keys().map(String::as_str));
     let results = list(step, "tool_usage_results");
+    let mut by_id = results_by_id(results);
     let mut seen: HashSet<&str> = HashSet::new();
     let mut title: Option<&str> = None;
     for tag in ordered.chain(others).filter(|tag| seen.insert(*tag)) {
@@ -95,14 +134,14 @@ fn add_step(message: &mut ImportedMessage, step: &Value, sources: &mut FoundSour
             _ if words.trim().is_empty() => {}
             "header" => title = Some(words.trim()),
             "raw_function_result" => add_unnamed_result(message, json!(words)),
-            _ => add_traced(message, words, results, title.take()),
+            _ => add_traced(message, words, &mut by_id, title.take()),
         }
     }
     if let Some(title) = title {
         let title = Some(title.to_owned());
         message.add_piece(PieceBody::Thinking { text: String::new(), title, duration_ms: None });
     }
-    add_orphan_results(message, results);
+    add_orphan_results(message, results, answered);
     for name in ["rag_results", "connector_search_results", "collection_search_results"] {
         add_found(message, name, list(step, name));
     }
@@ -139,8 +178,21 @@ fn add_unnamed_result(message: &mut ImportedMessage, result: Value) {
     }
 }
 
+/// The results that name a call, by its id.
+type ResultsById<'v> = HashMap<&'v str, Vec<&'v Value>>;
+
+fn results_by_id(results: &[Value]) -> ResultsById<'_> {
+    let mut by_id = ResultsById::new();
+    for result in results {
+        if let Some(id) = text(result, CARD_ID) {
+            by_id.entry(id).or_default().push(result);
+        }
+    }
+    by_id
+}
+
 /// Adds reasoning with the calls within it, each with the results that name it.
-fn add_traced(message: &mut ImportedMessage, trace: &str, results: &[Value], title: Option<&str>) {
+fn add_traced(message: &mut ImportedMessage, trace: &str, results: &mut ResultsById<'_>, title: Option<&str>) {
     let mut title = title.map(str::to_owned);
     let mut add_thought = |message: &mut ImportedMessage, words: &str| {
         if !words.trim().is_empty() {
@@ -164,38 +216,52 @@ fn next_card(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, inside, after))
 }
 
-fn add_call(message: &mut ImportedMessage, card: &str, results: &[Value]) {
-    let field = |name: &str| {
-        let inside = card.split_once(&format!("<xai:{name}>"))?.1;
-        Some(inside.split_once(&format!("</xai:{name}>"))?.0.trim()).filter(|text| !text.is_empty())
-    };
-    let arguments = field("tool_args").unwrap_or_default();
+/// Returns a field of a card, unless it is blank.
+fn card_field<'c>(card: &'c str, name: &str) -> Option<&'c str> {
+    let inside = card.split_once(&format!("<xai:{name}>"))?.1;
+    Some(inside.split_once(&format!("</xai:{name}>"))?.0.trim()).filter(|text| !text.is_empty())
+}
+
+/// Adds a call with the results that name it, which it takes: another call with its id has none.
+fn add_call(message: &mut ImportedMessage, card: &str, results: &mut ResultsById<'_>) {
+    let arguments = card_field(card, "tool_args").unwrap_or_default();
     let arguments = arguments.strip_prefix("<![CDATA[").and_then(|text| text.strip_suffix("]]>")).unwrap_or(arguments);
     let own = || format!("{}/{}", message.source_id, message.pieces.len());
-    let id = field("tool_usage_card_id").map_or_else(own, str::to_owned);
-    let name = field("tool_name").unwrap_or("tool");
+    let id = card_field(card, CARD_ID).map_or_else(own, str::to_owned);
+    let name = card_field(card, "tool_name").unwrap_or("tool");
     message.add_piece(call_body(id.clone(), name, Some(&json!(arguments))));
-    let answers: Vec<Value> =
-        results.iter().filter(|result| text(result, RESULT_ID) == Some(id.as_str())).map(without_id).collect();
+    let answers = results.remove(id.as_str()).unwrap_or_default().into_iter().map(without_id).collect();
     if let Some(result) = one_or_all(answers) {
         message.add_tool_result(&id, name, result, true);
     }
 }
 
-const RESULT_ID: &str = "tool_usage_card_id";
+/// The member that names a call in its card and its results.
+const CARD_ID: &str = "tool_usage_card_id";
+
+/// The calls that have results.
+struct Answered {
+    ids: HashSet<String>,
+    /// Number of pieces of the message that were examined.
+    pieces: usize,
+}
+
+impl Answered {
+    fn add_pieces_of(&mut self, message: &ImportedMessage) {
+        for piece in &message.pieces[self.pieces..] {
+            if let PieceBody::ToolResult { id, .. } = &piece.body {
+                self.ids.insert(id.clone());
+            }
+        }
+        self.pieces = message.pieces.len();
+    }
+}
 
 /// Adds the results that no call within the step names.
-fn add_orphan_results(message: &mut ImportedMessage, results: &[Value]) {
-    let answered: HashSet<String> = message
-        .pieces
-        .iter()
-        .filter_map(|piece| match &piece.body {
-            PieceBody::ToolResult { id, .. } => Some(id.clone()),
-            _ => None,
-        })
-        .collect();
-    for result in results.iter().filter(|result| text(result, RESULT_ID).is_none_or(|id| !answered.contains(id))) {
-        match text(result, RESULT_ID) {
+fn add_orphan_results(message: &mut ImportedMessage, results: &[Value], answered: &mut Answered) {
+    answered.add_pieces_of(message);
+    for result in results.iter().filter(|result| text(result, CARD_ID).is_none_or(|id| !answered.ids.contains(id))) {
+        match text(result, CARD_ID) {
             Some(id) => message.add_tool_result(id, "tool", without_id(result), true),
             None => add_answered_call(message, "tool", result.clone()),
         }
@@ -205,7 +271,7 @@ fn add_orphan_results(message: &mut ImportedMessage, results: &[Value]) {
 fn without_id(result: &Value) -> Value {
     let mut result = result.clone();
     if let Some(members) = result.as_object_mut() {
-        members.shift_remove(RESULT_ID);
+        members.shift_remove(CARD_ID);
         members.retain(|_, value| !value.is_null());
     }
     result

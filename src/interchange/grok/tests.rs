@@ -134,6 +134,31 @@ fn steps_with_results_of_no_call_keep_them() {
 }
 
 #[test]
+fn trace_of_only_calls_is_kept_once() {
+    let card = "<xai:tool_usage_card><xai:tool_usage_card_id>t</xai:tool_usage_card_id><xai:tool_name>look</xai:tool_name>\
+        <xai:tool_args>x</xai:tool_args></xai:tool_usage_card>";
+    let file = json!([{"conversation": {"id": "s"}, "responses": [{"_id": "1", "sender": "assistant", "message": "M",
+        "thinking_trace": card, "agent_thinking_traces": [{"thinking_trace": card}]}]}]);
+    let kept = read(file.to_string());
+    assert_eq!(conversation_lines(&kept.conversations[0]), [r#"*0< assistant: call t look raw Some("x") | "M""#]);
+}
+
+#[test]
+fn picture_is_shown_once_with_words_of_bounded_length() {
+    let card = json!({"id": "a", "cardType": "generated_image", "image_chunk": {"imageUrl": "u/a.png"},
+        "caption": "w".repeat(600)});
+    let shown = r#"<grok:render card_id="a"/>"#;
+    let file = json!([{"conversation": {"id": "s"}, "responses": [{"_id": "1", "sender": "assistant",
+        "message": format!("A{shown}B{shown}C"), "card_attachments_json": [card.to_string()]}]}]);
+    let kept = read(file.to_string());
+    let words = "w".repeat(500);
+    let line = format!(r#"*0< assistant: "A" | picture a.png image/png absent u/a.png "{words}" | "BC""#);
+    assert_eq!(conversation_lines(&kept.conversations[0]), [line]);
+    let issues = kept.issue_lines().join("\n");
+    assert!(issues.contains("shown once") && issues.contains("was cut"), "{issues}");
+}
+
+#[test]
 fn every_key_of_sample_is_read_reported_or_ignored() {
     let sample: Value = serde_json::from_str(SAMPLE).unwrap();
     assert_keys_known(&sample, "conversations.*", &keys::WRAPPER);

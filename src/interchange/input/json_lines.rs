@@ -196,7 +196,8 @@ impl LineStep<'_> {
     }
 }
 
-fn has_too_many_values(text: &[u8]) -> bool {
+/// Returns whether a JSON text has more values than `bounds::VALUES`, without parsing it.
+pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
     // Every value takes a byte at least.
     if text.len() <= bounds::VALUES {
         return false;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::keys;
+use super::{assistants, keys};
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
@@ -71,6 +71,33 @@ fn data_folder_is_read() {
             "left out: jan/threads/new/thread.json: it has no messages".to_owned(),
         ]
     );
+}
+
+#[test]
+fn repeated_message_follows_the_one_before_it() {
+    let line = |id: &str| {
+        let content = json!([{"type": "text", "text": {"value": id}}]);
+        json!({"id": id, "object": "thread.message", "thread_id": "t", "role": "user", "content": content}).to_string()
+    };
+    let kept = read([line("a"), line("b"), line("a"), line("c")].join("\n"));
+    let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn assistants_above_bound_are_left_out() {
+    let large = json!({"id": "b", "instructions": "x".repeat(500)}).to_string();
+    let small = json!({"id": "c", "instructions": "x", "tools": ["y".repeat(500)], "mood": 1}).to_string();
+    let entries =
+        [("assistants/b/assistant.json", large.as_bytes()), ("assistants/c/assistant.json", small.as_bytes())];
+    let mut kept = CollectingSink::default();
+    let read = assistants(&mut open_input(zip_archive(&entries)).unwrap(), 400, &mut kept).unwrap();
+    assert_eq!(
+        read.into_iter().collect::<Vec<_>>(),
+        [("c".to_owned(), json!({"id": "c", "instructions": "x", "mood": 1}))]
+    );
+    let issues = kept.issue_lines();
+    assert!(issues.len() == 1 && issues[0].contains("b/assistant.json"), "{issues:?}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{ChatRows, DEFAULT_TOPIC, keys, links, message};
+use super::rows::{ChatRows, DEFAULT_TOPIC};
+use super::{keys, links, message};
 use crate::conversation::Conversation;
 use crate::fields::{first_text, is_set, text};
 use crate::message_builder;

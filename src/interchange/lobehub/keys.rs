@@ -1,7 +1,9 @@
 //! The keys of LobeHub's objects (see the module's sources).
 
-use super::message::PLUGIN_ROW;
 use crate::known_keys::KnownKeys;
+
+/// The member under which the row of `messagePlugins` is added to its message.
+pub(super) const PLUGIN_ROW: &str = "(plugin row)";
 
 pub(super) const TOPIC: KnownKeys = KnownKeys {
     kind: "topic",

@@ -2,6 +2,7 @@
 //! replies name the message that caused them.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -69,8 +70,8 @@ struct Links {
     sources: HashMap<String, String>,
     /// The last message of each thread; that of the topic itself has no name.
     tips: HashMap<String, String>,
-    parents: HashMap<String, Option<String>>,
-    roles: HashMap<String, Role>,
+    /// The nearest message of the user at or above each known message.
+    questions: HashMap<String, Option<Rc<str>>>,
     /// The last tool result of each message with calls, and the message of each result.
     last_result: HashMap<String, String>,
     caller: HashMap<String, String>,
@@ -81,7 +82,7 @@ impl Links {
     fn parent_of(&mut self, row: &Value, id: &str, role: Role) -> Option<String> {
         let thread = fields::id(row, "threadId").unwrap_or_default();
         let tip = self.tips.get(&thread).cloned();
-        let named = fields::id(row, "parentId").filter(|parent| self.parents.contains_key(parent));
+        let named = fields::id(row, "parentId").filter(|parent| self.questions.contains_key(parent));
         let is_result = text(row, "role") == Some("tool");
         let parent = match &named {
             Some(named) => Some(self.end_of_results(named)),
@@ -94,15 +95,18 @@ impl Links {
         // A new reply to an earlier question does not move the end of the conversation.
         let is_end = match (&tip, &named) {
             (Some(tip), Some(_)) if role == Role::Assistant => {
-                parent.as_ref() == Some(tip) || self.question_of(tip) == parent
+                parent.as_ref() == Some(tip) || self.question_of(tip).as_deref() == parent.as_deref()
             }
             _ => true,
         };
         if is_end {
             self.tips.insert(thread, id.to_owned());
         }
-        self.parents.insert(id.to_owned(), parent.clone());
-        self.roles.insert(id.to_owned(), role);
+        let question = match role {
+            Role::User => Some(Rc::from(id)),
+            _ => parent.as_deref().and_then(|parent| self.question_of(parent)),
+        };
+        self.questions.insert(id.to_owned(), question);
         parent
     }
 
@@ -114,20 +118,12 @@ impl Links {
     }
 
     fn source_of(&self, thread: &str) -> Option<String> {
-        let source = self.sources.get(thread).filter(|source| self.parents.contains_key(*source));
+        let source = self.sources.get(thread).filter(|source| self.questions.contains_key(*source));
         source.map(|source| self.end_of_results(source)).or_else(|| self.tips.get("").cloned())
     }
 
-    /// Returns the nearest message of the user at or above a message.
-    fn question_of(&self, from: &str) -> Option<String> {
-        let mut at = Some(from.to_owned());
-        // A parent is known before its children, so that no chain is endless.
-        while let Some(id) = at {
-            if self.roles.get(&id) == Some(&Role::User) {
-                return Some(id);
-            }
-            at = self.parents.get(&id).cloned().flatten();
-        }
-        None
+    /// Returns the nearest message of the user at or above a known message.
+    fn question_of(&self, id: &str) -> Option<Rc<str>> {
+        self.questions.get(id).cloned().flatten()
     }
 }

@@ -14,9 +14,6 @@ use crate::media::mime_of;
 use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};
 use crate::notes::ConversationNotes;
 
-/// The member under which the row of `messagePlugins` is added to its message.
-pub(super) const PLUGIN_ROW: &str = "(plugin row)";
-
 /// The text of a reply that is still to be written.
 const PLACEHOLDER: &str = "...";
 
@@ -109,7 +106,7 @@ fn add_result(
     notes: &mut ConversationNotes,
 ) {
     let has_own_call = text(row, "role") == Some("function");
-    let plugin_row = row.get(PLUGIN_ROW).unwrap_or(&Value::Null);
+    let plugin_row = row.get(keys::PLUGIN_ROW).unwrap_or(&Value::Null);
     let plugin = row.get("plugin").unwrap_or(plugin_row);
     keys::PLUGIN.report_lost(plugin, &message.source_id, notes);
     let call_id = id(row, "tool_call_id").or_else(|| id(plugin_row, "toolCallId"));

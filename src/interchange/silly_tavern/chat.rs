@@ -1,12 +1,14 @@
 //! Makes a conversation of one chat file of SillyTavern.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::chat_file::{ChatFile, is_message};
+use super::keys;
 use super::media::StoredFiles;
 use super::messages::{MessageLinker, is_notice};
-use super::{ChatFile, is_message, keys};
 use crate::conversation::Conversation;
 use crate::fields::{is_set, text};
 use crate::message_builder;
@@ -17,7 +19,7 @@ use crate::tree::order_messages;
 pub(super) fn conversation(
     file: &str,
     chat: &ChatFile,
-    groups: &HashMap<String, String>,
+    groups: &HashMap<String, Arc<str>>,
     files: &StoredFiles,
     notes: &mut ConversationNotes,
 ) -> Option<Conversation> {
@@ -38,7 +40,7 @@ pub(super) fn conversation(
     }
     message_builder::report_missing_files(&messages, notes);
     let times = || messages.iter().filter_map(|message| message.created_at);
-    let group = groups.get(base).map(String::as_str);
+    let group = groups.get(base).map(|name| &**name);
     Some(Conversation {
         title: title(group.unwrap_or(&character), base),
         source_id,

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::chat_file::{ChatFile, is_message};
 use super::dates::{ClockOffset, MessageDate, message_date};
+use super::keys;
 use super::media::{self, StoredFiles};
-use super::{ChatFile, is_message, keys};
 use crate::conversation::{ImportedMessage, PieceBody};
 use crate::domain::turn::Role;
 use crate::fields::{count, id, is_set, list, text};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ChatFile, keys};
+use super::{ChatFile, keys, names_of_groups};
 use crate::bounds;
 use crate::formats::{ImportFormat, detect};
 use crate::input::json_lines::JsonLine;
@@ -90,6 +90,17 @@ fn local_dates_are_moved_to_zone_of_replies() {
     );
     let ended = kept.conversations[0].messages[3].ended_at.unwrap();
     assert_eq!(ended.to_rfc3339(), "2024-06-06T08:14:05+00:00");
+}
+
+#[test]
+fn names_of_groups_are_shortened_and_kept_for_chats_that_are_there() {
+    let long = "g".repeat(1_000);
+    let group = json!({"id": "1", "name": long, "chats": ["there", "gone", "gone too"]}).to_string();
+    let entries: [(&str, &[u8]); 2] =
+        [("group chats/there.jsonl", GROUP.as_bytes()), ("groups/1.json", group.as_bytes())];
+    let names = names_of_groups(&mut open_input(zip_archive(&entries)).unwrap());
+    assert_eq!(names.keys().collect::<Vec<_>>(), ["there"]);
+    assert!(names["there"].len() < 300);
 }
 
 #[test]

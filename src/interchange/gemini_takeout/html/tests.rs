@@ -15,6 +15,7 @@ fn blocks_are_converted() {
         ("<h2>Head</h2><p>Text</p><hr>", "## Head\n\nText\n\n---"),
         ("<ul><li>a</li><li><p>b</p><ul><li>c</li></ul></li></ul>d", "- a\n- b\n  - c\n\nd"),
         ("<ol start=\"3\"><li>a<li>b</ol>", "3. a\n4. b"),
+        ("<ol start=\"18446744073709551615\"><li>a<li>b</ol>", "999999999. a\n999999999. b"),
         ("<ul><li></li><li>x</li></ul>", "- \n- x"),
         ("<blockquote><p>a</p><p>b</p></blockquote><p>c</p>", "> a\n>\n> b\n\nc"),
         (
@@ -86,6 +87,24 @@ fn hostile_nesting_is_bounded() {
         let html = format!("{}x", open.repeat(100_000));
         assert!(markdown(&html).len() <= 2 * html.len(), "{open}");
     }
+}
+
+#[test]
+fn output_is_bounded_within_tables_and_code() {
+    let row = format!("<tr>{}</tr>", "<td>".repeat(2 * COLUMNS));
+    let wide = to_markdown(&format!("<table>{row}{}</table>", "<tr><td>x</td></tr>".repeat(3)));
+    let cells: Vec<usize> = wide.text.lines().map(|line| line.matches('|').count() - 1).collect();
+    assert_eq!((cells, wide.is_cut), (vec![2 * COLUMNS, 2 * COLUMNS, COLUMNS, COLUMNS, COLUMNS], false));
+
+    let rows = format!("<table>{}</table>", "<tr><td>1</td><td>2</td></tr>".repeat(9));
+    let cut = to_markdown_within(&rows, 30);
+    assert_eq!((cut.text.as_str(), cut.is_cut), ("| 1 | 2 |\n| --- | --- |\n| 1 | 2 |", true));
+
+    let code = to_markdown_within(&format!("<blockquote><pre>{}</pre></blockquote>", "x\n".repeat(20)), 20);
+    assert_eq!((code.text.as_str(), code.is_cut), ("> ```\n> x\n> x\n> x\n> x\n> ```", true));
+
+    let cells = to_markdown_within(&format!("<table><tr>{}", "<td>12345</td>".repeat(9)), 12);
+    assert_eq!((cells.text.as_str(), cells.is_cut), ("| 12345 | 12345 | 12345 |\n| --- | --- | --- |", true));
 }
 
 proptest! {

@@ -139,17 +139,25 @@ impl MarkdownWriter {
         self.raw(&format!("{fence}{pad}{code}{pad}{fence}"));
     }
 
-    pub(super) fn code_block(&mut self, language: &str, code: &str) {
+    /// Writes a code block; returns whether it was cut, because the whole Markdown reached the bound in bytes.
+    pub(super) fn code_block(&mut self, language: &str, code: &str, largest: usize) -> bool {
         let fence = "`".repeat(longest_run(code).max(2) + 1);
         let code = code.strip_prefix('\n').unwrap_or(code);
         self.paragraph();
         self.raw(&format!("{fence}{language}"));
+        let mut is_cut = false;
         for line in code.strip_suffix('\n').unwrap_or(code).split('\n') {
+            // Each line repeats the beginnings of all lists and quotes around it.
+            is_cut = self.out.len() > largest;
+            if is_cut {
+                break;
+            }
             self.line();
             self.raw(line.trim_end_matches('\r'));
         }
         self.line();
         self.raw(&fence);
+        is_cut
     }
 
     /// Writes everything that precedes the next text: the separation, a space, opening marks.
