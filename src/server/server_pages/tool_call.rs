@@ -237,7 +237,10 @@ mod tests {
     fn refusal_keeps_what_was_typed_and_names_place() {
         let invalid = InvalidField::new("arguments/text", MessageCode::IsTooLong);
         let html = Owner::new().with(|| page("files", Some(invalid)));
-        assert!(html.starts_with("Some(true)") && html.contains("{ typed") && html.contains("why</textarea>"), "{html}");
+        assert!(
+            html.starts_with("Some(true)") && html.contains("{ typed") && html.contains("why</textarea>"),
+            "{html}"
+        );
         assert!(html.contains("arguments/text: ") && html.contains("aria-invalid=\"true\""), "{html}");
         let confirm = InvalidField::new("confirm", MessageCode::IsRequired);
         assert_eq!(Owner::new().with(|| refusal(confirm)), words::confirm_first());
