@@ -129,7 +129,7 @@ pub(super) fn add_reply(message: &mut ImportedMessage, words: &str) {
 /// Adds an image that is attached to a question.
 pub(super) fn add_attachment(message: &mut ImportedMessage, attachment: &Value) {
     let (mime, bytes) = resolve_address(text(attachment, "image").unwrap_or_default());
-    message.add_piece(attachment_body(MessageFile { name: String::new(), mime, bytes }, "", true));
+    message.add_piece(attachment_body(MessageFile { name: "picture".to_owned(), mime, bytes }, "", true));
 }
 
 /// Builds a conversation of messages that follow each other.

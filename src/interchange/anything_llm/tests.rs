@@ -33,7 +33,7 @@ fn rows_become_chat_of_each_workspace_and_person() {
         read_as,
         [
             vec![
-                r##"0< user: picture  image/png 2 bytes "" | "Which knot?\nFor a cleat.""##,
+                r##"0< user: picture picture image/png 2 bytes "" | "Which knot?\nFor a cleat.""##,
                 r##"1<0 assistant: thinking "A hitch." | "A cleat hitch.""##,
                 r##"2<1 user: "Low tide?""##,
                 r##"3<2 assistant: "14:02.""##,
@@ -87,7 +87,7 @@ fn line_of_each_workspace_is_read() {
     let [sea, kitchen] = kept.conversations.as_slice() else { panic!("there are two") };
     assert_eq!(
         conversation_lines(sea),
-        [r##"0< user: picture  image/png 2 bytes "" | "Low tide?""##, r##"*1<0 assistant: "14:02.""##]
+        [r##"0< user: picture picture image/png 2 bytes "" | "Low tide?""##, r##"*1<0 assistant: "14:02.""##]
     );
     assert_eq!((sea.system_prompt.as_str(), kitchen.system_prompt.as_str()), ("You know every tide.", "You cook."));
     let mut longer: Value = serde_json::from_str(LINES.lines().next().unwrap()).unwrap();

@@ -46,7 +46,7 @@ pub(super) fn add(
         "video" => {
             let (mime, bytes) = resolve_address(first_text(block, &["url", "filePath"]).unwrap_or_default());
             let mime = if mime.is_empty() { "video/mp4".to_owned() } else { mime };
-            message.add_piece(PieceBody::Attachment { file: MessageFile { name: String::new(), mime, bytes } });
+            message.add_piece(PieceBody::Attachment { file: MessageFile { name: "video".to_owned(), mime, bytes } });
         }
         "tool" => add_call(message, block, notes),
         "citation" => {
@@ -130,13 +130,13 @@ fn add_image(message: &mut ImportedMessage, block: &Value, files: &MessageFiles<
             Some(bytes) => ("image/png".to_owned(), FileBytes::Inline(bytes.into())),
             None => resolve_address(address),
         };
-        message.add_piece(attachment_body(MessageFile { name: String::new(), mime, bytes }, alt, true));
+        message.add_piece(attachment_body(MessageFile { name: "picture".to_owned(), mime, bytes }, alt, true));
     }
 }
 
 /// Adds a file, which the archive holds under its id.
 fn add_file(message: &mut ImportedMessage, file: &Value, alt: &str, files: &MessageFiles<'_>) {
-    let name = first_text(file, &["origin_name", "name"]).unwrap_or_default();
+    let name = first_text(file, &["origin_name", "name"]).unwrap_or("file");
     let ext = text(file, "ext").unwrap_or_default();
     let stored = text(file, "id").map(|id| format!("{}Data/Files/{id}{ext}", files.folder));
     let bytes = match stored.filter(|stored| files.parts.index_of(stored).is_some()) {

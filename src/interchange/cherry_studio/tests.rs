@@ -46,7 +46,7 @@ fn backup_is_read() {
             r##"1<0 assistant [gpt-4o]: thinking 713ms "A cleat needs a hitch." | call b5 find_knot {"for":"cleat"} | answer b5 find_knot {"isError":false,"content":[{"type":"text","text":"cleat hitch"}]} | "A cleat hitch [1]." | sources Knots<https://example.org/knots>, manual.pdf<>"##,
             r##"2<0 assistant [gemini-2.5-pro]: "A clove hitch.""##,
             r##"3<2 user: "Show it in code and as a picture.""##,
-            r##"4<3 assistant [local-7b]: "```python\ntie(cleat)\n```" | picture  image/png 2 bytes "A knot""##,
+            r##"4<3 assistant [local-7b]: "```python\ntie(cleat)\n```" | picture picture image/png 2 bytes "A knot""##,
             r##"5<4 user: "Tell me everything.""##,
             r##"6<5 assistant [gpt-4o] (cancelled): "Knots are""##,
             r##"7<6 user: "Again?""##,
@@ -83,7 +83,7 @@ fn backup_of_earlier_version_is_read() {
     assert_eq!(
         conversation_lines(&kept.conversations[0]),
         [
-            r##"0< user: "什么时候涨潮？" | file log.md text/markdown absent f-log | picture   absent https://example.org/far.png """##,
+            r##"0< user: "什么时候涨潮？" | file log.md text/markdown absent f-log | picture picture  absent https://example.org/far.png """##,
             r##"1<0 assistant [deepseek-r1]: thinking 400ms "查潮汐表。" | call o2/tool-0 tide_table {"port":"青岛"} | answer o2/tool-0 tide_table {"content":[{"type":"text","text":"20:00"}]} | "晚上八点 [1]。" | sources Tides<https://example.org/tides>"##,
             r##"*2<1 user: "谢谢""##,
             r##"3<0 assistant [gpt-4o] (failed: No key): "##,

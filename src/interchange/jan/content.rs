@@ -113,7 +113,7 @@ fn add_part(message: &mut ImportedMessage, part: &Value, notes: &mut Conversatio
         "image_url" => {
             let address = part.get("image_url").and_then(|image| image.as_str().or_else(|| text(image, "url")));
             let (mime, bytes) = resolve_address(address.unwrap_or_default());
-            message.add_piece(attachment_body(MessageFile { name: String::new(), mime, bytes }, "", true));
+            message.add_piece(attachment_body(MessageFile { name: "picture".to_owned(), mime, bytes }, "", true));
         }
         "tool_call" => {
             let name = text(part, "tool_name").unwrap_or("tool");

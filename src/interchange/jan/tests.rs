@@ -40,7 +40,7 @@ fn data_folder_is_read() {
     assert_eq!(
         conversation_lines(sailing),
         [
-            r##"0< user: file log.txt text/plain text wind 4 | "What do you see?" | picture  image/jpeg 2 bytes """##,
+            r##"0< user: file log.txt text/plain text wind 4 | "What do you see?" | picture picture image/jpeg 2 bytes """##,
             r##"1<0 assistant: thinking "A boat." | "A boat.""##,
             r##"2<1 user: "And the tide?""##,
             r##"3<2 assistant: thinking "Ask the table." | call call_1 tides {"port":"Brest"} | answer call_1 tides "high at 20:11" | "High at 20:11.""##,

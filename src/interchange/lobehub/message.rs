@@ -125,12 +125,13 @@ fn add_result(
 /// Adds the files of a message, which the export only names.
 fn add_files(message: &mut ImportedMessage, row: &Value) {
     for file in list(row, "files").iter().filter_map(as_id) {
-        let file = MessageFile { name: String::new(), mime: String::new(), bytes: FileBytes::Absent(file) };
+        let file = MessageFile { name: "file".to_owned(), mime: String::new(), bytes: FileBytes::Absent(file) };
         message.add_piece(attachment_body(file, "", false));
     }
     for (list_name, is_picture) in [("imageList", true), ("fileList", false), ("videoList", false)] {
         for item in list(row, list_name) {
-            let name = first_text(item, &["name", "alt"]).unwrap_or_default();
+            let unnamed = if is_picture { "picture" } else { "file" };
+            let name = first_text(item, &["name", "alt"]).unwrap_or(unnamed);
             let (mut mime, mut bytes) = resolve_address(first_text(item, &["url", "id"]).unwrap_or_default());
             if mime.is_empty() {
                 mime = text(item, "fileType").unwrap_or(mime_of(name)).to_owned();

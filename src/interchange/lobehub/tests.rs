@@ -44,7 +44,7 @@ fn configuration_export_is_read() {
     assert_eq!(
         conversation_lines(tides),
         [
-            r##"0< user: file   absent file-chart | "When is low tide in Brest?""##,
+            r##"0< user: file file  absent file-chart | "When is low tide in Brest?""##,
             r##"1<0 assistant [gpt-4o-mini]: call call_1 tide-tables____fetchTides {"port":"Brest"} | call call_2 tide-tables____fetchWind {"port":"Brest"}"##,
             r##"2<1 assistant: answer call_1 tide-tables____fetchTides "{\"low\":\"14:02\"}""##,
             r##"3<2 assistant: answer call_2 tide-tables____fetchWind failed {"type":"PluginServerError","message":"The wind service is down"}"##,

@@ -85,7 +85,7 @@ fn add_file(
     let (mut mime, bytes) = files.resolve(address);
     let is_data = address.starts_with("data:");
     let base = if is_data { "" } else { address.rsplit('/').next().unwrap_or_default() };
-    let name = if name.is_empty() { base } else { name };
+    let name = [name, base].into_iter().find(|name| !name.is_empty()).unwrap_or("file");
     if mime.is_empty() {
         mime = mime_of(name).to_owned();
     }
