@@ -100,7 +100,7 @@ async fn form_sets_and_removes_policy_of_server() {
     let api = api_with_tools([]).await;
     offer_notes(&api).await;
     let form = async |policy| api.post_form("/forms/tools/server-policy", &[("id", "notes"), ("policy", policy)]).await;
-    let saved = (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned());
+    let saved = (StatusCode::SEE_OTHER, "/settings/tools?done=saved&id=notes".to_owned());
     assert_eq!(form("never").await, saved);
     assert_eq!(policy_of(&api, "notes/add").await, pair("never", "server"));
     let page = api.get_page("/settings/tools").await;

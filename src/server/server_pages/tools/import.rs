@@ -213,7 +213,7 @@ fn notes(server: &PlannedServer) -> Vec<String> {
         (is_taken && server.local_network, words::local_network()),
         (server.action == PlannedAction::Add && !server.is_enabled, words::disabled()),
     ];
-    let flags = flags.into_iter().filter_map(|(is_set, text)| is_set.then(|| text.to_owned()));
+    let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, text)| text.to_owned());
     let first = listed(secrets, &server.secrets).into_iter().chain(limit).chain(flags);
     first.chain(listed(words::not_imported(), &server.unused_members)).collect()
 }
