@@ -2,7 +2,8 @@
 import { expect, test } from "../../support/fixtures.ts";
 import { SearchServer } from "../../support/search_server.ts";
 
-test("an engine is chosen, tested and removed with forms", async ({ page }) => {
+test("an engine is chosen, tested and removed with forms", async ({ page, watch }) => {
+  watch.expect(/status of 422.*forms\/tools\/search/);
   const search = await SearchServer.start([{ url: "https://found.example/", title: "Found", content: "Text." }]);
   await page.goto("/settings/tools");
   const panel = page.getByRole("region", { name: "Web search" });
@@ -26,7 +27,8 @@ test("an engine is chosen, tested and removed with forms", async ({ page }) => {
   await search.stop();
 });
 
-test("a key is asked for and never shown again", async ({ page }) => {
+test("a key is asked for and never shown again", async ({ page, watch }) => {
+  watch.expect(/status of 422.*forms\/tools\/search/);
   await page.goto("/settings/tools");
   const panel = page.getByRole("region", { name: "Web search" });
   await panel.getByRole("combobox", { name: "Search engine" }).selectOption("tavily");
