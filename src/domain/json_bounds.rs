@@ -138,8 +138,8 @@ fn excess(value: &Value, depth: usize) -> Option<BoundsExcess> {
     None
 }
 
-/// Returns the offset after the string that begins here, or the end of the text if it is unterminated.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
+/// Returns the offset after the JSON string that begins here, or the end of the text if it is unterminated.
+pub fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turn::Role;
 use crate::export_entries;
-use crate::fields::{self, first_text, list, text};
+use crate::fields::{self, first_text, list, printable, text};
 use crate::input::{Input, InputPart};
 use crate::message_builder;
 use crate::notes::ConversationNotes;
@@ -172,7 +172,7 @@ fn message(
     for link in
         parent.chain(list(chunk, "branchChildren")).filter_map(|link| first_text(link, &["displayName", "promptId"]))
     {
-        let title: String = link.chars().filter(|c| !c.is_control()).take(80).collect();
+        let title = printable(link, 80);
         notes.add(IssueKind::Lost, id, format!("the link to the branch “{title}” is not imported"));
     }
     reader.read(chunk, id, role, notes)

@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turn::Role;
 use crate::export_entries::candidate_filter;
-use crate::fields::{content_id, count, first_text, id, is_set, list, text};
+use crate::fields::{content_id, count, first_text, id, is_set, list, printable, text};
 use crate::input::Input;
 use crate::message_builder::{self, FAILED_IN_SOURCE};
 use crate::notes::ConversationNotes;
@@ -119,7 +119,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
 /// Reports a persona that the file names without its instructions.
 fn report_persona(value: &Value, notes: &mut ConversationNotes) {
     if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
-        let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
+        let persona = printable(persona, 80);
         notes.add(IssueKind::Lost, "", format!("the instructions of the persona {persona} are not in the export"));
     }
 }

@@ -149,6 +149,11 @@ pub(crate) fn content_id(of: &Value) -> String {
     format!("made-{:016x}", hash.0)
 }
 
+/// Returns the beginning of an untrusted text for a sentence: at most `length` characters, without control characters.
+pub(crate) fn printable(text: &str, length: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(length).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::plural;
+use crate::fields::printable;
 use crate::input::{Input, InputPart};
 use crate::openai_messages::MessageKeys;
 use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
@@ -157,7 +158,7 @@ const ENTRIES: usize = 5;
 
 /// Shortens an untrusted name for a sentence.
 fn shown(name: &str) -> String {
-    let start: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+    let start = printable(name, 60);
     if start.len() < name.len() { format!("{start}…") } else { start }
 }
 

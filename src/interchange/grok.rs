@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turn::Role;
-use crate::fields::{self, first_text, is_set, list, text};
+use crate::fields::{self, first_text, is_set, list, printable, text};
 use crate::input::{Input, InputPart};
 use crate::message_builder::{self, empty_message};
 use crate::notes::ConversationNotes;
@@ -80,7 +80,7 @@ fn conversation(value: &Value, assets: &ExportedAssets, notes: &mut Conversation
     keys::CONVERSATION.report_lost(head, "", notes);
     let persona = text(head, "system_prompt_name").filter(|name| !name.eq_ignore_ascii_case("default"));
     if let Some(persona) = persona {
-        let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
+        let persona = printable(persona, 80);
         notes.add(IssueKind::Lost, "", format!("the instructions of the persona {persona} are not in the export"));
     }
     message_builder::report_missing_files(&messages, notes);

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::fields::printable;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -25,7 +26,7 @@ impl KnownKeys {
             if let Some((_, text)) = self.lost.iter().find(|(lost, _)| lost == key) {
                 notes.add(IssueKind::Lost, message, *text);
             } else if !self.is_known(key) {
-                let key: String = key.chars().filter(|c| !c.is_control()).take(60).collect();
+                let key = printable(key, 60);
                 let text = format!("data that Turnleaf does not know is not imported ({}.{key})", self.kind);
                 notes.add(IssueKind::Lost, message, text);
             }

@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turn::Role;
 use crate::export_entries::candidate_filter;
-use crate::fields::{content_id, count, first_text, id, is_set, list, text};
+use crate::fields::{content_id, count, first_text, id, is_set, list, printable, text};
 use crate::input::Input;
 use crate::input::nested::PARENT_MEMBER;
 use crate::message_builder;
@@ -111,7 +111,7 @@ fn tell_settings(options: &Value, notes: &mut ConversationNotes) {
     let settings = options.as_object().into_iter().flatten().filter(is_setting);
     let names = settings.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
-        let names: String = names.chars().filter(|c| !c.is_control()).take(200).collect();
+        let names = printable(&names, 200);
         notes.add(IssueKind::Lost, "", format!("the settings of its preset are not imported ({names})"));
     }
 }

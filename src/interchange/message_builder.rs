@@ -6,6 +6,7 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
+use crate::fields::printable;
 use crate::media::parse_data_url;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
@@ -137,15 +138,9 @@ pub(crate) fn report_parameters(params: &Value, read: &[&str], notes: &mut Conve
         .map(|(name, _)| name.as_str())
         .collect();
     if !names.is_empty() {
-        let names: String = names.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        let names = printable(&names.join(", "), 200);
         notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
     }
-}
-
-/// Splits the reasoning that begins a text as `<think>…</think>` from the answer behind it.
-pub(crate) fn split_leading_thought(text: &str) -> Option<(&str, &str)> {
-    let (thought, answer) = text.trim_start().strip_prefix("<think>")?.split_once("</think>")?;
-    Some((thought.trim(), answer.trim_start_matches(['\r', '\n'])))
 }
 
 /// Formats text as a Markdown quote.

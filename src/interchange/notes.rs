@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::domain::plural;
-use crate::fields::{self, SourceDate};
+use crate::domain::turn::Role;
+use crate::fields::{self, SourceDate, printable};
 use crate::report::{ImportIssue, IssueKind, IssueLocation, NO_MESSAGES};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
@@ -78,6 +79,21 @@ impl ConversationNotes {
         );
     }
 
+    /// Returns the role with this name, or of the assistant for one of `names_of_assistant`. Any other name is reported
+    /// as imported as the assistant.
+    pub(crate) fn role(&mut self, name: &str, names_of_assistant: &[&str], message: &str) -> Role {
+        match name {
+            "user" => Role::User,
+            "system" => Role::System,
+            "assistant" => Role::Assistant,
+            _ if names_of_assistant.contains(&name) => Role::Assistant,
+            _ => {
+                self.add_unknown_role(message, &printable(name, 40));
+                Role::Assistant
+            }
+        }
+    }
+
     /// Reports a role that Turnleaf does not have.
     pub(crate) fn add_unknown_role(&mut self, message: &str, role: &str) {
         self.add(IssueKind::PutRight, message, format!("the role “{role}” was imported as the assistant"));
@@ -93,7 +109,7 @@ impl ConversationNotes {
 
     /// Reports the assistant that a conversation belongs to.
     pub(crate) fn add_assistant(&mut self, name: &str) {
-        let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+        let name = printable(name, 80);
         self.add(IssueKind::Lost, "", format!("it belongs to the assistant “{name}”; assistants are not imported"));
     }
 

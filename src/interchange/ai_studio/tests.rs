@@ -102,7 +102,7 @@ fn chat_that_grew_keeps_its_ids() {
     let ids =
         |of: &crate::Conversation| of.messages.iter().map(|message| message.source_id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(earlier), ids(whole)[..5]);
-    // What the first chunk says beside its words may change, and so may the ending of the file.
+    // Ids survive changes of the metadata of the first chunk and of the extension of the file.
     let mut marked: Value = serde_json::from_str(TIDES).unwrap();
     for chunk in marked["chunkedPrompt"]["chunks"].as_array_mut().unwrap() {
         chunk["tokenCount"] = json!(77);

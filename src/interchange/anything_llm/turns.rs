@@ -6,7 +6,7 @@ use super::keys;
 use super::rows::{add_attachment, add_reply, finish, push};
 use crate::conversation::Conversation;
 use crate::domain::turn::Role;
-use crate::fields::{content_id, list, text};
+use crate::fields::{content_id, list, printable, text};
 use crate::message_builder::empty_message;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
@@ -63,16 +63,7 @@ pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
             notes.add_not_a_message(&id);
             continue;
         }
-        let role = match text(row, "role").unwrap_or_default() {
-            "user" => Role::User,
-            "system" => Role::System,
-            "assistant" => Role::Assistant,
-            other => {
-                let word: String = other.chars().filter(|c| !c.is_control()).take(40).collect();
-                notes.add_unknown_role(&id, &word);
-                Role::Assistant
-            }
-        };
+        let role = notes.role(text(row, "role").unwrap_or_default(), &[], &id);
         keys::MESSAGE.report_lost(row, &id, notes);
         let mut message = empty_message(&id, role);
         message.add_reasoning(text(row, "reasoning").unwrap_or_default());
@@ -98,8 +89,7 @@ pub(super) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
 fn report_unknown_parts(row: &Value, id: &str, notes: &mut ConversationNotes) {
     let is_text = |part: &Value| text(part, "text").is_some() || text(part, "type") == Some("text");
     for part in list(row, "content").iter().filter(|part| !is_text(part) && part.get("image").is_none()) {
-        let word: String =
-            text(part, "type").unwrap_or_default().chars().filter(|c| !c.is_control()).take(40).collect();
+        let word = printable(text(part, "type").unwrap_or_default(), 40);
         notes.add(IssueKind::Lost, id, format!("a part of an unknown type was skipped ({word})"));
     }
 }

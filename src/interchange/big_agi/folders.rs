@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::bounds;
+use crate::fields::printable;
 use crate::input::Input;
 
 /// The part of a backup that is not conversations.
@@ -40,7 +41,7 @@ pub(super) fn titles_by_conversation(input: &mut Input) -> HashMap<String, Strin
     let folders = backup.and_then(|backup| backup.folders).map(|store| store.folders).unwrap_or_default();
     let mut titles = HashMap::new();
     for folder in folders {
-        let title: String = folder.title.chars().filter(|c| !c.is_control()).take(80).collect();
+        let title = printable(&folder.title, 80);
         for conversation in folder.conversation_ids {
             if titles.len() < bounds::ENTRIES {
                 titles.insert(conversation, title.clone());

@@ -8,6 +8,7 @@ use crate::conversation::Conversation;
 use crate::domain::branch::{Branch, ContextPolicy};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BranchId, BranchOrigin, Chat, ModelLock, UNKNOWN_MODEL};
+use crate::fields::printable;
 
 /// The branch of each message.
 #[derive(Debug, Default)]
@@ -115,7 +116,7 @@ pub(super) fn build_branches<'t>(
 /// Returns a lock that satisfies the database constraints: names that are not empty and within the bound.
 fn lock(provider: Option<&str>, model: Option<&str>, usual: &str) -> ModelLock {
     let word = |word: Option<&str>, other: &str| {
-        let word: String = word.unwrap_or_default().trim().chars().filter(|c| !c.is_control()).take(200).collect();
+        let word = printable(word.unwrap_or_default().trim(), 200);
         if word.is_empty() { other.to_owned() } else { word }
     };
     ModelLock::new(word(provider, usual), word(model, UNKNOWN_MODEL))

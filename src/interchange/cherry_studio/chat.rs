@@ -142,16 +142,7 @@ impl MessageReader<'_, '_> {
     }
 
     fn message(&mut self, row: &Value, id: &str) -> Result<ImportedMessage, ImportError> {
-        let role = match text(row, "role").unwrap_or_default() {
-            "user" => Role::User,
-            "system" => Role::System,
-            "assistant" => Role::Assistant,
-            other => {
-                let word: String = other.chars().filter(|c| !c.is_control()).take(40).collect();
-                self.notes.add_unknown_role(id, &word);
-                Role::Assistant
-            }
-        };
+        let role = self.notes.role(text(row, "role").unwrap_or_default(), &[], id);
         keys::MESSAGE.report_lost(row, id, self.notes);
         let mut message = empty_message(id, role);
         message.created_at = self.notes.date(row, "createdAt", id);

@@ -12,7 +12,7 @@ use super::user_text;
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
-use crate::fields;
+use crate::fields::{self, printable};
 use crate::input::json_lines::JsonLine;
 use crate::message_builder::{empty_message, report_missing_files};
 use crate::notes::ConversationNotes;
@@ -312,7 +312,7 @@ impl Session<'_> {
     fn add_inserted(&mut self, kind: LineKind, line: &Value, place: Place) {
         self.pass(&place);
         let attachment = line.get("attachment").and_then(|attachment| fields::text(attachment, "type"));
-        let word = |text: &str| text.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
+        let word = |text: &str| printable(text, 60);
         match (fields::text(line, "type").unwrap_or_default(), attachment) {
             ("attachment", Some(found)) if !keys::IGNORED_ATTACHMENTS.contains(&found) => {
                 let text = format!("context that Claude Code attached for the model is not imported ({})", word(found));
@@ -345,7 +345,7 @@ impl Session<'_> {
     }
 
     fn report_unknown_line(&mut self, kind: &str) {
-        let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+        let kind = printable(kind, 60);
         self.notes.add(IssueKind::Lost, "", format!("lines of type “{kind}” are not imported"));
     }
 

@@ -11,7 +11,7 @@ use super::records::{self, Record};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, PieceBody};
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
-use crate::fields::{self, SourceDate};
+use crate::fields::{self, SourceDate, printable};
 use crate::input::json_lines::JsonLine;
 use crate::message_builder::{empty_message, report_missing_files};
 use crate::notes::ConversationNotes;
@@ -76,7 +76,7 @@ fn source_id(meta: &Value, file: &str, lines: &[JsonLine]) -> String {
 
 /// Reports what the session has in common with others.
 fn report_origin(meta: &Value, notes: &mut ConversationNotes) {
-    let word = |text: &str| text.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
+    let word = |text: &str| printable(text, 60);
     if let Some(base) = meta.get("history_base").filter(|base| !base.is_null()) {
         let from = fields::first_text(base, &["thread_id", "id"]).map(word).unwrap_or_default();
         let text = format!("it continues the session {from}, which is a chat of its own: its beginning is not here");
@@ -170,7 +170,7 @@ impl<'n> Rollout<'n> {
     }
 
     fn report_unknown(&mut self, what: &str, kind: &str) {
-        let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+        let kind = printable(kind, 60);
         self.notes.add(IssueKind::Lost, "", format!("{what} of type “{kind}” are not imported"));
     }
 

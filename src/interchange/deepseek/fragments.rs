@@ -8,7 +8,7 @@ use super::keys;
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
 use crate::domain::sources::is_web_url;
-use crate::fields::{count, first_text, id, list, seconds_as_ms, text};
+use crate::fields::{count, first_text, id, list, printable, seconds_as_ms, text};
 use crate::markdown::escaping::link_target;
 use crate::media::mime_of;
 use crate::message_builder::{attachment_body, call_body};
@@ -43,7 +43,7 @@ pub(super) fn add(message: &mut ImportedMessage, fragments: &[&Value], notes: &m
             // The fixed notice below every reply.
             "TIP" => {}
             kind if content.is_empty() => {
-                let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+                let kind = printable(kind, 60);
                 notes.add(IssueKind::Lost, &message.source_id, format!("parts of type “{kind}” are not imported"));
             }
             _ => message.add_text(content),

@@ -11,7 +11,7 @@ use crate::conversation::{Conversation, ImportedMessage, PieceBody};
 use crate::domain::plural::counted;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
-use crate::fields;
+use crate::fields::{self, printable};
 use crate::message_builder::{empty_message, report_missing_files};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
@@ -60,7 +60,7 @@ fn answered(messages: &[RecordedMessage]) -> HashSet<&str> {
     let mut answered = HashSet::new();
     for answer in messages.iter().filter(|message| matches!(kind_of(message), "gemini" | "error")) {
         let mut above = answer.parent.as_deref();
-        // What is known to be answered was passed before.
+        // Memoization: above an id that is in the set already, everything is in it too.
         while let Some(id) = above.filter(|id| answered.insert(*id)) {
             let notice = by_id.get(id).copied().filter(|it| matches!(kind_of(it), "info" | "warning" | "error"));
             above = notice.and_then(|notice| notice.parent.as_deref());
@@ -117,7 +117,7 @@ impl MessageReader<'_, '_> {
                 None
             }
             other => {
-                let kind: String = other.chars().filter(|c| !c.is_control()).take(60).collect();
+                let kind = printable(other, 60);
                 self.notes.add(IssueKind::Lost, id, format!("messages of type “{kind}” are not imported"));
                 None
             }

@@ -11,7 +11,7 @@ use crate::bounds;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
-use crate::fields::{content_id, list, text};
+use crate::fields::{content_id, list, printable, text};
 use crate::input::{InputPart, InputParts};
 use crate::media::mime_of;
 use crate::message_builder::{attachment_body, empty_message};
@@ -202,7 +202,7 @@ impl<'a> ActivityReader<'a> {
                 }
                 _ if is_attachment_count(name) || name.is_empty() => {}
                 _ => {
-                    let line: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+                    let line = printable(name, 80);
                     notes.add(IssueKind::Lost, &of, format!("a line below a prompt is not imported ({line})"));
                 }
             }
@@ -241,7 +241,7 @@ impl<'a> ActivityReader<'a> {
 
 fn report_other(title: &str, id: &str, notes: &mut ConversationNotes) {
     let words = title.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
-    let words: String = words.chars().filter(|c| !c.is_control()).take(60).collect();
+    let words = printable(&words, 60);
     notes.add(IssueKind::Lost, id, format!("an activity that is no prompt is not imported ({words})"));
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::code_fences::CodeFences;
 use crate::conversation::{ImportedMessage, PieceBody};
 use crate::message_builder;
+use crate::thought_tags;
 
 const THOUGHT: (&str, &str) = ("<<<reasoning_content_start>>>", "<<<reasoning_content_end>>>");
 const CALL: (&str, &str) = ("<<<AGENTIC_TOOL_CALL_START>>>", "<<<AGENTIC_TOOL_CALL_END>>>");
@@ -16,7 +17,7 @@ const NAME: (&str, &str) = ("<<<TOOL_NAME:", ">>>");
 /// Adds a text and the marked content within it, in order. An unclosed mark extends to the end.
 pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
     let mut rest = text;
-    if let Some((thought, after)) = message_builder::split_leading_thought(rest) {
+    if let Some((thought, after)) = thought_tags::split_leading_thought(rest) {
         message.add_reasoning(thought);
         rest = after;
     }

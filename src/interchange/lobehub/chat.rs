@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::rows::{ChatRows, DEFAULT_TOPIC};
 use super::{keys, links, message};
 use crate::conversation::Conversation;
-use crate::fields::{first_text, is_set, text};
+use crate::fields::{first_text, is_set, printable, text};
 use crate::message_builder;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
@@ -72,7 +72,7 @@ fn report_assistant(chat: &str, rows: &ChatRows, config: &Value, notes: &mut Con
     let settings = config.get("params").and_then(Value::as_object).into_iter().flatten();
     let names: Vec<&str> = settings.filter(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str()).collect();
     if !names.is_empty() {
-        let names: String = names.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        let names = printable(&names.join(", "), 200);
         notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
     }
 }

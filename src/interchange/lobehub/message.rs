@@ -36,16 +36,7 @@ pub(super) fn message(
     notes: &mut ConversationNotes,
 ) -> ImportedMessage {
     let role_name = text(row, "role").unwrap_or_default();
-    let role = match role_name {
-        "user" => Role::User,
-        "system" => Role::System,
-        "assistant" | "tool" | "function" | "supervisor" => Role::Assistant,
-        other => {
-            let word: String = other.chars().filter(|c| !c.is_control()).take(40).collect();
-            notes.add_unknown_role(id, &word);
-            Role::Assistant
-        }
-    };
+    let role = notes.role(role_name, &["tool", "function", "supervisor"], id);
     keys::MESSAGE.report_lost(row, id, notes);
     let extra = row.get("extra").unwrap_or(&Value::Null);
     keys::EXTRA.report_lost(extra, id, notes);

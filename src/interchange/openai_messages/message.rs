@@ -6,7 +6,7 @@ use super::pieces::{add_call, add_result, add_sources, add_text};
 use super::{keys, parts};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::domain::turn::Role;
-use crate::fields::{count, first_text, id, list, text};
+use crate::fields::{count, first_text, id, list, printable, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::empty_message;
 use crate::notes::ConversationNotes;
@@ -65,7 +65,7 @@ pub(super) fn read(
     keys::MESSAGE.report_lost(value, id, notes);
     let word = text(value, "role").unwrap_or_default();
     let speaker = speaker(word).unwrap_or_else(|| {
-        let word: String = word.chars().filter(|c| !c.is_control()).take(40).collect();
+        let word = printable(word, 40);
         notes.add(IssueKind::PutRight, id, format!("its author is unknown ({word}): imported as the user's"));
         Speaker::Person
     });

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::keys;
 use super::pieces::{add_call, add_result, add_sources, add_text};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile};
-use crate::fields::{first_text, id, is_set, list, text};
+use crate::fields::{first_text, id, is_set, list, printable, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::{attachment_body, name_from_mime, resolve_address};
 use crate::notes::ConversationNotes;
@@ -56,7 +56,7 @@ pub(super) fn add(message: &mut ImportedMessage, parts: &[Value], open: &mut Ope
             kind => match words_of(part) {
                 Some(words) => message.add_text(words),
                 None => {
-                    let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+                    let kind = printable(kind, 60);
                     notes.add(IssueKind::Lost, &of, format!("parts of type “{kind}” are not imported"));
                 }
             },

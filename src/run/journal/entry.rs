@@ -197,34 +197,8 @@ mod tests {
 
     use super::*;
     use crate::journal::batch::EventLine;
-    use turnleaf_domain::{Role, Turn, TurnStatus, Usage};
+    use turnleaf_domain::{Role, Turn, TurnStatus, fixtures};
     use turnleaf_platform::ids;
-
-    fn running_turn() -> Turn {
-        Turn {
-            id: ids::mint(),
-            chat_id: ids::mint(),
-            ord: 1,
-            depth: 0,
-            branch_id: ids::mint(),
-            exchange_id: ids::mint(),
-            prev_turn_id: None,
-            role: Role::Assistant,
-            status: TurnStatus::Streaming,
-            provider_used: None,
-            model_used: None,
-            usage: Usage::default(),
-            cost: None,
-            context_tokens: None,
-            error: None,
-            last_event_seq: 0,
-            created_at: DateTime::UNIX_EPOCH,
-            started_at: None,
-            completed_at: None,
-            blocks: Vec::new(),
-            attempt: None,
-        }
-    }
 
     fn entry(live: &Arc<LiveTurn>, ending: Option<Turn>) -> JournalEntry {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
@@ -243,7 +217,7 @@ mod tests {
 
     #[test]
     fn ending_stores_deltas_that_failed_after_it_was_queued() {
-        let turn = running_turn();
+        let turn = fixtures::turn(2, Role::Assistant, TurnStatus::Streaming);
         let live = Arc::new(LiveTurn::new(ids::mint(), turn.clone()));
         let (mut delta, mut ending) = (entry(&live, None), entry(&live, Some(turn)));
         let line = EventLine { seq: 7, json: "{}".into() };

@@ -52,7 +52,7 @@ fn import(args: &ToolsImportArgs, config: &Config, json: bool) -> Result<(), Cli
         Ok((plan, result))
     })?;
     let written = result.as_mut().map_or(Ok(()), |result| write_programs(result, config, &environment));
-    // What was stored before is reported in any case.
+    // Servers over HTTP are committed before the file is written, so the report must not depend on it.
     let reported = report(&plan, result.as_ref(), args, json);
     written.and(reported)
 }

@@ -35,7 +35,7 @@ fn blank_comments(text: &str) -> String {
         match (byte, next) {
             (b'"', _) => {
                 comma = None;
-                at = end_of_string(&bytes, at);
+                at = json_bounds::end_of_string(&bytes, at);
             }
             (b'/', Some(b'/')) => {
                 let end = bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length);
@@ -68,19 +68,6 @@ fn blank_comments(text: &str) -> String {
     }
     // Only whole comments were replaced, so the text is valid.
     String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// Returns the index behind the string that begins here.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 fn blank(bytes: &mut [u8]) {

@@ -12,7 +12,7 @@ pub(in crate::driver) struct GenerationProgress {
     pub began: Instant,
     pub builder: BlockBuilder,
     pub raw: Vec<u8>,
-    /// Whether the bytes are stored.
+    /// Snapshot of the setting for raw bytes, taken when the call began.
     pub keeps_raw: bool,
     pub usage: Usage,
     /// The cost that the provider reports, in millionths of a US dollar.

@@ -52,8 +52,9 @@ impl ServiceToolbox {
             && (host.is_some() || built_in::reads_chats(&tool.tool) || built_in::sends_queries(&tool.tool));
         let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
         let policies = tool_policies::list_for_tool(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
-        let of_servers = server_policies::list(&self.0.db, caller.owner).await?;
-        let of_server = ServerPolicy::of_server(&of_servers, server).filter(|_| !server.is_empty());
+        let of_servers =
+            if server.is_empty() { Vec::new() } else { server_policies::list(&self.0.db, caller.owner).await? };
+        let of_server = ServerPolicy::of_server(&of_servers, server);
         let trust = self.trust_status(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
         let (host, exposure) = (host.as_deref(), &exposure);

@@ -35,7 +35,7 @@ pub struct KnownServer {
     pub claim: ServerClaim,
 }
 
-/// What the import does with a connected server.
+/// The claim of an import on a connected server: at most one entry of the file may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerClaim {
     Free,
