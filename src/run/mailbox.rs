@@ -18,12 +18,15 @@ pub struct CallDecision {
     pub reason: Option<String>,
     /// The arguments with which the call is allowed, instead of the model's.
     pub arguments: Option<Value>,
+    /// The hash of the server's tools that the person saw
+    /// ([`listing_hash`](turnleaf_tools::toolbox::listing_hash)), if all of them are allowed.
+    pub shown_tools: Option<String>,
 }
 
 impl CallDecision {
     /// Creates an answer without a reason and without an edit.
     pub fn new(hash: impl Into<String>, decision: ApprovalDecision) -> Self {
-        Self { hash: hash.into(), decision, reason: None, arguments: None }
+        Self { hash: hash.into(), decision, reason: None, arguments: None, shown_tools: None }
     }
 }
 

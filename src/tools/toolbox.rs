@@ -146,6 +146,15 @@ pub struct UnusableTool {
 }
 
 /// Hashes length-prefixed parts, so that different splits never collide.
+/// Hashes the names, the schemas and the descriptions of a server's tools, so that what a person allows is what was
+/// shown.
+pub fn listing_hash(tools: &[ToolDescription]) -> String {
+    let mut hashes: Vec<(&str, String)> = tools.iter().map(|tool| (tool.tool.as_str(), tool.schema_hash())).collect();
+    hashes.sort_unstable();
+    let parts: Vec<&str> = hashes.iter().flat_map(|(tool, hash)| [*tool, hash.as_str()]).collect();
+    hash(&parts)
+}
+
 fn hash(parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for part in parts {

@@ -588,7 +588,7 @@ async fn key_mapping_is_used_for_messages_and_refused_otherwise() {
     ] {
         let (status, problem) = api.call("POST", &format!("/api/imports?{query}"), Some(list.clone())).await;
         let error = (&problem["field"], &problem["reason_code"]);
-        assert_eq!((status, error), (StatusCode::BAD_REQUEST, (&json!("map"), &json!(code))), "{problem}");
+        assert_eq!((status, error), (StatusCode::UNPROCESSABLE_ENTITY, (&json!("map"), &json!(code))), "{problem}");
     }
     let path = "/api/imports?from=messages&name=log.json&map=role%3Dwho.kind,content%3Dbody";
     let (status, started) = api.call("POST", path, Some(list)).await;

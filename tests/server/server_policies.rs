@@ -153,7 +153,14 @@ async fn form_allows_whole_server_only_with_confirmation() {
     assert_eq!(policy_of(&api, "notes/add").await, pair("ask", "default"));
     // Without the page, the form of the reply is refused just so.
     assert_eq!(api.post_form("/forms/call", &fields[..3]).await.0, StatusCode::BAD_REQUEST);
-    let confirmed = [&fields[..], &[("confirm", "1")]].concat();
+    let other = [&fields[..], &[("confirm", "1"), ("shown_tools", "0")]].concat();
+    let (status, changed) = api.post_form("/forms/call", &other).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(changed.contains("have changed; review them again"), "{changed}");
+    assert_eq!(policy_of(&api, "notes/add").await, pair("ask", "default"));
+    let (_, shown) = changed.split_once("name=\"shown_tools\" value=\"").unwrap();
+    let shown = shown.split_once('"').unwrap().0;
+    let confirmed = [&fields[..], &[("confirm", "1"), ("shown_tools", shown)]].concat();
     assert_eq!(api.post_form("/forms/call", &confirmed).await.0, StatusCode::SEE_OTHER);
     api.house.wait_until_complete(id).await;
     assert_eq!(policy_of(&api, "notes/add").await, pair("allow", "server"));

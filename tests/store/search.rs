@@ -522,6 +522,30 @@ async fn search_is_narrowed_and_others_are_not_searched() {
     }
 }
 
+/// The palette searches each kind in a request of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn concurrent_searches_each_see_an_empty_queue() {
+    const DOCUMENTS: usize = 12;
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        for round in 0..4 {
+            let mut tx = db.begin().await.unwrap();
+            for _ in 0..DOCUMENTS {
+                queue::put_document(&mut tx, next_id()).await.unwrap();
+            }
+            tx.commit().await.unwrap();
+            let at_most = DOCUMENTS as u32 + 1;
+            let ends = tokio::try_join!(
+                queue::index_all(db, at_most),
+                queue::index_all(db, at_most),
+                queue::index_all(db, at_most)
+            );
+            assert_eq!(ends.unwrap(), (true, true, true), "round {round} on {}", fresh.url);
+        }
+        fresh.close().await;
+    }
+}
+
 #[tokio::test]
 async fn documents_are_found_by_their_titles_and_their_newest_text() {
     for fresh in databases::test_databases().await {

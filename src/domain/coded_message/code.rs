@@ -134,6 +134,7 @@ define_codes! {
     ToolCallAnswered, "tool_call_answered", "tool call `{id}` already has a result";
     ApprovalClosed, "approval_closed", "this request is no longer open";
     ApprovalChanged, "approval_changed", "this request has changed; review it again";
+    ToolsChanged, "tools_changed", "the tools of this server have changed; review them again";
     NoValidDecision, "no_valid_decision", "is not a valid answer";
     DamagedTree, "damaged_tree", "turn {turn} has no older parent; run `turnleaf fsck` for details";
     DamagedPath, "damaged_path", "{reason}; run `turnleaf fsck` for details.";

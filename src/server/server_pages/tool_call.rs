@@ -13,7 +13,7 @@ use super::turns::turn_address;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::approval::ApprovalRequest;
 use crate::domain::hidden_text::is_hidden_character;
-use crate::domain::{InvalidField, limits};
+use crate::domain::{InvalidField, MessageCode, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::coded_messages::field_error_sentence;
@@ -37,7 +37,7 @@ impl ToolCallPage {
         let CallQuestion { turn, block, ask, .. } = &self.question;
         let error = self.error.as_ref();
         let notice = error.map(|error| match error.field.as_str() {
-            "confirm" => words::confirm_first().to_owned(),
+            "confirm" if error.reason.code == MessageCode::IsRequired => words::confirm_first().to_owned(),
             field if is_of_arguments(field) => words::check_arguments().to_owned(),
             _ => field_error_sentence(error),
         });
@@ -122,7 +122,7 @@ impl ToolCallPage {
 
     /// Renders the permission for all tools of the server, which has to be confirmed.
     fn all_of_server(&self) -> Option<AnyView> {
-        let CallQuestion { ask, server_tools, .. } = &self.question;
+        let CallQuestion { ask, server_tools, server_tools_hash, .. } = &self.question;
         if ask.server.is_empty() {
             return None;
         }
@@ -135,6 +135,7 @@ impl ToolCallPage {
             <fieldset id="all">
                 <legend>{words::all_title()}</legend>
                 <p class="hint">{words::all_hint()}</p>
+                <input type="hidden" name="shown_tools" value=server_tools_hash.clone()/>
                 <details class="fold">
                     <summary>{words::tools(server_tools.len(), &ask.server)}<Icon name="chevron-down"/></summary>
                     <ul dir="auto">{tools.collect_view()}</ul>
@@ -183,8 +184,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::fixtures;
     use crate::domain::message_template::MessageArgs;
-    use crate::domain::{MessageCode, fixtures};
 
     /// Returns the notice of a page with this error.
     fn refusal(error: InvalidField) -> String {
@@ -218,6 +219,7 @@ mod tests {
             arguments: json!({ "text": "a\u{202e}b</textarea>" }),
             schema: Some(json!({ "type": "object" })),
             server_tools: vec!["<Write>".into(), "Read".into()],
+            server_tools_hash: "t".into(),
         };
         let typed = error.is_some().then(|| ("{ typed".to_owned(), "why".to_owned()));
         ToolCallPage { question, typed, error }

@@ -13,7 +13,7 @@ use turnleaf_providers::json_text;
 use turnleaf_store::tool_listings;
 use turnleaf_tools::schema::find_fault;
 use turnleaf_tools::server_file::parse_relaxed_json;
-use turnleaf_tools::toolbox::{ToolCall, ToolCaller};
+use turnleaf_tools::toolbox::{ToolCall, ToolCaller, listing_hash};
 
 /// The field with the edited arguments.
 const FIELD: &str = "arguments";
@@ -29,6 +29,8 @@ pub struct CallQuestion {
     pub schema: Option<Value>,
     /// The titles of all tools of its server; empty for a built-in tool.
     pub server_tools: Vec<String>,
+    /// Identifies these tools as they are described now ([`listing_hash`]).
+    pub server_tools_hash: String,
 }
 
 impl Service {
@@ -49,12 +51,11 @@ impl Service {
         let tool = self.tools().find_tool(owner, &origin_of(&ask)).await?;
         let server_tools = match ask.server.as_str() {
             "" => Vec::new(),
-            server => {
-                let listings = tool_listings::list(self.db(), owner).await?;
-                self.tools().server_tools(owner, server, &listings).into_iter().map(|tool| tool.title).collect()
-            }
+            server => self.tools().server_tools(owner, server, &tool_listings::list(self.db(), owner).await?),
         };
-        Ok(CallQuestion { turn, block, ask, arguments, schema: tool.map(|tool| tool.schema), server_tools })
+        let (schema, server_tools_hash) = (tool.map(|tool| tool.schema), listing_hash(&server_tools));
+        let server_tools = server_tools.into_iter().map(|tool| tool.title).collect();
+        Ok(CallQuestion { turn, block, ask, arguments, schema, server_tools, server_tools_hash })
     }
 
     /// Checks edited arguments as the gate would check those of the model, and that they can be stored. Returns `None`

@@ -14,7 +14,8 @@ impl Service {
     /// Answers the approval request of a call, whose hash identifies it. The decision is stored before this returns.
     ///
     /// # Errors
-    /// `InvalidField` for edited arguments that do not fit the tool's schema, named by their JSON pointer.
+    /// `InvalidField` for edited arguments that do not fit the tool's schema, named by their JSON pointer, and for
+    /// `confirm` if the tools of a server that is allowed are not those that were shown.
     /// `NotFound` for a call of another user; `not_asked` for a call without a pending request; `approval_changed`
     /// when the pending request is a different one.
     pub async fn decide_tool_call(
@@ -45,7 +46,9 @@ impl Service {
                 return Err(InvalidField::new("decision", MessageCode::NoValidDecision).into());
             }
             // The run asks the gate again about the other calls of the server, so the policy comes first.
-            ApprovalDecision::AllowServer => Some(self.allow_server(owner, &ask.server).await?),
+            ApprovalDecision::AllowServer => {
+                Some(self.allow_server(owner, &ask.server, answer.shown_tools.as_deref()).await?)
+            }
             _ => None,
         };
         let decided = self.send_command(owner, turn, RunCommand::Decide { block, answer }).await;

@@ -25,6 +25,7 @@ sql! {
     /// For a damaged kind, which cannot be compared.
     TAKE_ODD = "DELETE FROM search_queue WHERE item_id = $1 AND kind NOT IN ('chat', 'document', 'turn')";
     COUNT = "SELECT COUNT(*) FROM search_queue";
+    COUNT_OF_ID = "SELECT COUNT(*) FROM search_queue WHERE item_id = $1";
     IDS = "SELECT item_id FROM search_queue";
 }
 
@@ -76,9 +77,7 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
     let end = items.iter().position(is_document).map_or(items.len(), |at| at.max(1));
     let more = more || end < items.len();
     items.truncate(end);
-    if items.is_empty() {
-        return Ok(false);
-    }
+    let Some(first) = items.first().copied() else { return Ok(false) };
     let taken = match index_together(db, &items).await {
         Ok(taken) => taken,
         Err(error) if error.is_busy() => return Err(error),
@@ -91,8 +90,14 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
             taken
         }
     };
-    // Rows that cannot be taken, of a damaged table for example, must not keep the caller busy for ever.
-    Ok(more && taken > 0)
+    // What another indexer has taken is gone. Rows that cannot be taken, of a damaged table for example, must not keep
+    // the caller busy for ever.
+    Ok(more && (taken > 0 || !is_queued(db, first).await?))
+}
+
+async fn is_queued(db: &Db, item: QueuedItem) -> Result<bool, StoreError> {
+    let rows: i64 = with_pool!(db, |pool| sqlx::query_scalar(COUNT_OF_ID).bind(item.id).fetch_one(pool).await?);
+    Ok(rows > 0)
 }
 
 /// Indexes everything that waits, but at most this many batches. Returns whether nothing waits afterwards.
@@ -105,7 +110,7 @@ pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
             break;
         }
     }
-    // Another indexer may have taken a batch that this one would have continued.
+    // Another indexer may be at work on a batch that this one has no more steps for.
     let left: i64 = with_pool!(db, |pool| sqlx::query_scalar(COUNT).fetch_one(pool).await?);
     Ok(left == 0)
 }

@@ -181,6 +181,7 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::RerunChanged => "此次重新运行刚刚被更改",
         MessageCode::ToolCallAnswered => "工具调用 `{id}` 已有结果",
         MessageCode::ApprovalClosed => "此请求已失效",
+        MessageCode::ToolsChanged => "此服务器的工具已变化，请重新查看",
         MessageCode::ApprovalChanged => "此请求已变化，请重新查看",
         MessageCode::NoValidDecision => "不是有效的回答",
         MessageCode::DamagedTree => "消息 {turn} 没有更早的上级；详情请运行 `turnleaf fsck`",

@@ -288,7 +288,7 @@ pub async fn set_server_policy(
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SetServerPolicyRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().set_server_policy(viewer.0, &id, body.policy).await?))
+    Ok(ApiJson(app.service().set_server_policy(viewer.0, &id, body.policy, None).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.

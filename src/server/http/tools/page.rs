@@ -99,7 +99,7 @@ pub async fn save_server_policy(
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let policy = submitted_policy(&fields.text("policy").unwrap_or_default(), DEFAULT_POLICY)?;
-    app.service().set_server_policy(viewer.0, &id, policy).await?;
+    app.service().set_server_policy(viewer.0, &id, policy, None).await?;
     Ok(redirect_to_card("saved", &id))
 }
 

@@ -224,14 +224,16 @@ fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem>
     }
 }
 
-fn requested_options(format: Option<ImportFormat>, mapping: Option<&str>) -> Result<ReadOptions, InvalidField> {
+fn requested_options(format: Option<ImportFormat>, mapping: Option<&str>) -> Result<ReadOptions, Problem> {
     let Some(mapping) = mapping else { return Ok(ReadOptions::default()) };
     if format != Some(ImportFormat::Messages) {
-        return Err(InvalidField::new("map", MessageCode::OnlyWith.with("other", "from=messages")));
+        let invalid = InvalidField::new("map", MessageCode::OnlyWith.with("other", "from=messages"));
+        return Err(Problem::unprocessable("invalid", invalid));
     }
     let message_keys = MessageKeys::parse(mapping).map_err(|_| {
         let fields = MessageKeys::field_names().collect::<Vec<_>>().join(", ");
-        InvalidField::new("map", MessageCode::InvalidKeyMapping.with("fields", fields))
+        let invalid = InvalidField::new("map", MessageCode::InvalidKeyMapping.with("fields", fields));
+        Problem::unprocessable("invalid", invalid)
     })?;
     Ok(ReadOptions { message_keys })
 }

@@ -41,7 +41,7 @@ pub fn start_import(operation: ApiOperation) -> ApiOperation {
             "`import_running`: another import is running or uploading; `deletion_running`: everything is being \
             deleted.",
         )
-        .problem_response(422, "`empty_file`: the file is empty.")
+        .problem_response(422, "`empty_file`: the file is empty. `invalid`: `map` cannot be used.")
 }
 
 pub fn show_import(operation: ApiOperation) -> ApiOperation {

@@ -56,7 +56,7 @@ pub async fn decide(
     ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
     let ToolCallDecision { decision, hash, reason, arguments } = decision;
-    let answer = CallDecision { hash, decision, reason, arguments };
+    let answer = CallDecision { reason, arguments, ..CallDecision::new(hash, decision) };
     Ok(ApiJson(app.service().decide_tool_call(viewer.0, turn, block, answer).await?.into()))
 }
 
@@ -111,7 +111,8 @@ fn submitted_decision(fields: &SubmittedFields) -> Result<CallDecision, InvalidF
     let typed = fields.contains("arguments") && decision.allows();
     let arguments = typed.then(|| parse_edited_arguments(&fields.lines("arguments"))).transpose()?;
     let (hash, reason) = (fields.text("hash").unwrap_or_default(), fields.text("reason"));
-    Ok(CallDecision { hash, decision, reason, arguments })
+    let shown_tools = Some(fields.text("shown_tools").unwrap_or_default());
+    Ok(CallDecision { hash, decision, reason, arguments, shown_tools })
 }
 
 /// `POST /forms/call-stop`.

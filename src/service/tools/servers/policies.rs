@@ -11,6 +11,7 @@ use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::{tool_listings, trusted_tools};
 use turnleaf_tools::built_in;
+use turnleaf_tools::toolbox::listing_hash;
 
 impl Service {
     /// Returns all stored policies of tools, for all chats or for one.
@@ -87,15 +88,18 @@ impl Service {
     }
 
     /// Sets the policy of a server for its tools without one of their own, in all chats. `Allow` holds for the tools
-    /// that the server lists now, as they describe themselves now. `None` removes the policy.
+    /// that the server lists now, as they describe themselves now; with `shown`, the hash of the tools that a person
+    /// saw, only for those. `None` removes the policy.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist or is disabled.
+    /// `NotFound` for a server that does not exist or is disabled; `InvalidField` if it lists other tools than those
+    /// shown.
     pub async fn set_server_policy(
         &self,
         owner: UserId,
         server: &str,
         policy: Option<ToolApprovalPolicy>,
+        shown: Option<&str>,
     ) -> Result<ToolServerView, ServiceError> {
         if !self.tools().has_server(owner, server).await? {
             return Err(ServiceError::NotFound);
@@ -106,6 +110,9 @@ impl Service {
                 let listings = tool_listings::list(self.db(), owner).await?;
                 let tools = self.tools().server_tools(owner, server, &listings);
                 let is_allowed = policy == ToolApprovalPolicy::Allow;
+                if is_allowed && shown.is_some_and(|shown| shown != listing_hash(&tools)) {
+                    return Err(InvalidField::new("confirm", MessageCode::ToolsChanged).into());
+                }
                 let seen = tools.iter().filter(|_| is_allowed).map(|tool| (tool.tool.clone(), tool.schema_hash()));
                 let stored = ServerPolicy { server: server.to_owned(), policy, seen: seen.collect() };
                 server_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
@@ -121,10 +128,11 @@ impl Service {
         &self,
         owner: UserId,
         server: &str,
+        shown: Option<&str>,
     ) -> Result<Option<ServerPolicy>, ServiceError> {
         let policies = server_policies::list(self.db(), owner).await?;
         let before = policies.into_iter().find(|policy| policy.server == server);
-        self.set_server_policy(owner, server, Some(ToolApprovalPolicy::Allow)).await?;
+        self.set_server_policy(owner, server, Some(ToolApprovalPolicy::Allow), shown).await?;
         Ok(before)
     }
 

@@ -1,6 +1,6 @@
 //! What a search is asked for, and what it finds. Results come from strangers: each is cleaned and bounded here.
 
-use chrono::{DateTime, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate};
 use serde_json::{Value, json};
 
 use turnleaf_domain::limits;
@@ -102,7 +102,7 @@ fn day_of(date: &str) -> Option<String> {
     const ISO: &str = "%Y-%m-%d";
     let iso = date.get(..10).and_then(|day| NaiveDate::parse_from_str(day, ISO).ok());
     let day = iso.or_else(|| DateTime::parse_from_rfc2822(date).ok().map(|at| at.date_naive()))?;
-    Some(day.format(ISO).to_string())
+    (1..=9999).contains(&day.year()).then(|| day.format(ISO).to_string())
 }
 
 #[cfg(test)]
@@ -144,6 +144,9 @@ mod tests {
             ("2026-11-22", Some("2026-11-22")),
             ("Thu, 12 Sep 2024 12:00:00 GMT", Some("2024-09-12")),
             ("2026-13-40", None),
+            ("-026-10-01T12:30:00", None),
+            ("+02026-10-01", None),
+            ("0000-10-01", None),
             ("3 days ago", None),
             ("äöüäöü", None),
             ("", None),
