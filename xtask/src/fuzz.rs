@@ -77,12 +77,12 @@ fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
 }
 
 /// Fuzzes all targets as a part of `cargo xtask test`, with a fixed seed, so that a change is judged by its own
-/// effect.
+/// effect, and briefly: the corpus has what longer runs found.
 ///
 /// # Errors
 /// Same as [`run`].
 pub fn run_all() -> Result<()> {
-    fuzz_named(&[], 60, Some(1))
+    fuzz_named(&[], 30, Some(1))
 }
 
 /// Lists the targets: each has a directory in the corpus (`tests/fuzz_corpus.rs` checks this).
