@@ -3,12 +3,14 @@
 //! `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
 //! others hold, `call` one tool call. `lifecycle` chooses the handshake. `program`, `guard`, `lines` and `pipe`
 //! implement the stdio transport; `web`, `http_client`, `http_session` and `event_stream` the HTTP transports.
-//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications;
+//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications and
+//! `elicitation` its questions;
 //! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod call;
 mod config;
 mod content;
+mod elicitation;
 mod error_messages;
 mod event_stream;
 pub mod guard;
@@ -133,6 +135,7 @@ impl McpServers {
             implementation: None,
             tools: Arc::default(),
             unusable: Arc::default(),
+            instructions: None,
             connection: None,
         });
         let secrets = config.secrets();
@@ -193,10 +196,10 @@ impl McpServers {
         key: &McpServerKey,
         tool: &str,
         arguments: Map<String, Value>,
-        _caller: ToolCaller,
+        caller: ToolCaller,
     ) -> RunningCall {
         match self.find(key) {
-            Some(server) => call::start(server, tool.to_owned(), arguments),
+            Some(server) => call::start(server, tool.to_owned(), arguments, caller.owner),
             None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not connected")),
         }
     }

@@ -294,9 +294,10 @@ impl Toolbox for ServiceToolbox {
 
     fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
-        let RunningCall { result: outcome, progress, limit } = self.start_call(call);
+        let RunningCall { result: outcome, progress, limit, questions } = self.start_call(call);
         // Images are re-encoded before a result is stored or shown.
-        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress, limit }
+        let result = Box::pin(async move { redraw_pictures(&*reader, outcome.await).await });
+        RunningCall { result, progress, limit, questions }
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

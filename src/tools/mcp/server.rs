@@ -66,6 +66,8 @@ pub struct McpServerStatus {
     pub tools: Vec<ToolDescription>,
     /// The tools that it lists and that cannot be used.
     pub unusable: Vec<UnusableTool>,
+    /// How it wants its tools to be used, sanitized.
+    pub instructions: Option<String>,
 }
 
 /// Snapshot of a server, published by its supervisor.
@@ -78,6 +80,7 @@ pub struct McpServerSnapshot {
     /// The last listed tools, also while the server is down.
     pub tools: Arc<Vec<ToolDescription>>,
     pub unusable: Arc<Vec<UnusableTool>>,
+    pub instructions: Option<Arc<str>>,
     pub connection: Option<Arc<McpConnection>>,
 }
 
@@ -150,6 +153,7 @@ impl McpServer {
             log: self.log.text(),
             tools: current.tools.to_vec(),
             unusable: current.unusable.to_vec(),
+            instructions: current.instructions.map(|text| self.secrets.redact_known(text.to_string())),
         }
     }
 
