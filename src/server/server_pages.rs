@@ -18,6 +18,7 @@ pub mod compare;
 pub mod confirmation;
 pub mod delete_all;
 pub mod documents;
+pub mod elicitation;
 pub mod error_page;
 pub mod external_link;
 pub mod find_in_chat;

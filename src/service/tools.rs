@@ -3,6 +3,7 @@
 pub mod call_edits;
 pub mod calls;
 pub mod choice;
+pub mod elicitations;
 pub mod servers;
 pub mod toolbox;
 pub mod web_search;
