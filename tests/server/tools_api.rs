@@ -91,7 +91,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
 
 pub async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
     let mut tx = api.house.db.begin().await.unwrap();
-    tool_listings::put(&mut tx, api.house.owner, server, tools, SystemClock.now()).await.unwrap();
+    tool_listings::put(&mut tx, api.house.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 

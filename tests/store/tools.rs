@@ -95,9 +95,9 @@ async fn offered_tools_are_stored_verbatim() {
             hints: vec!["read only".into()],
         };
         let mut tx = db.begin().await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("old")], next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("read"), tool("../x")], next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "a", &[], next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "a", (&[], ""), next_time()).await.unwrap();
         tx.commit().await.unwrap();
         let all = tool_listings::list(db, owner).await.unwrap();
         assert_eq!(all.iter().map(|listing| listing.server.as_str()).collect::<Vec<_>>(), ["a", "files"]);

@@ -6,10 +6,10 @@ use super::messages;
 use super::turns::turn_address;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::InvalidField;
-use crate::ui::elicitation_form::{ElicitationForm, FieldError};
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence};
 use crate::ui::messages::elicitation as words;
+use crate::ui::transcript::elicitation_form::{ElicitationForm, FieldError};
 use turnleaf_service::tools::elicitations::{CONTENT_FIELD, OpenElicitation};
 
 /// The page; after a refusal it keeps what was typed.

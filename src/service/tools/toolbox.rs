@@ -4,6 +4,7 @@
 mod exposure;
 mod gate;
 mod grants;
+mod instructions;
 mod library;
 mod listing_storage;
 pub(crate) mod search_engines;

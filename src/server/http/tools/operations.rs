@@ -3,7 +3,7 @@
 use crate::domain::tool::ToolChoice;
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 use crate::server::http::tools::api::{
-    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerPolicyRequest, SetToolPolicyRequest,
+    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerInstructionsRequest, SetServerPolicyRequest, SetToolPolicyRequest,
     ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
 };
 use crate::server::http::tools::web_search::SetWebSearchRequest;
@@ -98,6 +98,18 @@ pub fn set_server_policy(operation: ApiOperation) -> ApiOperation {
         .request_body::<SetServerPolicyRequest>(json!({ "policy": "ask" }))
         .response::<ToolServerView>(200, "The server with its new permission.")
         .problem_response(422, INVALID_VALUE)
+        .shared_response(404)
+}
+
+pub fn set_server_instructions(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "set_server_instructions", "Sets whether models are offered the instructions of a server.")
+        .add_description(
+            "The instructions follow the system prompt of branches that offer tools of the server. A branch keeps what it \
+            began with, until its tools are refreshed.",
+        )
+        .request_body::<SetServerInstructionsRequest>(json!({ "offered": false }))
+        .response::<ToolServerView>(200, "The server with its new setting.")
         .shared_response(404)
 }
 

@@ -17,7 +17,7 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields};
 use crate::server::http::turns::forms::redirect_to_turn;
 use crate::server::http::turns::tool_calls::{ReplyStatus, reply_response};
 use crate::server::server_pages::elicitation::ElicitationQuestionPage;
-use crate::ui::elicitation_form::field_name;
+use crate::ui::transcript::elicitation_form::field_name;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::elicitations::CONTENT_FIELD;
 

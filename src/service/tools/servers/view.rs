@@ -47,8 +47,19 @@ pub struct ToolServerView {
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
     pub status: ToolServerStatus,
+    /// How it wants its tools to be used, now or last; empty if it does not say. The text is untrusted.
+    pub instructions: String,
+    /// Whether models are offered the instructions.
+    pub offers_instructions: bool,
     /// The tools that it offers, or offered last. All of its texts are untrusted.
     pub tools: Vec<ToolView>,
+}
+
+impl ToolServerView {
+    /// Adds what is known of its instructions.
+    pub fn with_instructions(self, (instructions, offers_instructions): (String, bool)) -> Self {
+        Self { instructions, offers_instructions, ..self }
+    }
 }
 
 /// The status of a server.
@@ -230,6 +241,8 @@ pub fn configured_server_view(
         policy_set_by,
         locked: true,
         status: status_view(status),
+        instructions: String::new(),
+        offers_instructions: true,
         tools,
     }
 }
@@ -265,6 +278,8 @@ pub fn stored_server_view(
         policy_set_by,
         locked: false,
         status,
+        instructions: String::new(),
+        offers_instructions: true,
         tools,
     }
 }

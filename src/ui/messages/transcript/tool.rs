@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
@@ -108,6 +109,7 @@ pub fn tool_state(
             None => localized_word("waiting", "等待中"),
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
+        (ToolStatus::Running, _) if Elicitation::find_open(call).is_some() => localized_word("asks you", "正在向你提问"),
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
         (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && is_flagged("timed_out") => match duration_ms {
