@@ -49,6 +49,8 @@ mod documents;
 mod domain_fixtures;
 #[path = "server/drafts.rs"]
 mod drafts;
+#[path = "server/elicitations.rs"]
+mod elicitations;
 #[path = "server/exports.rs"]
 mod exports;
 #[path = "server/external_links.rs"]

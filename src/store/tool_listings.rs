@@ -35,6 +35,8 @@ pub struct ListedTool {
     pub schema: Value,
     #[serde(default)]
     pub hints: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
 }
 
 /// The last known tools of one server.

@@ -89,6 +89,8 @@ pub struct ToolDescription {
     /// The server's claims about effects (`read only`, `destructive`, `open world`). They are displayed but not
     /// trusted.
     pub hints: Vec<String>,
+    /// A small raster image of the server as `data:` URL. It is displayed but proves nothing.
+    pub icon: Option<String>,
 }
 
 impl ToolDescription {
@@ -125,6 +127,7 @@ impl ToolDescription {
             title: host.map_or_else(|| self.title.clone(), |host| format!("{} ({host})", self.title)),
             schema_hash: self.schema_hash(),
             hidden_characters: 0,
+            hints: self.hints.clone(),
             note: None,
             note_code: None,
             note_args: MessageArgs::new(),

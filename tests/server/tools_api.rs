@@ -86,6 +86,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
         description: description.into(),
         schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
         hints: vec!["read only".into()],
+        icon: None,
     }
 }
 

@@ -266,6 +266,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
         schema: listed.schema.clone(),
         is_harmless: false,
         hints: listed.hints.clone(),
+        icon: listed.icon.clone(),
     }
 }
 
@@ -277,6 +278,7 @@ fn listed(tool: &ToolDescription) -> ListedTool {
         description: tool.description.clone(),
         schema: tool.schema.clone(),
         hints: tool.hints.clone(),
+        icon: tool.icon.clone(),
     }
 }
 

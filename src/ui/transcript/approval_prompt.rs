@@ -84,6 +84,7 @@ fn focus_after_answer(turn: TurnId) {
 fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoView {
     let block = call.id;
     let note = approval_note(&ask);
+    let claims = words::according_to_server(&ask.hints);
     let (name, server) = words::tool_name(&call);
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let target = match ask.server.as_str() {
@@ -117,6 +118,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                 </span>
             </p>
             <p class="ask-note" dir="auto">{effect}</p>
+            {claims.map(|claims| view! { <p class="ask-note" dir="auto">{claims}</p> })}
             {note.map(|note| view! { <p class="ask-note" dir="auto">{note}</p> })}
             <MarkdownText parts class="drawn"/>
             <form method="post" action="/forms/call" class="ask-form no-print" on:submit=decide>

@@ -95,6 +95,9 @@ pub struct ToolView {
     pub sha256: String,
     /// The effects that its server claims. They are shown but never trusted.
     pub hints: Vec<String>,
+    /// A small image of the server as `data:` URL. It is decoration, not a proof of identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
     /// The number of invisible characters in its name and description.
     pub hidden_characters: u32,
     /// The policy when a model calls it.
@@ -189,6 +192,7 @@ pub fn tool_view(
         schema: tool.schema.clone(),
         sha256: hash,
         hints: tool.hints.clone(),
+        icon: tool.icon.clone(),
         hidden_characters: texts.into_iter().map(|text| count_hidden_characters(text)).sum(),
         policy,
         policy_set_by,

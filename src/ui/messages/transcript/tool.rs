@@ -7,7 +7,7 @@ use crate::domain::block::ToolStatus;
 use crate::domain::elicitation::Elicitation;
 use crate::domain::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
-use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{measured_time, number, size};
 use crate::ui::messages::server_messages::tool_title;
 
@@ -180,6 +180,24 @@ pub fn tool_group(calls: ToolCallCounts) -> String {
     } else {
         message!("{calls} · {parts}", "{calls} · {parts}")
     }
+}
+
+/// The effects of a tool as its server claims them; none if it claims nothing.
+pub fn claimed_effects(hints: &[String]) -> Option<String> {
+    let word = |hint: &String| match hint.as_str() {
+        "read only" => localized_word("read-only", "只读").to_owned(),
+        "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
+        "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
+        other => other.to_owned(),
+    };
+    let words: Vec<String> = hints.iter().map(word).collect();
+    (!words.is_empty()).then(|| join_list(&words))
+}
+
+/// Says on an approval question what the server claims, which decides nothing.
+pub fn according_to_server(hints: &[String]) -> Option<String> {
+    let claims = claimed_effects(hints)?;
+    Some(message!("According to the server (not verified): {claims}", "服务器声称（未经核实）：{claims}"))
 }
 
 /// Returns a one-line summary of a call: the last line of its streaming arguments, the reason of its failure, the
