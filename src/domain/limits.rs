@@ -220,6 +220,10 @@ pub const ELICITATION_OPTIONS: usize = 200;
 pub const ELICITATION_MESSAGE_BYTES: usize = 4 << 10;
 pub const ELICITATION_LABEL_BYTES: usize = 500;
 pub const ELICITATION_ANSWER_CHARS: usize = 10_000;
+/// Resources, templates and prompts of a tool server, each; arguments of a prompt; the text of a prompt.
+pub const SERVER_CATALOG_ENTRIES: usize = 500;
+pub const SERVER_PROMPT_ARGUMENTS: usize = 32;
+pub const SERVER_PROMPT_BYTES: usize = 64 << 10;
 /// The length of the reason for a denial.
 pub const DENY_REASON_CHARS: usize = 2_000;
 /// The calculator: the length of its expression, and its time.

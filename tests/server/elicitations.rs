@@ -95,7 +95,10 @@ async fn question_is_stored_and_its_checked_answer_reaches_tool() {
         let given = json!({ "city": "Bergen", "days": 3 });
         assert_eq!(results(&turn), [given.clone()]);
         let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
-        assert_eq!((ended.outcome, ended.content.map(Value::Object)), (Some(ElicitationOutcome::Accepted), Some(given)));
+        assert_eq!(
+            (ended.outcome, ended.content.map(Value::Object)),
+            (Some(ElicitationOutcome::Accepted), Some(given))
+        );
         assert!(matches!(answer(decline).await, Err(ServiceError::Conflict { code: "not_asked", .. })));
         house.check_invariants().await;
         house.close().await;
@@ -107,8 +110,10 @@ async fn model_is_not_told_what_user_declined() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(page()));
     let scripted = provider(asking_steps());
     let log = scripted.log();
-    let registry =
-        turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(Arc::new(scripted), vec!["model-a".into()])]);
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(scripted),
+        vec!["model-a".into()],
+    )]);
     let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
     let (id, block, question) = start_asking(&house, &lab).await;
     let with_content = ElicitationAnswer::Accept(content(json!({ "city": "x" })));
@@ -192,7 +197,8 @@ async fn form_and_api_answer_and_exports_show_answers() {
 
     let (id, block, question) = start_asking(house, &lab).await;
     let path = format!("/api/turns/{id}/calls/{block}/answer");
-    let body = |action: &str, content: Value| json!({ "elicitation_id": question.id, "action": action, "content": content });
+    let body =
+        |action: &str, content: Value| json!({ "elicitation_id": question.id, "action": action, "content": content });
     let (status, _) = api.call("POST", &path, Some(body("decline", json!({ "city": "x" })))).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, problem) = api.call("POST", &path, Some(body("accept", json!({ "city": 3 })))).await;

@@ -97,7 +97,9 @@ async fn offered_tools_are_stored_verbatim() {
         };
         let mut tx = db.begin().await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time())
+            .await
+            .unwrap();
         tool_listings::put(&mut tx, owner, "a", (&[], ""), next_time()).await.unwrap();
         tx.commit().await.unwrap();
         let all = tool_listings::list(db, owner).await.unwrap();
@@ -117,7 +119,9 @@ async fn offered_tools_are_stored_verbatim() {
         assert_eq!((offers(&switched[2]), switched[2].tools.len()), ((String::new(), false), 0));
         let mut tx = db.begin().await.unwrap();
         tool_listings::delete(&mut tx, owner, "new").await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at)
+            .await
+            .unwrap();
         tool_listings::set_offers_instructions(&mut tx, owner, "files", true, next_time()).await.unwrap();
         tool_listings::delete(&mut tx, other, "files").await.unwrap();
         tool_listings::delete(&mut tx, owner, "a").await.unwrap();

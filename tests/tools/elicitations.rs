@@ -85,7 +85,10 @@ async fn forms_that_cannot_be_shown_are_refused() {
     let servers = misbehaving_servers("good");
     for (params, reason) in [
         (json!({ "mode": "url", "message": "x", "url": "javascript:alert(1)", "elicitationId": "1" }), "-32602"),
-        (json!({ "message": "x", "requestedSchema": { "type": "object", "properties": { "a": { "type": "object" } } } }), "error"),
+        (
+            json!({ "message": "x", "requestedSchema": { "type": "object", "properties": { "a": { "type": "object" } } } }),
+            "error",
+        ),
     ] {
         let outcome = call_tool(&servers, "ask_client", asking(params.clone())).await;
         assert!(outcome_text(&outcome).contains(reason), "{params}: {outcome:?}");

@@ -285,9 +285,7 @@ impl ElicitationField {
         };
         match value {
             Value::String(text) => label(text),
-            Value::Array(values) => {
-                values.iter().filter_map(Value::as_str).map(label).collect::<Vec<_>>().join(", ")
-            }
+            Value::Array(values) => values.iter().filter_map(Value::as_str).map(label).collect::<Vec<_>>().join(", "),
             other => other.to_string(),
         }
     }

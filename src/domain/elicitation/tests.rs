@@ -161,8 +161,7 @@ fn question_is_open_only_while_its_call_runs() {
     block.content = fixtures::tool_use("c", "ask", json!({}), ToolStatus::Cancelled);
     assert_eq!((Elicitation::find_open(&block), Elicitation::list(&block)), (None, vec![asked.clone()]));
     let content = Map::from_iter([("c".to_owned(), json!("x"))]);
-    let answered =
-        Elicitation { outcome: Some(ElicitationOutcome::Accepted), content: Some(content), ..asked.clone() };
+    let answered = Elicitation { outcome: Some(ElicitationOutcome::Accepted), content: Some(content), ..asked.clone() };
     assert_eq!(answered.answers(), [("c", "The x".to_owned())]);
     block.content = fixtures::tool_use("c", "ask", json!({}), ToolStatus::Running);
     block.block_metadata = Elicitation::as_metadata(&[answered]);

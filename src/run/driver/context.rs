@@ -164,8 +164,14 @@ impl TurnRun<'_> {
         };
         let not_sent = self.job.resolved_params.not_sent.clone();
         let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
-        let manifest =
-            RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id, found_tools, server_instructions };
+        let manifest = RequestManifest {
+            turns: manifest,
+            not_sent,
+            repair: form,
+            previous_response_id,
+            found_tools,
+            server_instructions,
+        };
         (request, manifest)
     }
 

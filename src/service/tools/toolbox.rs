@@ -25,6 +25,7 @@ use self::search_engines::SearchEngines;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use turnleaf_domain::tool_output::ResourceLink;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_providers::http_client::HttpClient;
@@ -297,9 +298,14 @@ impl Toolbox for ServiceToolbox {
 
     fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
+        let server = call.origin.server().to_owned();
         let RunningCall { result: outcome, progress, limit, questions } = self.start_call(call);
         // Images are re-encoded before a result is stored or shown.
-        let result = Box::pin(async move { redraw_pictures(&*reader, outcome.await).await });
+        let result = Box::pin(async move {
+            let mut outcome = redraw_pictures(&*reader, outcome.await).await;
+            ResourceLink::set_server(&mut outcome.metadata, &server);
+            outcome
+        });
         RunningCall { result, progress, limit, questions }
     }
 

@@ -187,7 +187,8 @@ mod tests {
             "a": { "type": "string", "title": "\u{1b}[1mName\nhere", "default": "9f8e7d6c5b4a3f2e" },
             "b": { "type": "boolean", "description": "key 9f8e7d6c5b4a3f2e" },
         } });
-        let asked = read(json!({ "message": "Who\0?", "requestedSchema": schema, "_meta": { FIELD_ORDER: ["b", "a"] } }));
+        let asked =
+            read(json!({ "message": "Who\0?", "requestedSchema": schema, "_meta": { FIELD_ORDER: ["b", "a"] } }));
         let asked = asked.expect("it can be shown");
         assert_eq!((asked.server.as_str(), asked.message.as_str(), asked.page.is_none()), ("Forge", "Who?", true));
         let fields: Vec<_> = asked.fields.iter().map(|field| (field.name.as_str(), field.is_required)).collect();

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomNotification, ElicitRequestParams, ElicitResult, ElicitationCapability,
@@ -93,6 +94,8 @@ pub struct McpListener {
     /// The running calls, which the server's questions belong to.
     pub calls: RunningCalls,
     pub secrets: SecretSet,
+    /// Counts the changes of the lists of resources and prompts.
+    catalog_changes: Arc<AtomicU64>,
     /// The display name of the server.
     name: Arc<str>,
     /// The version of the protocol that is requested.
@@ -104,7 +107,13 @@ impl McpListener {
     pub fn new(name: &str, secrets: SecretSet, version: ProtocolVersion) -> Self {
         let notifications = broadcast::Sender::new(UNREAD);
         let (list_changed, calls) = (Arc::default(), RunningCalls::default());
-        Self { notifications, list_changed, calls, secrets, name: name.into(), version }
+        let catalog_changes = Arc::default();
+        Self { notifications, list_changed, calls, secrets, catalog_changes, name: name.into(), version }
+    }
+
+    /// Returns how often the lists of resources and prompts have changed.
+    pub fn catalog_changes(&self) -> u64 {
+        self.catalog_changes.load(Ordering::Relaxed)
     }
 }
 
@@ -138,6 +147,14 @@ impl ClientHandler for McpListener {
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.list_changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {

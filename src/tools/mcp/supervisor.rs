@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::service::{ClientServiceExt, Peer, RunningService};
 use rmcp::transport::Transport as Wire;
-use tokio::sync::{Semaphore, broadcast, mpsc, watch};
+use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -236,8 +236,15 @@ impl McpSupervisor {
             known.map(|own| sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, NAME_BYTES));
         let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
-        let connection =
-            McpConnection { number, peer: peer.clone(), listener: listener.clone(), slots, answers, exit: over };
+        let connection = McpConnection {
+            number,
+            peer: peer.clone(),
+            listener: listener.clone(),
+            slots,
+            answers,
+            catalog: Mutex::default(),
+            exit: over,
+        };
         self.current.send_modify(|current| {
             current.implementation = implementation;
             current.instructions = instructions.filter(|text| !text.trim().is_empty()).map(Arc::from);
@@ -316,13 +323,19 @@ impl McpSupervisor {
                     CodedMessage::from(MessageCode::NotStarted).with_cause(CodedMessage::uncoded(error.to_string()))
                 })?;
                 let (pipe, answers) = PipeTransport::new(pipes, log.clone());
-                Ok((Box::pin(connect(pipe, self.listener(), self.handshake.clone(), log)), Some(program), Some(answers)))
+                Ok((
+                    Box::pin(connect(pipe, self.listener(), self.handshake.clone(), log)),
+                    Some(program),
+                    Some(answers),
+                ))
             }
             McpTransport::Http { url, headers, local_network } => {
                 let address = WebServerAddress::new(&self.runtime.http, url, headers, *local_network)?;
                 let handshake = self.handshake.clone();
                 let beginning: BoxFuture<'static, _> = match handshake {
-                    Handshake::EventStream => Box::pin(connect(address.event_stream(), self.listener(), handshake, log)),
+                    Handshake::EventStream => {
+                        Box::pin(connect(address.event_stream(), self.listener(), handshake, log))
+                    }
                     _ => Box::pin(connect(address.streamable(), self.listener(), handshake, log)),
                 };
                 Ok((beginning, None, None))

@@ -74,7 +74,9 @@ pub fn outcome(outcome: Option<ElicitationOutcome>, is_open: bool) -> &'static s
         Some(ElicitationOutcome::Accepted) => localized_word("You answered", "你已回答"),
         Some(ElicitationOutcome::Declined) => localized_word("You declined", "你已拒绝"),
         Some(ElicitationOutcome::Cancelled) => localized_word("You cancelled", "你已取消"),
-        Some(ElicitationOutcome::Completed) => localized_word("Completed on the server’s page", "已在服务器的页面上完成"),
+        Some(ElicitationOutcome::Completed) => {
+            localized_word("Completed on the server’s page", "已在服务器的页面上完成")
+        }
         Some(ElicitationOutcome::Withdrawn) => localized_word("Withdrawn by the server", "服务器已撤回"),
     }
 }

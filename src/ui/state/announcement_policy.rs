@@ -5,7 +5,7 @@ use crate::domain::block::ToolStatus;
 use crate::domain::elicitation::Elicitation;
 use crate::domain::excerpt::{first_words, strip_markdown};
 use crate::domain::user_input_wait::pending_user_input;
-use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::messages::stored_codes::pause_sentence;
 use crate::ui::messages::transcript::{announcements, tool_name};

@@ -65,7 +65,8 @@ impl ElicitationForm<'_> {
                 </p>
             }
         });
-        let goes_to = request.page.is_none().then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
+        let goes_to =
+            request.page.is_none().then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
         view! {
             <MarkdownText parts class="drawn"/>
             {warning}
@@ -114,25 +115,29 @@ impl ElicitationForm<'_> {
         let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
         let error = self.error.as_ref().filter(|error| error.at == at).map(|error| error.sentence.clone());
         let hint = hint_of(field);
-        let described: Vec<&str> =
-            [hint.as_ref().map(|_| hint_id.as_str()), error.as_ref().map(|_| error_id.as_str())]
-                .into_iter()
-                .flatten()
-                .collect();
+        let described: Vec<&str> = [hint.as_ref().map(|_| hint_id.as_str()), error.as_ref().map(|_| error_id.as_str())]
+            .into_iter()
+            .flatten()
+            .collect();
         let input = FieldInput {
             id: id.clone(),
             name: field_name(at),
-            values: self.typed.map_or_else(|| field.default_texts(), |typed| typed.get(at).cloned().unwrap_or_default()),
+            values: self
+                .typed
+                .map_or_else(|| field.default_texts(), |typed| typed.get(at).cloned().unwrap_or_default()),
             described: (!described.is_empty()).then(|| described.join(" ")),
             is_wrong: error.is_some(),
             field,
         };
         let hint = hint.map(|hint| view! { <p class="hint" id=hint_id dir="auto">{hint}</p> });
         let error = error.map(|error| view! { <p class="problem" id=error_id dir="auto">{error}</p> });
-        let optional = (!field.is_required).then(|| view! { <span class="hint">{parenthesized(words::optional())}</span> });
+        let optional =
+            (!field.is_required).then(|| view! { <span class="hint">{parenthesized(words::optional())}</span> });
         let label = field.label().to_owned();
         match field.field_type {
-            ElicitationFieldType::Boolean => view! { <div class="form-field">{input.checkbox(label)}{hint}{error}</div> },
+            ElicitationFieldType::Boolean => {
+                view! { <div class="form-field">{input.checkbox(label)}{hint}{error}</div> }
+            }
             ElicitationFieldType::Choices => view! {
                 <fieldset class="form-field ask-choices" aria-describedby=input.described.clone()>
                     <legend dir="auto">{label}{optional}</legend>

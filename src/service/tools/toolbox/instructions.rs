@@ -90,7 +90,8 @@ mod tests {
     fn servers_of_offered_tools_and_of_search_are_named() {
         let on = ["files/*", "maps/route", "provider/web_search", "calculator"].map(str::to_owned).into();
         let choice = ToolChoice { on, client: Vec::new() };
-        let mut offered = vec![tool("calculator").to_offered_tool(None), tool("read").to_offered_tool(Some(("files", "Files")))];
+        let mut offered =
+            vec![tool("calculator").to_offered_tool(None), tool("read").to_offered_tool(Some(("files", "Files")))];
         let names = |offered: &[OfferedTool]| server_names(&choice, offered).into_iter().collect::<Vec<_>>();
         assert_eq!(names(&offered), [("files".to_owned(), "Files".to_owned())]);
         offered.push(tool_search::describe(&[]).to_offered_tool(None));

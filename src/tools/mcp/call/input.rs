@@ -81,10 +81,12 @@ impl RequiredInput {
                     let request = request.map_err(|why| format!("the server asks for something else: {why}"))?;
                     let is_form = request.page.is_none();
                     let answer = elicitation::to_result(questions.ask(request).await, is_form);
-                    responses.insert(key, serde_json::to_value(answer).unwrap_or_else(|_| json!({ "action": "cancel" })));
+                    responses
+                        .insert(key, serde_json::to_value(answer).unwrap_or_else(|_| json!({ "action": "cancel" })));
                 }
-                let params = params.with_input_responses(responses);
-                Ok(CallToolRequestParams { request_state: state, ..params })
+                let mut params = params.with_input_responses(responses);
+                params.request_state = state;
+                Ok(params)
             }
         }
     }
@@ -104,7 +106,8 @@ mod tests {
 
     #[tokio::test]
     async fn call_is_sent_again_after_pages_and_not_after_decline() {
-        let asked = json!([{ "mode": "url", "url": "https://a.example/x", "message": "Sign in.", "elicitationId": "1" }]);
+        let asked =
+            json!([{ "mode": "url", "url": "https://a.example/x", "message": "Sign in.", "elicitationId": "1" }]);
         for (answer, is_sent) in
             [(ElicitationAnswer::Accept(Default::default()), true), (ElicitationAnswer::Decline, false)]
         {

@@ -19,6 +19,7 @@ define_messages! {
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
+    view_or_attach: "View or attach", "查看或附加";
     by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
@@ -109,7 +110,9 @@ pub fn tool_state(
             None => localized_word("waiting", "等待中"),
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
-        (ToolStatus::Running, _) if Elicitation::find_open(call).is_some() => localized_word("asks you", "正在向你提问"),
+        (ToolStatus::Running, _) if Elicitation::find_open(call).is_some() => {
+            localized_word("asks you", "正在向你提问")
+        }
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
         (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && is_flagged("timed_out") => match duration_ms {
