@@ -1,3 +1,5 @@
+//! Tests of questions: the check of values by their fields, unusable forms, form values, and open questions.
+
 use serde_json::json;
 
 use super::*;
