@@ -17,6 +17,7 @@ use turnleaf_domain::limits::{
     SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
+use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
@@ -196,8 +197,10 @@ pub async fn read_resource(
     let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
     let answer = peer.send_request(ClientRequest::ReadResourceRequest(request)).await;
     let answer = answer.map_err(|error| error_messages::request_error(&error, secrets))?;
-    let contents = serde_json::to_value(answer).unwrap_or_default();
-    content_of(&contents, secrets)
+    let secrets = secrets.clone();
+    // An answer may hold megabytes, so it is cleaned on a blocking thread.
+    let read = move || content_of(&serde_json::to_value(answer).unwrap_or_default(), &secrets);
+    tasks::spawn_blocking(read).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
 }
 
 fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, CodedMessage> {
