@@ -69,8 +69,7 @@ impl TurnRun<'_> {
             Some(CallQuestions { events, open }) => (Some(events), open),
             None => (None, watch::Sender::new(0).subscribe()),
         };
-        let call = &mut step.calls[at];
-        (call.progress, call.questions) = (Some(running.progress), questions);
+        step.calls[at].progress = Some(running.progress);
         // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
         let most: Duration = running.limit + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
@@ -78,6 +77,8 @@ impl TurnRun<'_> {
             CallWork::Over { at, outcome: outcome.unwrap_or_else(timed_out) }
         };
         step.start_work(at, outcome.boxed());
+        // Starting work drops what belonged to earlier work of the call.
+        step.calls[at].questions = questions;
     }
 
     /// Runs a tool that is built into the provider adapter.
