@@ -49,6 +49,8 @@ mod documents;
 mod domain_fixtures;
 #[path = "server/drafts.rs"]
 mod drafts;
+#[path = "server/elicitations.rs"]
+mod elicitations;
 #[path = "server/exports.rs"]
 mod exports;
 #[path = "server/external_links.rs"]
@@ -128,6 +130,8 @@ mod samples;
 mod search;
 #[path = "server/search_engines.rs"]
 mod search_engines;
+#[path = "server/server_instructions.rs"]
+mod server_instructions;
 #[path = "server/server_policies.rs"]
 mod server_policies;
 #[path = "server/session_imports.rs"]

@@ -7,6 +7,8 @@
 mod calls;
 #[path = "tools/credentials.rs"]
 mod credentials;
+#[path = "tools/elicitations.rs"]
+mod elicitations;
 #[path = "tools/hostile_pages.rs"]
 mod hostile_pages;
 #[path = "tools/http_servers.rs"]

@@ -12,6 +12,7 @@ const TOOLS = [
   { name: "tree", title: "Tree", description: "Gives structured content.", inputSchema: TEXT },
   { name: "picture", title: "Picture", description: "Gives an image.", inputSchema: TEXT },
   { name: "long", title: "Long", description: "Gives more than a page shows.", inputSchema: TEXT },
+  { name: "ask", title: "Ask", description: "Asks the user.", inputSchema: TEXT },
   { name: "slow", title: "Slow", description: "Runs until it is let go or stopped.", inputSchema: TEXT },
 ];
 for (let n = 1; n <= Number(extra); n += 1) {
@@ -37,6 +38,26 @@ async function slow(id, params) {
   if (!stopped.has(id)) say({ id, result: text("It took a while.") });
 }
 
+const CITY = {
+  type: "object",
+  required: ["city"],
+  properties: {
+    city: { type: "string", title: "City", minLength: 2 },
+    size: { type: "string", title: "Size", enum: ["s", "l"], enumNames: ["Small", "Large"], default: "l" },
+  },
+};
+const PAGE = { mode: "url", elicitationId: "page-1", url: "https://auth.example/start?x=1" };
+/** The calls that wait for an answer of the user, by the id of the question. */
+const asking = new Map();
+
+/** Asks the user; the answer becomes the result. The text `page` asks for a page instead of a form. */
+function ask(id, query) {
+  const question = `question-${id}`;
+  asking.set(question, id);
+  const params = query === "page" ? { ...PAGE, message: "Sign in." } : { message: "Where to?", requestedSchema: CITY };
+  say({ id: question, method: "elicitation/create", params });
+}
+
 function call(id, params) {
   const query = params.arguments?.text ?? "";
   appendFileSync(log, `${params.name} ${query}\n`);
@@ -53,6 +74,8 @@ function call(id, params) {
       return say({ id, result: { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }] } });
     case "long":
       return say({ id, result: text(`${"A line of many.\n".repeat(8_000)}The end.`) });
+    case "ask":
+      return ask(id, query);
     case "slow":
       return void slow(id, params);
     default:
@@ -61,14 +84,34 @@ function call(id, params) {
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method, params, result, error } = JSON.parse(line);
+  if (method === undefined && asking.has(id)) {
+    say({ id: asking.get(id), result: text(JSON.stringify(result ?? error)) });
+    return asking.delete(id);
+  }
   switch (method) {
     case "initialize": {
       const serverInfo = { name: "test-tools", version: "1.0.0" };
-      return say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
+      const capabilities = { tools: {}, resources: {}, prompts: {} };
+      const instructions = "Search before you delete.";
+      return say({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions } });
     }
     case "tools/list":
       return say({ id, result: { tools: TOOLS } });
+    case "resources/list":
+      return say({ id, result: { resources: [{ uri: "notes://today", name: "Today", mimeType: "text/markdown" }] } });
+    case "resources/templates/list":
+      return say({ id, result: { resourceTemplates: [] } });
+    case "resources/read":
+      return say({ id, result: { contents: [{ uri: params.uri, mimeType: "text/markdown", text: "# Notes of today" }] } });
+    case "prompts/list": {
+      const topic = { name: "topic", required: true };
+      return say({ id, result: { prompts: [{ name: "plan", title: "Plan" }, { name: "review", arguments: [topic] }] } });
+    }
+    case "prompts/get": {
+      const words = params.name === "plan" ? "Plan my day." : `Review ${params.arguments.topic}.`;
+      return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: words } }] } });
+    }
     case "tools/call":
       return call(id, params);
     case "notifications/cancelled":

@@ -29,7 +29,7 @@ export class ToolServer {
 
   static config(dir: string, extra = 0): string {
     const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate"), String(extra)];
-    return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search", "long"]\n`;
+    return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search", "long", "ask"]\n`;
   }
 }
 

@@ -28,6 +28,9 @@ pub struct ApprovalRequest {
     /// The number of invisible characters in the arguments.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden_characters: u32,
+    /// The server's claims about effects (`read only`, `destructive`, `open world`). They decide nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
     /// The English sentence why approval is requested again, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -170,6 +173,7 @@ mod tests {
             schema_hash: "s".into(),
             hash: "h".into(),
             hidden_characters: 3,
+            hints: Vec::new(),
             note: None,
             note_code: None,
             note_args: MessageArgs::new(),

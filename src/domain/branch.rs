@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BranchId, ChatId, TurnId};
+use crate::server_instructions::{ServerInstructions, prompt_with_instructions};
 use crate::tool::OfferedTool;
 
 /// The reason why a branch was created.
@@ -56,6 +57,15 @@ pub struct PromptPrefix {
     pub system_prompt: String,
     /// The offered tools. `None` on branches older than this rule: they use the provider's configured tools.
     pub tools: Option<Vec<OfferedTool>>,
+    /// The instructions of tool servers, which follow the system prompt.
+    pub instructions: Vec<ServerInstructions>,
+}
+
+impl PromptPrefix {
+    /// Returns the system prompt with the instructions of tool servers, as it is sent. `None` if both are empty.
+    pub fn sent_prompt(&self) -> Option<String> {
+        Some(prompt_with_instructions(&self.system_prompt, &self.instructions)).filter(|prompt| !prompt.is_empty())
+    }
 }
 
 /// A chain of turns. Its provider and model never change.

@@ -13,7 +13,8 @@ use crate::exchange::DroppedParam;
 use crate::id::TurnId;
 use crate::notice::is_notice;
 use crate::repair::RequestRepair;
-use crate::tokens::block_tokens;
+use crate::server_instructions::ServerInstructions;
+use crate::tokens::{approx_tokens, block_tokens};
 use crate::turn::{Role, Turn};
 use crate::user_input_wait::is_pause;
 
@@ -96,6 +97,28 @@ pub struct RequestManifest {
     /// The names of the offered tools that a search of the model had found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found_tools: Vec<String>,
+    /// The tool servers whose instructions followed the system prompt, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_instructions: Vec<SentInstructions>,
+}
+
+/// The instructions of a tool server in a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentInstructions {
+    /// The server's id.
+    pub server: String,
+    /// Its display name.
+    pub name: String,
+    /// An estimate.
+    pub approx_tokens: u64,
+}
+
+impl SentInstructions {
+    /// Creates the entry of instructions that are sent.
+    pub fn new(instructions: &ServerInstructions) -> Self {
+        let ServerInstructions { server, name, text } = instructions;
+        Self { server: server.clone(), name: name.clone(), approx_tokens: approx_tokens(text) }
+    }
 }
 
 /// One entry of a manifest: how a turn was sent.

@@ -69,6 +69,19 @@ pub fn is_hidden_character(c: char) -> bool {
     }
 }
 
+/// Returns the text with each hidden character written as its code, such as `[U+200B]`.
+pub fn visible_text(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    let mut shown = 0;
+    for (at, hidden) in find_hidden_characters(text) {
+        visible.push_str(&text[shown..at]);
+        visible.push_str(&format!("[U+{:04X}]", u32::from(hidden)));
+        shown = at + hidden.len_utf8();
+    }
+    visible.push_str(&text[shown..]);
+    visible
+}
+
 /// Replaces NUL with its symbol, because the databases cannot store NUL in text.
 pub fn replace_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text }

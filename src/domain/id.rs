@@ -103,6 +103,8 @@ ids! {
     ProviderId;
     /// A connected tool server.
     ToolServerId;
+    /// A question of a tool server to the user during a call.
+    ElicitationId;
     /// A standing permission for a tool.
     ToolPolicyId;
     /// A rerun: a path whose messages are asked again on another branch.

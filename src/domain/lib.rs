@@ -25,6 +25,7 @@ pub mod derived_text;
 pub mod document_prompt;
 pub mod drop_reason;
 pub mod elapsed;
+pub mod elicitation;
 pub mod event;
 pub mod excerpt;
 pub mod exchange;
@@ -60,6 +61,7 @@ pub mod repair;
 pub mod rerun;
 pub mod segment;
 pub mod selection;
+pub mod server_instructions;
 pub mod sources;
 pub mod stop_reason;
 pub mod text_matcher;
@@ -83,8 +85,8 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, ImportId, ProviderId, RerunId,
-    ToolPolicyId, ToolServerId, TurnId, UserId,
+    BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProviderId,
+    RerunId, ToolPolicyId, ToolServerId, TurnId, UserId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use rerun::Rerun;

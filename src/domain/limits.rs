@@ -4,8 +4,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod search;
+mod tool_servers;
 
 pub use search::*;
+pub use tool_servers::*;
 
 /// The largest plausible count of tokens, bytes, events or millionths of a dollar (`bounded_sum!` repeats it).
 pub const PLAUSIBLE_COUNT: u64 = 1_000_000_000_000;

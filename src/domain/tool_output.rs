@@ -1,7 +1,8 @@
 //! Rendering of tool results for models. The output is deterministic, because any change would invalidate the
 //! provider's prompt cache. Long results are truncated, other content than text is listed, and notes say so.
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::call_edit::CallEdit;
 use crate::limits;
@@ -43,6 +44,34 @@ pub fn value_to_text(result: Value) -> String {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
+    }
+}
+
+/// A link of a result to a resource of its server, in the metadata of the result. The text of the result has it, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceLink {
+    /// The display name; empty if the server gives none.
+    pub name: String,
+    pub uri: String,
+}
+
+impl ResourceLink {
+    /// The keys of the links and of the id of their server.
+    pub const KEY: &str = "resource_links";
+    const SERVER: &str = "resource_server";
+
+    /// Adds the id of the server to metadata with links.
+    pub fn set_server(metadata: &mut Map<String, Value>, server: &str) {
+        if metadata.contains_key(Self::KEY) && !server.is_empty() {
+            metadata.insert(Self::SERVER.to_owned(), server.into());
+        }
+    }
+
+    /// Returns the links of a result with the id of their server; none if that is unknown.
+    pub fn list(metadata: &Value) -> Option<(&str, Vec<Self>)> {
+        let server = metadata.get(Self::SERVER)?.as_str()?;
+        let links = serde_json::from_value(metadata.get(Self::KEY)?.clone()).ok()?;
+        Some((server, links))
     }
 }
 

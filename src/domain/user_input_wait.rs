@@ -1,5 +1,5 @@
-//! User input that a reply waits for: approvals and pauses. Such a reply may wait any time, and a restart leaves it
-//! unchanged.
+//! User input that a reply waits for: approvals, pauses and questions of tool servers. Such a reply may wait any time.
+//! A restart leaves approvals and pauses unchanged.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::call_edit::CallEdit;
+use crate::elicitation::Elicitation;
 use crate::id::BlockId;
 use crate::limits;
 use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
@@ -24,6 +25,16 @@ pub enum UserInputKind {
     Approval,
     /// The decision to continue after a pause.
     Continue,
+    /// The answer to a question of a tool server during a call.
+    Elicitation,
+}
+
+impl UserInputKind {
+    /// Returns true if the input is still awaited after a restart of the server. A question of a tool server is not,
+    /// because its call ends with the process.
+    pub fn outlasts_process(self) -> bool {
+        self != Self::Elicitation
+    }
 }
 
 /// The reason for an automatic pause.
@@ -180,7 +191,15 @@ pub fn pending_user_input(turn: &Turn) -> Option<UserInputKind> {
     if turn.blocks.iter().any(awaits_approval) {
         return Some(UserInputKind::Approval);
     }
-    turn.blocks.iter().any(|block| open_pause_text(block).is_some()).then_some(UserInputKind::Continue)
+    if turn.blocks.iter().any(|block| open_pause_text(block).is_some()) {
+        return Some(UserInputKind::Continue);
+    }
+    turn.blocks.iter().any(|block| Elicitation::find_open(block).is_some()).then_some(UserInputKind::Elicitation)
+}
+
+/// Returns true if the turn waits for input that is still awaited after a restart of the server.
+pub fn outlasts_process(turn: &Turn) -> bool {
+    pending_user_input(turn).is_some_and(UserInputKind::outlasts_process)
 }
 
 #[cfg(test)]

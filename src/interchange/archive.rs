@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::domain::server_instructions::ServerInstructions;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{
     Branch, Chat, CostBasis, DocumentId, Exchange, Failure, GenerationId, ImportOrigin, Turn, TurnId, Usage,
@@ -75,6 +76,9 @@ pub struct ArchivedBranch {
     pub system_prompt: String,
     /// `None` on branches that predate frozen tool lists.
     pub tools: Option<Vec<OfferedTool>>,
+    /// The instructions of tool servers. Absent in archives of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_instructions: Vec<ServerInstructions>,
 }
 
 /// The members of an [`ArchivedBranch`] with a lock.
@@ -84,6 +88,8 @@ struct LockedBranch {
     branch: Branch,
     system_prompt: String,
     tools: Option<Vec<OfferedTool>>,
+    #[serde(default)]
+    server_instructions: Vec<ServerInstructions>,
 }
 
 impl TryFrom<Map<String, Value>> for ArchivedBranch {
@@ -95,8 +101,9 @@ impl TryFrom<Map<String, Value>> for ArchivedBranch {
                 members.insert(name.to_owned(), "".into());
             }
         }
-        let LockedBranch { branch, system_prompt, tools } = serde_json::from_value(members.into())?;
-        Ok(Self { branch, system_prompt, tools })
+        let LockedBranch { branch, system_prompt, tools, server_instructions } =
+            serde_json::from_value(members.into())?;
+        Ok(Self { branch, system_prompt, tools, server_instructions })
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use turnleaf_domain::approval::ApprovalDecision;
-use turnleaf_domain::{BlockId, Failure};
+use turnleaf_domain::elicitation::ElicitationAnswer;
+use turnleaf_domain::{BlockId, ElicitationId, Failure};
 
 /// A person's answer to the question about a call.
 #[derive(Debug, Clone)]
@@ -30,10 +31,19 @@ impl CallDecision {
     }
 }
 
+/// A person's answer to a question of a tool server during a call.
+#[derive(Debug, Clone)]
+pub struct QuestionAnswer {
+    pub question: ElicitationId,
+    /// Its content is checked against the form.
+    pub answer: ElicitationAnswer,
+}
+
 /// A command to a run.
 #[derive(Debug, Clone)]
 pub enum RunCommand {
     Decide { block: BlockId, answer: CallDecision },
+    Answer { block: BlockId, answer: QuestionAnswer },
     StopCall { block: BlockId },
     Continue,
 }

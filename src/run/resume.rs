@@ -3,7 +3,7 @@
 
 use super::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
-use turnleaf_domain::user_input_wait::pending_user_input;
+use turnleaf_domain::user_input_wait::outlasts_process;
 use turnleaf_domain::{ModelParams, Thinking, Turn};
 use turnleaf_store::{StoreError, branches, chats, exchanges, turns};
 
@@ -27,8 +27,8 @@ impl Supervisor {
 
     /// Drives a stored turn that waits for a person, unless it is driven already; returns whether it waits.
     pub async fn resume_waiting_turn(&self, turn: Turn) -> Result<bool, StoreError> {
-        if pending_user_input(&turn).is_none() || self.live_turn(turn.id).is_some() {
-            return Ok(pending_user_input(&turn).is_some());
+        if !outlasts_process(&turn) || self.live_turn(turn.id).is_some() {
+            return Ok(outlasts_process(&turn));
         }
         let Some(owner) = chats::owner_of(self.db(), turn.chat_id).await? else { return Ok(false) };
         let chat = chats::find(self.db(), owner, turn.chat_id).await?;

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use super::ending::{TurnEnding, TurnSpending, closing_events, interruption_events};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::user_input_wait::pending_user_input;
+use turnleaf_domain::user_input_wait::outlasts_process;
 use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids;
@@ -27,7 +27,7 @@ pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<u
     let unfinished = turns::list_unfinished(db).await?;
     let mut ended = 0;
     for turn in &unfinished {
-        let waits = pending_user_input(turn).is_some();
+        let waits = outlasts_process(turn);
         let done = match waits {
             true => interrupt(db, clock, turn.clone()).await,
             false => end_turn(db, clock, turn.clone(), &restart_ending()).await,

@@ -14,6 +14,7 @@ use turnleaf_store::documents;
 use turnleaf_store::documents::purge::DocumentPurgeTarget;
 use turnleaf_store::documents::write;
 
+mod attachments;
 pub mod change;
 pub mod spools;
 pub mod uploads;

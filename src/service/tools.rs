@@ -3,6 +3,8 @@
 pub mod call_edits;
 pub mod calls;
 pub mod choice;
+pub mod elicitations;
+pub mod server_content;
 pub mod servers;
 pub mod toolbox;
 pub mod web_search;

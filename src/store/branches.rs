@@ -11,6 +11,7 @@ use crate::rows::{parse_word, storable_text, to_json, to_word};
 use crate::{Db, StoreError, Tx};
 use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::repair::ProviderState;
+use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
@@ -37,13 +38,14 @@ sql! {
             SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id WHERE c.owner_id = $1 AND b.id = $2 \
             UNION SELECT f.branch_id FROM up JOIN branches b ON b.id = up.id JOIN turns f ON f.id = b.fork_turn_id) \
         SELECT b.id, b.provider, b.model, b.policy FROM up JOIN branches b ON b.id = up.id";
-    OF_RUN = "SELECT system_prompt, tools, provider_state FROM branches WHERE id = $1";
+    OF_RUN = "SELECT system_prompt, tools, server_instructions, provider_state FROM branches WHERE id = $1";
     TOOL_COUNT = "SELECT b.tool_count FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
     SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
     SET_TOOLS = "UPDATE branches SET tools = $2 WHERE id = $1 AND deleted_at IS NULL";
+    SET_INSTRUCTIONS = "UPDATE branches SET server_instructions = $2 WHERE id = $1 AND deleted_at IS NULL";
     EMPTY_OF_CHAT = "SELECT id, provider, model FROM branches \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL ORDER BY id";
     RENAME = "UPDATE branches SET name = $2 WHERE id = $1 AND deleted_at IS NULL";
@@ -96,6 +98,7 @@ from_row!(BranchRow {
 
 const TABLE: &str = "branches";
 const PROVIDER_STATE: &str = "provider_state";
+const INSTRUCTIONS: &str = "server_instructions";
 
 impl BranchRow {
     /// Returns the branch, unless a required value is unreadable. Other unreadable values are recorded in `damages`.
@@ -182,8 +185,8 @@ pub async fn list_on_path(
     rows.into_iter().map(on_path).collect()
 }
 
-/// The prompt, the tools and the provider state of a branch.
-type FrozenRow = (SalvagedText, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
+/// The prompt, the tools, the instructions of tool servers and the provider state of a branch.
+type FrozenRow = (SalvagedText, Lossy<Option<String>>, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
 
 /// Returns the frozen prompt prefix of a branch and its provider state. For a run, which got the branch from its
 /// owner's turn.
@@ -204,7 +207,7 @@ async fn read_frozen(
 ) -> Result<Option<(PromptPrefix, ProviderState)>, StoreError> {
     let row: Option<FrozenRow> =
         with_pool!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
-    let Some((system_prompt, tools, state)) = row else { return Ok(None) };
+    let Some((system_prompt, tools, instructions, state)) = row else { return Ok(None) };
     let mut row = RowReader { table: TABLE, id: branch.uuid(), damages };
     // A branch with an unreadable tool list offers no tools; `None` would offer the current ones.
     let tools = match row.value("tools", tools) {
@@ -212,9 +215,11 @@ async fn read_frozen(
         Some(Some(text)) => Some(row.json("tools", &text).unwrap_or_default()),
         None => Some(Vec::new()),
     };
+    let instructions = row.value(INSTRUCTIONS, instructions).flatten();
+    let instructions = instructions.and_then(|text| row.json(INSTRUCTIONS, &text)).unwrap_or_default();
     let Json(state) = row.value(PROVIDER_STATE, state).unwrap_or_default();
     let system_prompt = row.text("system_prompt", system_prompt);
-    Ok(Some((PromptPrefix { system_prompt, tools }, state)))
+    Ok(Some((PromptPrefix { system_prompt, tools, instructions }, state)))
 }
 
 /// Returns the frozen prompt prefix of a branch. The caller has found the branch by its owner.
@@ -258,6 +263,19 @@ pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> 
         sqlx::query(SET_TOOLS).bind(branch.uuid()).bind(tools).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Replaces the instructions of tool servers that a branch offers. The caller has found the branch by its owner.
+pub async fn set_instructions(
+    tx: &mut Tx,
+    branch: BranchId,
+    instructions: &[ServerInstructions],
+) -> Result<(), StoreError> {
+    let instructions = insertion::instructions_column(instructions)?;
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_INSTRUCTIONS).bind(branch.uuid()).bind(instructions).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Returns the branches of a chat without turns of their own. The caller has locked the chat.

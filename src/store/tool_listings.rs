@@ -11,13 +11,18 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::{from_json, to_json};
+use crate::rows::{from_json, storable_text, to_json};
 use turnleaf_domain::UserId;
 
 sql! {
-    PUT = "INSERT INTO tool_listings (owner_id, server, tools, listed_at) VALUES ($1, $2, $3, $4) \
-        ON CONFLICT (owner_id, server) DO UPDATE SET tools = excluded.tools, listed_at = excluded.listed_at";
-    ALL = "SELECT owner_id, server, tools, listed_at FROM tool_listings WHERE owner_id = $1 ORDER BY server";
+    PUT = "INSERT INTO tool_listings (owner_id, server, tools, instructions, listed_at) VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (owner_id, server) DO UPDATE SET tools = excluded.tools, instructions = excluded.instructions, \
+        listed_at = excluded.listed_at";
+    ALL = "SELECT owner_id, server, tools, instructions, offers_instructions, listed_at FROM tool_listings \
+        WHERE owner_id = $1 ORDER BY server";
+    SET_OFFERS = "INSERT INTO tool_listings (owner_id, server, tools, offers_instructions, listed_at) \
+        VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (owner_id, server) DO UPDATE SET offers_instructions = excluded.offers_instructions";
     DELETE = "DELETE FROM tool_listings WHERE owner_id = $1 AND server = $2";
 }
 
@@ -30,6 +35,8 @@ pub struct ListedTool {
     pub schema: Value,
     #[serde(default)]
     pub hints: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
 }
 
 /// The last known tools of one server.
@@ -37,34 +44,56 @@ pub struct ListedTool {
 pub struct ToolListing {
     pub server: String,
     pub tools: Vec<ListedTool>,
+    /// How the server wants its tools to be used; empty if it does not say.
+    pub instructions: String,
+    /// Whether models are offered the instructions.
+    pub offers_instructions: bool,
     pub listed_at: DateTime<Utc>,
 }
 
-/// Replaces the listing of a server. The tools are stored byte for byte, which the column type of PostgreSQL would
+/// Replaces the listing of a server: its tools and its instructions. The tools are stored byte for byte, which the column type of PostgreSQL would
 /// not do by itself, because approvals refer to the hash of a schema.
 pub async fn put(
     tx: &mut Tx,
     owner: UserId,
     server: &str,
-    tools: &[ListedTool],
+    (tools, instructions): (&[ListedTool], &str),
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let tools = to_json(&tools, "tool_listings", "tools")?;
+    let instructions = storable_text(instructions, "the instructions")?;
     in_tx!(tx, |conn| {
-        sqlx::query(PUT).bind(owner.uuid()).bind(server).bind(Json(tools)).bind(now).execute(conn).await?;
+        let query = sqlx::query(PUT).bind(owner.uuid()).bind(server).bind(Json(tools));
+        query.bind(instructions).bind(now).execute(conn).await?;
     });
     Ok(())
 }
 
-type ListingRow = (Uuid, String, Json<String>, DateTime<Utc>);
+/// Sets whether models are offered the instructions of a server, also before it has listed its tools.
+pub async fn set_offers_instructions(
+    tx: &mut Tx,
+    owner: UserId,
+    server: &str,
+    offers: bool,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let none = to_json(&[(); 0], "tool_listings", "tools")?;
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_OFFERS).bind(owner.uuid()).bind(server).bind(Json(none));
+        query.bind(offers).bind(now).execute(conn).await?;
+    });
+    Ok(())
+}
+
+type ListingRow = (Uuid, String, Json<String>, String, bool, DateTime<Utc>);
 
 /// Returns the listings of an owner's servers, by server name.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError> {
     let rows: Vec<Readable<ListingRow>> =
         with_pool!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
-    let listing = |(owner, server, Json(tools), listed_at): ListingRow| {
+    let listing = |(owner, server, Json(tools), instructions, offers_instructions, listed_at): ListingRow| {
         let tools = from_json(&tools, "tool_listings", "tools", owner)?;
-        Ok::<_, StoreError>(ToolListing { server, tools, listed_at })
+        Ok::<_, StoreError>(ToolListing { server, tools, instructions, offers_instructions, listed_at })
     };
     // An unreadable listing is fetched again when its server is up.
     Ok(keep_decoded(keep_readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))

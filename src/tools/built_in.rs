@@ -131,6 +131,7 @@ fn described_tool(
         schema,
         is_harmless,
         hints: Vec::new(),
+        icon: None,
     }
 }
 

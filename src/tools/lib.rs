@@ -1,13 +1,15 @@
 //! Tools that Turnleaf runs: built-in ones and those of MCP servers. This crate and `service` decide what a call may
 //! do; `run` continues the reply with the result.
 //!
-//! `toolbox` is the interface between a run and the tools, `name` builds wire names, `schema` validates arguments,
+//! `toolbox` is the interface between a run and the tools, `question` carries questions of tools to the user, `name`
+//! builds wire names, `schema` validates arguments,
 //! `result` turns tool output into a stored result, `built_in` holds Turnleaf's own tools, `mcp` those of servers.
 //! `server_file` reads the tool servers of other programs.
 
 pub mod built_in;
 pub mod mcp;
 pub mod name;
+pub mod question;
 pub mod result;
 pub mod schema;
 pub mod server_file;

@@ -1,14 +1,17 @@
 //! MCP servers: programs and addresses that offer tools. This module starts, supervises, restarts and stops them.
 //!
-//! `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
+//! `catalog` lists and reads the resources and prompts of a server. `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
 //! others hold, `call` one tool call. `lifecycle` chooses the handshake. `program`, `guard`, `lines` and `pipe`
 //! implement the stdio transport; `web`, `http_client`, `http_session` and `event_stream` the HTTP transports.
-//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications;
+//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications and
+//! `elicitation` its questions;
 //! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod call;
+pub mod catalog;
 mod config;
 mod content;
+mod elicitation;
 mod error_messages;
 mod event_stream;
 pub mod guard;
@@ -37,6 +40,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use self::catalog::{ResourceContent, ServerCatalog};
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
 use self::lifecycle::Handshake;
 use self::log::ServerOutputLog;
@@ -45,6 +49,7 @@ pub use self::server::{McpServerState, McpServerStatus, McpTimeouts};
 use self::supervisor::{McpRuntime, McpSupervisor};
 use super::result::{CallOutcome, text_result};
 use super::toolbox::{RunningCall, ToolCaller, ToolDescription};
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::http_client::HttpClient;
 
@@ -133,6 +138,7 @@ impl McpServers {
             implementation: None,
             tools: Arc::default(),
             unusable: Arc::default(),
+            instructions: None,
             connection: None,
         });
         let secrets = config.secrets();
@@ -193,12 +199,41 @@ impl McpServers {
         key: &McpServerKey,
         tool: &str,
         arguments: Map<String, Value>,
-        _caller: ToolCaller,
+        caller: ToolCaller,
     ) -> RunningCall {
         match self.find(key) {
-            Some(server) => call::start(server, tool.to_owned(), arguments),
+            Some(server) => call::start(server, tool.to_owned(), arguments, caller.owner),
             None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not connected")),
         }
+    }
+
+    /// Returns the resources and prompts of a server, as last listed.
+    ///
+    /// # Errors
+    /// The reason why they are unknown, as a part of a sentence.
+    pub async fn catalog(&self, key: &McpServerKey) -> Result<Arc<ServerCatalog>, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.catalog().await
+    }
+
+    /// Reads a resource of a server.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, as a part of a sentence.
+    pub async fn read_resource(&self, key: &McpServerKey, uri: &str) -> Result<ResourceContent, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.read_resource(uri).await
+    }
+
+    /// Returns the text of a prompt of a server with these arguments.
+    ///
+    /// # Errors
+    /// The reason why there is none, as a part of a sentence.
+    pub async fn prompt_text(
+        &self,
+        key: &McpServerKey,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<String, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.prompt_text(name, arguments).await
     }
 
     /// Stops all servers and returns when none of their tasks runs. No server can be started afterwards.
@@ -216,6 +251,10 @@ impl McpServers {
     fn lock_servers(&self) -> MutexGuard<'_, BTreeMap<McpServerKey, McpServer>> {
         self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_connected() -> CodedMessage {
+    MessageCode::ServerNotStarted.into()
 }
 
 impl Default for McpServers {

@@ -59,6 +59,7 @@ pub fn describe(servers: &[(String, usize)]) -> ToolDescription {
         }),
         is_harmless: true,
         hints: Vec::new(),
+        icon: None,
     }
 }
 
@@ -254,6 +255,7 @@ mod tests {
             schema: json!({ "type": "object", "properties": { "calendarId": { "description": "Which agenda." } } }),
             is_harmless: false,
             hints: Vec::new(),
+            icon: None,
         };
         described.to_offered_tool(Some((server, server)))
     }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use super::name::wire_name;
+use super::question::CallQuestions;
 use super::result::text_result;
 use turnleaf_domain::approval::ApprovalRequest;
 use turnleaf_domain::hidden_text::count_hidden_characters;
@@ -56,6 +57,8 @@ pub struct RunningCall {
     pub progress: watch::Receiver<Option<ToolProgress>>,
     /// The tool's own limit for the whole call.
     pub limit: Duration,
+    /// The questions of the tool to the user, if it can ask any.
+    pub questions: Option<CallQuestions>,
 }
 
 impl RunningCall {
@@ -66,7 +69,7 @@ impl RunningCall {
 
     /// Creates a call with the usual limit.
     pub fn new(result: BoxFuture<'static, CallResult>, progress: watch::Receiver<Option<ToolProgress>>) -> Self {
-        Self { result, progress, limit: limits::TOOL_TIME }
+        Self { result, progress, limit: limits::TOOL_TIME, questions: None }
     }
 }
 
@@ -86,6 +89,8 @@ pub struct ToolDescription {
     /// The server's claims about effects (`read only`, `destructive`, `open world`). They are displayed but not
     /// trusted.
     pub hints: Vec<String>,
+    /// A small raster image of the server as `data:` URL. It is displayed but proves nothing.
+    pub icon: Option<String>,
 }
 
 impl ToolDescription {
@@ -122,6 +127,7 @@ impl ToolDescription {
             title: host.map_or_else(|| self.title.clone(), |host| format!("{} ({host})", self.title)),
             schema_hash: self.schema_hash(),
             hidden_characters: 0,
+            hints: self.hints.clone(),
             note: None,
             note_code: None,
             note_args: MessageArgs::new(),

@@ -103,6 +103,7 @@ pub fn Composer(
                     <ModelMenu/>
                     <ThinkingMenu/>
                     <ToolsLink tools_on/>
+                    <InsertLink/>
                     <SendButton/>
                 </div>
             </form>
@@ -117,6 +118,17 @@ pub fn Composer(
             <PictureDialog/>
             <ModelPickDialog/>
         </div>
+    }
+}
+
+/// The link to the page that inserts resources and prompts of tool servers. With script, the menus of the message box
+/// lead there.
+#[component]
+fn InsertLink() -> impl IntoView {
+    let chat_id = expect_context::<ComposerState>().chat_id;
+    let page = chat_id.map_or_else(|| "/insert".to_owned(), |id| format!("/insert?chat={id}"));
+    view! {
+        <a class="button bare insert-link without-script" href=page rel="external">{messages::commands::insert().1}</a>
     }
 }
 

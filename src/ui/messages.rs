@@ -7,6 +7,7 @@ pub mod branches;
 pub mod chats;
 pub mod commands;
 pub mod document_quoting;
+pub mod elicitation;
 pub mod keys;
 pub mod model_picker;
 pub mod palette;

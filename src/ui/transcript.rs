@@ -23,6 +23,7 @@ mod copy_button;
 mod delete_row;
 mod edit_link;
 pub mod editor;
+pub mod elicitation_form;
 mod error_reply;
 pub mod focus_entry;
 mod item_places;

@@ -397,7 +397,7 @@ impl TreePlanter<'_> {
         };
         let prefix = match node.model {
             0 => frozen_settings(),
-            1 => PromptPrefix { system_prompt: node.word.clone(), tools: Some(Vec::new()) },
+            1 => PromptPrefix { system_prompt: node.word.clone(), tools: Some(Vec::new()), instructions: Vec::new() },
             _ => PromptPrefix::default(),
         };
         branches::insert(&mut self.tx, &new, &prefix).await.unwrap();

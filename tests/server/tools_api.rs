@@ -86,12 +86,13 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
         description: description.into(),
         schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
         hints: vec!["read only".into()],
+        icon: None,
     }
 }
 
 pub async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
     let mut tx = api.house.db.begin().await.unwrap();
-    tool_listings::put(&mut tx, api.house.owner, server, tools, SystemClock.now()).await.unwrap();
+    tool_listings::put(&mut tx, api.house.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 

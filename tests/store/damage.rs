@@ -103,7 +103,7 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
     let other_chat = send_and_wait(&service, owner, WORDS).await;
     let mut tx = db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &server).await.unwrap();
-    tool_listings::put(&mut tx, owner, "files", &[], next_time()).await.unwrap();
+    tool_listings::put(&mut tx, owner, "files", (&[], ""), next_time()).await.unwrap();
     chat_tools::put(&mut tx, owner, trashed, &ToolChoice::default()).await.unwrap();
     tx.commit().await.unwrap();
     damaged_readers::seed_reader_rows(db, owner).await;

@@ -8,6 +8,7 @@ use turnleaf::domain::branch::{ModelLock, PromptPrefix};
 use turnleaf::domain::chat::ChatSettings;
 use turnleaf::domain::drop_reason::DropReason;
 use turnleaf::domain::message_template::MessageArgs;
+use turnleaf::domain::server_instructions::ServerInstructions;
 use turnleaf::domain::tool::{OfferedTool, ToolSpec};
 use turnleaf::domain::*;
 use uuid::Uuid;
@@ -69,7 +70,10 @@ pub fn frozen_settings() -> PromptPrefix {
         description: "Looks. 看".into(),
         parameters: serde_json::json!({"type": "object", "z": 1, "a": 0.1}),
     };
-    PromptPrefix { system_prompt: "Be \"brief\".".into(), tools: Some(vec![OfferedTool::from_provider(tool)]) }
+    let instructions =
+        vec![ServerInstructions { server: "files".into(), name: "Files".into(), text: "Read \"first\".".into() }];
+    let tools = Some(vec![OfferedTool::from_provider(tool)]);
+    PromptPrefix { system_prompt: "Be \"brief\".".into(), tools, instructions }
 }
 
 pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Exchange {

@@ -207,7 +207,7 @@ async fn branches_of_first_version_get_prompt_of_their_chat() {
         run(&fresh.db, String::leak(rows)).await;
         fresh.db.migrate(None, noon()).await.unwrap();
         let frozen = branches::frozen(&fresh.db, Uuid::from_u128(3).into()).await.unwrap().unwrap();
-        assert_eq!(frozen, PromptPrefix { system_prompt: "Be brief.".into(), tools: None });
+        assert_eq!(frozen, PromptPrefix { system_prompt: "Be brief.".into(), ..PromptPrefix::default() });
     }
 }
 

@@ -93,18 +93,36 @@ async fn offered_tools_are_stored_verbatim() {
             description: "</script>\u{202e}".into(),
             schema: json!({ "z": 1.0, "a": [1e3, null], "type": "object" }),
             hints: vec!["read only".into()],
+            icon: None,
         };
         let mut tx = db.begin().await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("old")], next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("read"), tool("../x")], next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "a", &[], next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time())
+            .await
+            .unwrap();
+        tool_listings::put(&mut tx, owner, "a", (&[], ""), next_time()).await.unwrap();
         tx.commit().await.unwrap();
         let all = tool_listings::list(db, owner).await.unwrap();
         assert_eq!(all.iter().map(|listing| listing.server.as_str()).collect::<Vec<_>>(), ["a", "files"]);
         assert_eq!(all[1].tools, [tool("read"), tool("../x")]);
         assert_eq!(all[1].tools[0].schema.to_string(), tool("read").schema.to_string());
         assert_eq!(tool_listings::list(db, other).await.unwrap(), []);
+        assert_eq!((all[1].instructions.as_str(), all[1].offers_instructions), ("Read \"first\".", true));
         let mut tx = db.begin().await.unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "files", false, next_time()).await.unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "new", false, next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read."), all[1].listed_at).await.unwrap();
+        tx.commit().await.unwrap();
+        let switched = tool_listings::list(db, owner).await.unwrap();
+        let offers = |listing: &tool_listings::ToolListing| (listing.instructions.clone(), listing.offers_instructions);
+        assert_eq!(offers(&switched[1]), ("Read.".to_owned(), false), "a new listing keeps the switch");
+        assert_eq!((offers(&switched[2]), switched[2].tools.len()), ((String::new(), false), 0));
+        let mut tx = db.begin().await.unwrap();
+        tool_listings::delete(&mut tx, owner, "new").await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at)
+            .await
+            .unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "files", true, next_time()).await.unwrap();
         tool_listings::delete(&mut tx, other, "files").await.unwrap();
         tool_listings::delete(&mut tx, owner, "a").await.unwrap();
         tx.commit().await.unwrap();

@@ -252,7 +252,7 @@ async fn check_branch_settings(db: &Db, owner: UserId, with_turns: &Branch) {
     let changed = Branch { name: "side".into(), label, pinned: true, ..empty.clone() };
     assert_eq!(stored, Branch { policy: ContextPolicy::SignaturesOnly, ..changed });
     assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen_settings()));
-    let words = PromptPrefix { system_prompt: "Be long.".into(), tools: None };
+    let words = PromptPrefix { system_prompt: "Be long.".into(), ..PromptPrefix::default() };
     assert_eq!(branches::frozen(db, empty.id).await.unwrap(), Some(words));
     assert_eq!(branches::provider_state(db, empty.id).await.unwrap(), learnt);
     assert_eq!(branches::provider_state(db, with_turns.id).await.unwrap(), ProviderState::default());

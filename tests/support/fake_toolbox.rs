@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use turnleaf::domain::UserId;
 use turnleaf::domain::approval::ToolApprovalPolicy;
+use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationRequest};
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
 use turnleaf_store::{Db, tool_policies};
+use turnleaf_tools::question::question_channel;
 use turnleaf_tools::result::{ResultPart, build_result, text_result};
 use turnleaf_tools::toolbox::{
     CallOutcome, CallResult, GateDecision, NewBlob, RunningCall, ToolCall, ToolDescription, Toolbox,
@@ -37,6 +39,8 @@ pub enum ToolBehavior {
     Missing,
     /// Returns bytes as a new blob that has no row yet.
     ReturnsBlob(&'static [u8]),
+    /// Asks the user this, and returns how the question was answered.
+    Asks(ElicitationRequest),
     /// Returns this text and these images.
     ReturnsImages(&'static str, &'static [&'static [u8]]),
 }
@@ -161,6 +165,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         schema: json!({ "type": "object" }),
         is_harmless: false,
         hints: Vec::new(),
+        icon: None,
     }
 }
 
@@ -251,6 +256,7 @@ impl Toolbox for FakeToolbox {
             blobs: Vec::new(),
             sources: Vec::new(),
         };
+        let (questions, asked) = question_channel();
         let progress = watch::Sender::new(None);
         let updates = progress.subscribe();
         let arguments = call.arguments;
@@ -269,6 +275,10 @@ impl Toolbox for FakeToolbox {
                     gate.notified().await;
                     gives(json!("far enough"))
                 }
+                ToolBehavior::Asks(request) => match questions.ask(request).await {
+                    ElicitationAnswer::Accept(content) => gives(Value::Object(content)),
+                    answer => gives(json!(answer.outcome())),
+                },
                 ToolBehavior::Missing => panic!("it is not there"),
                 ToolBehavior::ReturnsImages(words, images) => {
                     let image = |bytes: &&'static [u8]| ResultPart::Image {
@@ -289,7 +299,7 @@ impl Toolbox for FakeToolbox {
             touched.finish();
             given
         };
-        RunningCall::new(running.boxed(), updates)
+        RunningCall { questions: Some(asked), ..RunningCall::new(running.boxed(), updates) }
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

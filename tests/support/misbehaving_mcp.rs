@@ -155,6 +155,7 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
                     "protocolVersion": params["protocolVersion"],
                     "capabilities": { "tools": { "listChanged": true } },
                     "serverInfo": { "name": name, "version": "1" },
+                    "instructions": instructions(mode),
                 }),
             );
         }
@@ -174,6 +175,15 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         Some(_) => {}
         // This is the client's answer to a request of the server.
         None => send_text_result(&json!(*pending), &message.to_string()),
+    }
+}
+
+/// Returns how the tools are to be used; `null` counts as nothing.
+fn instructions(mode: &str) -> Value {
+    match mode {
+        "instructs" => json!("Call \u{1b}[1mecho\u{1b}[0m first.\0\u{202e}"),
+        "boastful" => json!(cut_key(0)),
+        _ => Value::Null,
     }
 }
 
@@ -317,6 +327,19 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             let method = arguments["method"].as_str().unwrap_or_default();
             send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": arguments["params"] }));
         }
+        // The answer is an error until the user has opened the page.
+        "sign_in" => {
+            static SIGNED_IN: AtomicUsize = AtomicUsize::new(0);
+            if SIGNED_IN.fetch_add(1, Ordering::SeqCst) > 0 {
+                return send_text_result(id, "signed in");
+            }
+            let page = json!({ "mode": "url", "elicitationId": "e-1", "url": "https://auth.example/start",
+                "message": "Sign in." });
+            let error = json!({ "code": -32042, "message": "Sign in first.", "data": { "elicitations": [page] } });
+            send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+        }
+        "complete_page" => send(&json!({ "jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+            "params": { "elicitationId": arguments["id"] } })),
         "environment" => {
             let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
             let folder = std::env::current_dir().unwrap_or_default();

@@ -284,15 +284,11 @@ async fn concurrent_calls_end_independently() {
 }
 
 #[tokio::test]
-async fn client_offers_no_capabilities_to_servers() {
+async fn client_offers_only_elicitation_to_servers() {
     let servers = misbehaving_servers("good");
     let message = json!({ "role": "user", "content": { "type": "text", "text": "hi" } });
     for (method, params) in [
         ("sampling/createMessage", json!({ "messages": [message], "maxTokens": 10 })),
-        (
-            "elicitation/create",
-            json!({ "message": "your key?", "requestedSchema": { "type": "object", "properties": {} } }),
-        ),
         ("roots/list", json!({})),
         ("turnleaf/unknown", json!({})),
     ] {

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use turnleaf::domain::approval::ApprovalRequest;
 use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::elicitation::{
+    Elicitation, ElicitationOutcome, ElicitationPage, ElicitationRequest, parse_fields,
+};
 use turnleaf::domain::fixtures::{block_id, reply, tool_result, tool_use, turn_id};
 use turnleaf::domain::user_input_wait::ReplyPauseReason;
 use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
@@ -35,6 +38,7 @@ fn ask(title: &str) -> ApprovalRequest {
         schema_hash: "s".into(),
         hash: "h-1".into(),
         hidden_characters: 0,
+        hints: Vec::new(),
         note: None,
         note_code: None,
         note_args: BTreeMap::new(),
@@ -415,4 +419,66 @@ fn non_call_block_waits_for_nobody() {
     let mut turn = waiting_turn(vec![Content::text("Hi")]);
     turn.blocks.push(odd);
     assert_silent(&render_turn(turn), "Continue (25 more rounds)");
+}
+
+/// Builds a running reply whose call asks the user.
+fn questioning_turn(outcome: Option<ElicitationOutcome>, page: Option<ElicitationPage>) -> Turn {
+    let schema = json!({ "required": ["city"], "properties": {
+        "city": { "type": "string", "title": "<City>", "description": "Or\u{202e} a village" },
+        "size": { "type": "string", "enum": ["s", "l"], "enumNames": ["Small", "Large"], "default": "l" },
+        "key": { "type": "string", "title": "API key" },
+    } });
+    let fields = if page.is_some() { Vec::new() } else { parse_fields(&schema, &[]).unwrap() };
+    let request = ElicitationRequest { server: "Files".into(), message: "Where <b>to</b>?".into(), fields, page };
+    let content = (outcome == Some(ElicitationOutcome::Accepted))
+        .then(|| json!({ "city": "Bergen", "size": "s" }).as_object().cloned().unwrap());
+    let id = block_id(77).uuid().into();
+    let asked = Elicitation { id, request, asked_at: Default::default(), outcome, content, ended_at: None };
+    with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), Elicitation::as_metadata(&[asked]))
+}
+
+#[test]
+fn question_of_server_is_form_beside_its_call() {
+    let html = render_turn(questioning_turn(None, None));
+    let card = tag(&html, "data-segment=\"tool\"");
+    assert!(card.contains("data-tool-status=\"asking\""), "{card}");
+    for part in [
+        "action=\"/forms/elicitation\"",
+        "&lt;City&gt;",
+        "name=\"field0\"",
+        "Where &lt;b&gt;to&lt;/b&gt;?",
+        "required",
+        "value=\"decline\"",
+        "seems to ask for a secret",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert_text(&html, "“Files” asks you");
+    let declined = render_turn(questioning_turn(Some(ElicitationOutcome::Declined), None));
+    assert!(!declined.contains("/forms/elicitation"), "{declined}");
+}
+
+#[test]
+fn page_of_question_opens_only_through_confirmation() {
+    let url = "https://auth.example/start?x=1";
+    let page = ElicitationPage { url: url.into(), host: "auth.example".into(), elicitation_id: "e".into() };
+    let html = render_turn(questioning_turn(None, Some(page)));
+    assert!(html.contains("/leave?turn=") && !html.contains(&format!("href=\"{url}")), "{html}");
+    assert_text(&html, "Opens auth.example");
+    assert_text(&html, "I’m done");
+}
+
+#[test]
+fn card_shows_answers_and_outcome_of_questions() {
+    let mut turn = questioning_turn(Some(ElicitationOutcome::Accepted), None);
+    let html = render_turn(turn.clone());
+    for words in ["You answered", "Bergen", "Small"] {
+        assert_text(&html, words);
+    }
+    turn = questioning_turn(None, None);
+    turn.blocks[0].content = call(ToolStatus::Cancelled);
+    turn.status = TurnStatus::Cancelled;
+    let html = render_turn(turn);
+    assert_text(&html, "Expired: the call ended before you answered");
+    assert!(!html.contains("/forms/elicitation"), "{html}");
 }

@@ -58,6 +58,17 @@ define_codes! {
     NotADate, "not_a_date", "must be a date such as {example}";
     NotATime, "not_a_time", "is not a valid time";
     NotVisibleAscii, "not_visible_ascii", "must contain only visible ASCII characters";
+    TooLarge, "too_large", "must be at most {most}";
+    TooFewCharacters, "too_few_characters", "must be at least {least} characters";
+    NotAText, "not_a_text", "must be text";
+    NotANumber, "not_a_number", "must be a number";
+    NotAWholeNumber, "not_a_whole_number", "must be a whole number";
+    NotTrueOrFalse, "not_true_or_false", "must be true or false";
+    NotAnEmailAddress, "not_an_email_address", "must be an email address";
+    NotAUri, "not_a_uri", "must be an address such as {example}";
+    NotADateTime, "not_a_date_time", "must be a date and time such as {example}";
+    TooFewChosen, "too_few_chosen", "choose at least {least}";
+    TooManyChosen, "too_many_chosen", "choose at most {most}";
     // Requests and forms.
     IncompleteBody, "incomplete_body", "the request body is incomplete";
     UnknownFormField, "unknown_form_field", "the form has an unknown field";

@@ -108,7 +108,12 @@ pub(super) fn build_branches<'t>(
             policy: ContextPolicy::default(),
             created_at: turn(*first)?.created_at,
         };
-        Some(ArchivedBranch { branch, system_prompt: chat.system_prompt.clone(), tools: Some(Vec::new()) })
+        Some(ArchivedBranch {
+            branch,
+            system_prompt: chat.system_prompt.clone(),
+            tools: Some(Vec::new()),
+            server_instructions: Vec::new(),
+        })
     };
     plan.chains.iter().enumerate().filter_map(row).collect()
 }

@@ -182,7 +182,9 @@ impl<'g> AdditionsBuilder<'g> {
         };
         let id = branch.id;
         let system_prompt = self.added.chat.system_prompt.clone();
-        self.added.branches.push(ArchivedBranch { branch, system_prompt, tools: Some(Vec::new()) });
+        let server_instructions = Vec::new();
+        let tools = Some(Vec::new());
+        self.added.branches.push(ArchivedBranch { branch, system_prompt, tools, server_instructions });
         id
     }
 }

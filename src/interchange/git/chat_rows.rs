@@ -136,7 +136,7 @@ impl ChatSource<'_> {
                 branch.origin = BranchOrigin::Fork;
             }
             let system_prompt = manifest.map(|manifest| manifest.system_prompt.clone()).unwrap_or_default();
-            branches.push(ArchivedBranch { branch, system_prompt, tools: None });
+            branches.push(ArchivedBranch { branch, system_prompt, tools: None, server_instructions: Vec::new() });
         }
         (branches, without_lock)
     }

@@ -2,6 +2,7 @@
 //! are functions, so that each language can order the words.
 
 use crate::domain::elapsed::format_elapsed;
+use crate::domain::elicitation::ElicitationOutcome;
 use crate::domain::segment::ReasoningBlock;
 
 pub const UNTITLED: &str = "Untitled chat";
@@ -29,6 +30,23 @@ pub const IMPORTED_FROM: &str = "Imported from";
 pub const DIFFERENCES: &str = "Differences from the source:";
 pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported unchanged:";
 pub const NO_DIFFERENCES: &str = "Everything was imported.";
+
+/// Names a question of a tool server and how it ended.
+pub fn elicitation(server: &str, outcome: &str) -> String {
+    format!("“{server}” asked ({outcome}):")
+}
+
+/// Says how a question ended.
+pub fn elicitation_outcome(outcome: Option<ElicitationOutcome>) -> &'static str {
+    match outcome {
+        None => "not answered",
+        Some(ElicitationOutcome::Accepted) => "answered",
+        Some(ElicitationOutcome::Declined) => "declined",
+        Some(ElicitationOutcome::Cancelled) => "cancelled",
+        Some(ElicitationOutcome::Completed) => "completed on its page",
+        Some(ElicitationOutcome::Withdrawn) => "withdrawn",
+    }
+}
 
 /// The reason why a reasoning block ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use super::blocks::{MarkdownOptions, write_block, write_image};
 use super::{escaping, messages};
 use crate::domain::block::Content;
 use crate::domain::call_edit::CallEdit;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::export::ExportDetail;
 use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
 use crate::domain::turn::TurnStatus;
@@ -138,8 +139,25 @@ fn tool(out: &mut impl Write, call: &Block, answer: Option<&Block>, options: &Ma
         writeln!(out, "{}\n", messages::MODEL_WROTE)?;
         json(out, written)?;
     }
+    write_elicitations(out, call)?;
     write_result(out, answer, options)?;
     if options.tools == ExportDetail::Folded { unfold(out) } else { Ok(()) }
+}
+
+/// Writes the questions of the tool server during a call, with the user's answers.
+fn write_elicitations(out: &mut impl Write, call: &Block) -> io::Result<()> {
+    for asked in Elicitation::list(call) {
+        let (server, outcome) = (&asked.request.server, messages::elicitation_outcome(asked.outcome));
+        writeln!(out, "{}\n", escaping::escape_inline(&messages::elicitation(server, outcome)))?;
+        escaping::write_quote(out, &asked.request.message)?;
+        if let Some(page) = &asked.request.page {
+            escaping::write_code(out, "", &page.url)?;
+        }
+        for (label, value) in asked.answers() {
+            escaping::write_code(out, "", &format!("{label}: {value}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the result of a call.

@@ -18,8 +18,8 @@ use crate::supervisor::ChatOpening;
 use turnleaf_domain::block::STEP;
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::context::{
-    PathTurn, RawCoverage, ReplayMode, RequestManifest, build_manifest, can_continue_from, current_results_entry,
-    current_steps_entry, has_model_break, omit_kept_by_provider,
+    PathTurn, RawCoverage, ReplayMode, RequestManifest, SentInstructions, build_manifest, can_continue_from,
+    current_results_entry, current_steps_entry, has_model_break, omit_kept_by_provider,
 };
 use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
 use turnleaf_domain::tool::{OfferedTool, ToolLabel};
@@ -137,7 +137,9 @@ impl TurnRun<'_> {
         }
         self.fit_images(&mut history, &mut manifest, &context.state);
         let offered = context.frozen.tools.clone().unwrap_or_default();
-        let found = offered.iter().filter(|tool| tool.is_found).map(|tool| tool.spec.name.clone()).collect();
+        let system = context.frozen.sent_prompt();
+        let server_instructions = context.frozen.instructions.iter().map(SentInstructions::new).collect();
+        let found_tools = offered.iter().filter(|tool| tool.is_found).map(|tool| tool.spec.name.clone()).collect();
         let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.provider_tool_name().is_some());
         let tools = match context.frozen.tools {
             Some(_) => others.into_iter().map(|offered| offered.spec).collect(),
@@ -145,7 +147,7 @@ impl TurnRun<'_> {
         };
         let request = ChatRequest {
             model: self.job.lock.model.clone(),
-            system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
+            system,
             history,
             params: self.job.resolved_params.params.clone(),
             thinking: self.job.resolved_params.thinking,
@@ -162,8 +164,14 @@ impl TurnRun<'_> {
         };
         let not_sent = self.job.resolved_params.not_sent.clone();
         let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
-        let manifest =
-            RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id, found_tools: found };
+        let manifest = RequestManifest {
+            turns: manifest,
+            not_sent,
+            repair: form,
+            previous_response_id,
+            found_tools,
+            server_instructions,
+        };
         (request, manifest)
     }
 

@@ -1,12 +1,14 @@
 //! Tool calls of one step: each call is gated, approved by a person if needed, run concurrently with the others, and
 //! stored with its result as soon as it ends. The model continues when all calls have ended.
 //!
-//! `call` holds the state of a call, `admission` decides whether it runs, `running` runs it, `recording` stores its
-//! changes, `commands` handles commands of people meanwhile, `result_texts` holds the texts for the model.
+//! `call` holds the state of a call, `admission` decides whether it runs, `running` runs it, `questions` asks the user
+//! for its server, `recording` stores its changes, `commands` handles commands of people meanwhile, `result_texts` holds
+//! the texts for the model.
 
 mod admission;
 mod call;
 mod commands;
+mod questions;
 mod recording;
 mod result_texts;
 mod running;
@@ -77,7 +79,9 @@ impl TurnRun<'_> {
             let done = match next {
                 StepEvent::Interrupted(Interrupt::Shutdown) if step.is_asking() => self.leave(&mut step).await,
                 StepEvent::Interrupted(interrupt) => Err(HaltReason::Interrupted(interrupt)),
-                StepEvent::Closing => self.leave(&mut step).await,
+                StepEvent::Closing if step.is_asking() => self.leave(&mut step).await,
+                // A question of a tool server ends with its call, so nothing is left to wait for.
+                StepEvent::Closing => Err(HaltReason::Interrupted(Interrupt::Shutdown)),
                 StepEvent::Command(word) => self.handle_command(&mut step, word).await,
                 StepEvent::Work(work) => self.advance(&mut step, work).await,
                 StepEvent::Late => Err(self.failure(FailureKind::LimitTime).into()),
@@ -139,6 +143,7 @@ impl TurnRun<'_> {
                 let ending = CallEnding::from_outcome(outcome, step.calls.get(at).map(|call| call.began.elapsed()));
                 self.end_call(step, at, ending).await
             }
+            CallWork::Question { at, event } => self.handle_question(step, at, event).await,
             CallWork::Stopped => Ok(()),
         }
     }

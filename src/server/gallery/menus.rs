@@ -15,7 +15,7 @@ use crate::domain::{ModelLock, Role, fixtures};
 use crate::ui::chats::{chat_path, provide_chats};
 use crate::ui::composer::attach_button::DropShade;
 use crate::ui::composer::mention::list::{self, MentionOption};
-use crate::ui::composer::mention::mention_matches::EarlierTurn;
+use crate::ui::composer::mention::mention_matches::{EarlierTurn, MentionMatches};
 use crate::ui::composer::mention::{commands, menu};
 use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
@@ -137,13 +137,17 @@ fn sign_menus() -> AnyView {
         (
             "mention-found",
             attachments::to_mention(),
-            Some(menu::match_options(documents(), None, turns)),
+            Some(menu::match_options(MentionMatches { documents: documents(), turns, ..MentionMatches::default() })),
             attachments::line_range_hint(),
         ),
         (
             "mention-lines",
             attachments::to_mention(),
-            Some(menu::match_options(lines, Some((12, 30)), Vec::new())),
+            Some(menu::match_options(MentionMatches {
+                documents: lines,
+                lines: Some((12, 30)),
+                ..MentionMatches::default()
+            })),
             attachments::line_range_hint(),
         ),
         ("mention-none", attachments::to_mention(), Some(Vec::new()), attachments::nothing_to_mention()),

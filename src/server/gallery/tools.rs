@@ -6,6 +6,7 @@ use super::turns::{streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
 use crate::domain::approval::{self, ApprovalRequest};
 use crate::domain::block::ToolStatus;
+use crate::domain::elicitation::{Elicitation, ElicitationOutcome, ElicitationRequest, parse_fields};
 use crate::domain::message_template::MessageArgs;
 use crate::domain::tool::{ToolLabel, ToolProgress};
 use crate::domain::user_input_wait::ReplyPauseReason;
@@ -22,6 +23,8 @@ pub fn turns() -> Vec<TurnView> {
         turn_view(waiting_for_approval(6)),
         user_turn(7, "Again and again."),
         turn_view(paused(8)),
+        user_turn(9, "Create the repository."),
+        turn_view(asking_user(10)),
     ]
 }
 
@@ -103,11 +106,46 @@ fn waiting_for_approval(ord: i64) -> Turn {
         schema_hash: "0".into(),
         hash: "0".into(),
         hidden_characters: 2,
+        hints: Vec::new(),
         note: None,
         note_code: None,
         note_args: MessageArgs::new(),
     };
     add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
+    turn
+}
+
+/// Returns a reply whose call waits for the user's answer to a question of its server, after another one.
+fn asking_user(ord: i64) -> Turn {
+    let mut turn = fixtures::reply(ord, [Content::text("I create it:"), call("questions", ToolStatus::Running)]);
+    (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
+    let schema = json!({ "required": ["name"], "properties": {
+        "name": { "type": "string", "title": "Name", "maxLength": 100, "default": "leaf" },
+        "visibility": { "type": "string", "enum": ["private", "public"], "enumNames": ["Private", "Public"],
+            "default": "private" },
+        "topics": { "type": "array", "title": "Topics", "items": { "type": "string", "enum": ["rust", "web", "chat"] } },
+        "readme": { "type": "boolean", "title": "Add a README", "default": true },
+    } });
+    let request = |message: &str, fields| ElicitationRequest {
+        server: "Files".into(),
+        message: message.into(),
+        fields,
+        page: None,
+    };
+    let asked = |n: u64, request| Elicitation {
+        id: fixtures::block_id(900 + n).uuid().into(),
+        request,
+        asked_at: turn.created_at,
+        outcome: None,
+        content: None,
+        ended_at: None,
+    };
+    let order = ["name", "visibility", "topics", "readme"].map(str::to_owned);
+    let fields = parse_fields(&schema, &order).unwrap_or_default();
+    let mut before = asked(0, request("May I use your notes?", Vec::new()));
+    before.outcome = Some(ElicitationOutcome::Declined);
+    let asked = [before, asked(1, request("What should the repository be like?", fields))];
+    add_tool_names(&mut turn, |_| Some((Elicitation::KEY, json!(asked))));
     turn
 }
 

@@ -1,6 +1,7 @@
-//! Tools: the API, and the page with its forms.
+//! Tools: the API, the page with its forms, and the resources and prompts of tool servers.
 
 pub mod api;
+pub mod content;
 pub mod import;
 pub mod operations;
 pub mod page;

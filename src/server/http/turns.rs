@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod call_page;
+pub mod elicitations;
 pub mod forms;
 pub mod generations;
 pub mod operations;

@@ -10,7 +10,8 @@ use leptos::prelude::*;
 use super::messages::{self, sent_request as texts};
 use super::turns::turn_address;
 use super::{PageSection, ServerPage};
-use crate::domain::context::{ManifestEntry, RequestManifest};
+use crate::domain::context::{ManifestEntry, RequestManifest, SentInstructions};
+use crate::domain::hidden_text::visible_text;
 use crate::domain::{Cost, CostBasis};
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
@@ -62,6 +63,7 @@ impl SentRequestPage<'_> {
                 <h2 id="request">{texts::request_of(self.sent.index + 1, all)}</h2>
                 {facts(generation, manifest)}
             </section>
+            {manifest.and_then(|manifest| self.instructions(manifest))}
             {manifest.map(|manifest| token_breakdown::draw(self.sent, manifest))}
             <section aria-labelledby="messages">
                 <h2 id="messages">{texts::messages()}</h2>
@@ -73,6 +75,36 @@ impl SentRequestPage<'_> {
             </div>
         }
         .into_any()
+    }
+
+    /// Renders the instructions of tool servers. The branch may have others by now, which are not shown.
+    fn instructions(&self, manifest: &RequestManifest) -> Option<AnyView> {
+        let row = |sent: &SentInstructions| {
+            let known = self.sent.frozen.instructions.iter().find(|known| {
+                known.server == sent.server && SentInstructions::new(known).approx_tokens == sent.approx_tokens
+            });
+            let text = known.map(|known| {
+                view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(&known.text)}</pre> }
+            });
+            view! {
+                <li>
+                    <strong><bdi>{sent.name.clone()}</bdi></strong>" "
+                    <span class="hint">{texts::estimated_tokens(sent.approx_tokens)}</span>
+                    {text}
+                </li>
+            }
+        };
+        let rows: Vec<AnyView> = manifest.server_instructions.iter().map(row).collect();
+        (!rows.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-labelledby="instructions">
+                    <h2 id="instructions">{texts::instructions()}</h2>
+                    <p class="hint">{texts::instructions_hint()}</p>
+                    <ul class="sent-list">{rows}</ul>
+                </section>
+            }
+            .into_any()
+        })
     }
 
     /// Renders links to the reply's other requests.

@@ -47,6 +47,7 @@ impl ToolCallPage {
             <p><a href=format!("{}#ask-{block}", turn_address(turn))>{messages::back_to_chat()}</a></p>
             <p class="lead"><bdi>{ask.title.clone()}</bdi>" · "<bdi>{target(ask)}</bdi></p>
             <p class="hint" dir="auto">{texts::effect(&ask.server)}</p>
+            {texts::according_to_server(&ask.hints).map(|claims| view! { <p class="hint" dir="auto">{claims}</p> })}
             {note.map(|note| view! { <p class="said warn" dir="auto"><Icon name="alert"/><span>{note}</span></p> })}
             {gone.then(|| view! { <p class="said warn"><Icon name="alert"/><span>{words::tool_gone()}</span></p> })}
             <form class="form" method="post" action="/forms/call">
@@ -208,6 +209,7 @@ mod tests {
             title: "<Write>".into(),
             schema_hash: "s".into(),
             hidden_characters: 1,
+            hints: Vec::new(),
             note: None,
             note_code: None,
             note_args: MessageArgs::new(),

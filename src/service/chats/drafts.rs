@@ -40,6 +40,16 @@ impl Service {
         chat: Option<ChatId>,
         blocks: Vec<MessageBlock>,
     ) -> Result<i64, ServiceError> {
+        let new = self.attachments_of(owner, blocks).await?;
+        self.change_attached(owner, chat, |attached| attached.extend(new.iter().cloned())).await
+    }
+
+    /// Returns the attachments that these blocks name, with their cards.
+    pub(crate) async fn attachments_of(
+        &self,
+        owner: UserId,
+        blocks: Vec<MessageBlock>,
+    ) -> Result<Vec<Attachment>, ServiceError> {
         let is_text =
             |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
         if blocks.is_empty() || blocks.iter().any(is_text) {
@@ -50,8 +60,7 @@ impl Service {
             let card = serde_json::from_value(metadata[CARD_KEY].clone()).unwrap_or_default();
             Attachment { content, card }
         };
-        let new: Vec<Attachment> = message.contents.into_iter().zip(message.metadata).map(of_block).collect();
-        self.change_attached(owner, chat, |attached| attached.extend(new.iter().cloned())).await
+        Ok(message.contents.into_iter().zip(message.metadata).map(of_block).collect())
     }
 
     /// Removes the attachment with this key from a draft; does nothing when it is already gone.

@@ -89,7 +89,12 @@ impl Service {
         Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
     }
 
-    async fn send_command(&self, owner: UserId, turn: Turn, command: RunCommand) -> Result<Turn, ServiceError> {
+    pub(super) async fn send_command(
+        &self,
+        owner: UserId,
+        turn: Turn,
+        command: RunCommand,
+    ) -> Result<Turn, ServiceError> {
         let id = turn.id;
         // Right after the server starts, no run may drive the turn yet.
         self.supervisor().resume_waiting_turn(turn).await?;

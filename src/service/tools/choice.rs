@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{ModelLock, PromptPrefix};
+use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin, WEB_SEARCH};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::tool_listings::{self, ToolListing};
@@ -53,7 +54,9 @@ impl Service {
         chat_tools::put(&mut tx, owner, id, &choice).await?;
         for (branch, lock) in branches::list_empty(&mut tx, id).await? {
             let tools = self.offered_tools(owner, &lock, &choice).await;
+            let instructions = self.tools().instructions(owner, &choice, &tools).await;
             branches::set_tools(&mut tx, branch, &tools).await?;
+            branches::set_instructions(&mut tx, branch, &instructions).await?;
         }
         tx.commit().await?;
         self.chat_tools(owner, id).await
@@ -81,7 +84,9 @@ impl Service {
         }
         let choice = self.chat_tool_choice(&chat).await?;
         let tools = self.offered_tools(owner, &branch.lock, &choice).await;
+        let instructions = self.tools().instructions(owner, &choice, &tools).await;
         branches::set_tools(&mut tx, id, &tools).await?;
+        branches::set_instructions(&mut tx, id, &instructions).await?;
         tx.commit().await?;
         Ok((branch, tools))
     }
@@ -92,8 +97,11 @@ impl Service {
         let owner = chat.owner_id;
         let choice = self.chat_tool_choice(chat).await?;
         let chosen: BTreeSet<&str> = choice.on.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
-        let frozen = branches::frozen(self.db(), branch.id).await?.and_then(|frozen| frozen.tools);
-        let Some(mut tools) = frozen.filter(|_| !chosen.is_empty()) else { return Ok(()) };
+        let Some(PromptPrefix { tools: Some(mut tools), instructions, .. }) =
+            branches::frozen(self.db(), branch.id).await?.filter(|_| !chosen.is_empty())
+        else {
+            return Ok(());
+        };
         let server_of = |tool: &OfferedTool| tool.origin.as_ref().map(|origin| origin.server().to_owned());
         let known: BTreeSet<String> = tools.iter().filter_map(server_of).collect();
         let listings = tool_listings::list(self.db(), owner).await?;
@@ -121,6 +129,12 @@ impl Service {
         }
         tools.extend(new);
         branches::set_tools(tx, branch.id, &tools).await?;
+        let present = self.tools().instructions(owner, &choice, &tools).await;
+        let is_new = |one: &ServerInstructions| late.contains(one.server.as_str());
+        let added: Vec<ServerInstructions> = present.into_iter().filter(is_new).collect();
+        if !added.is_empty() {
+            branches::set_instructions(tx, branch.id, &fit_instructions(instructions.into_iter().chain(added))).await?;
+        }
         Ok(())
     }
 

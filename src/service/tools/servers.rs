@@ -102,6 +102,7 @@ impl Service {
                 view::tool_view(Some(&server.id), tool, &policies, of_server, trust)
             });
             view::configured_server_view(server, status(&server.id), of_server, views.collect())
+                .with_instructions(tools.known_instructions(owner, &server.id, &listings))
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
             let listed = tools.server_tools(owner, &row.slug, &listings);
@@ -111,6 +112,7 @@ impl Service {
                 .map(|tool| view::tool_view(Some(&row.slug), tool, &policies, of_server, TrustStatus::Absent));
             let unopened = self.sealer().open_secrets(row).err();
             view::stored_server_view(row, status(&row.slug), (of_server, unopened), views.collect())
+                .with_instructions(tools.known_instructions(owner, &row.slug, &listings))
         });
         Ok(configured.chain(stored).collect())
     }

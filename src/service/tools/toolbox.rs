@@ -4,6 +4,7 @@
 mod exposure;
 mod gate;
 mod grants;
+mod instructions;
 mod library;
 mod listing_storage;
 pub(crate) mod search_engines;
@@ -24,6 +25,7 @@ use self::search_engines::SearchEngines;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use turnleaf_domain::tool_output::ResourceLink;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_providers::http_client::HttpClient;
@@ -265,6 +267,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
         schema: listed.schema.clone(),
         is_harmless: false,
         hints: listed.hints.clone(),
+        icon: listed.icon.clone(),
     }
 }
 
@@ -276,6 +279,7 @@ fn listed(tool: &ToolDescription) -> ListedTool {
         description: tool.description.clone(),
         schema: tool.schema.clone(),
         hints: tool.hints.clone(),
+        icon: tool.icon.clone(),
     }
 }
 
@@ -294,9 +298,15 @@ impl Toolbox for ServiceToolbox {
 
     fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
-        let RunningCall { result: outcome, progress, limit } = self.start_call(call);
+        let server = call.origin.server().to_owned();
+        let RunningCall { result: outcome, progress, limit, questions } = self.start_call(call);
         // Images are re-encoded before a result is stored or shown.
-        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress, limit }
+        let result = Box::pin(async move {
+            let mut outcome = redraw_pictures(&*reader, outcome.await).await;
+            ResourceLink::set_server(&mut outcome.metadata, &server);
+            outcome
+        });
+        RunningCall { result, progress, limit, questions }
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
 use crate::{Service, ServiceError};
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::{ChatId, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_providers::redaction::SecretSet;
@@ -183,7 +184,8 @@ impl Service {
         }
         for branch in tree.take_branches() {
             let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
-            let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
+            let PromptPrefix { system_prompt, tools, instructions: server_instructions } = frozen;
+            let archived = ArchivedBranch { branch, system_prompt, tools, server_instructions };
             out.writer.write_branch(&archived).map_err(unwritable)?;
         }
         out.damaged += tree.damages.count();

@@ -268,7 +268,8 @@ impl Service {
         Ok(())
     }
 
-    /// Returns the prompt prefix for a branch with this lock: the chat's prompt and the present tools of this choice.
+    /// Returns the prompt prefix for a branch with this lock: the chat's prompt, the present tools of this
+    /// choice, and the instructions of their servers.
     pub(crate) async fn freeze_branch(
         &self,
         (owner, system_prompt): (UserId, &str),
@@ -276,7 +277,8 @@ impl Service {
         choice: &ToolChoice,
     ) -> PromptPrefix {
         let tools = self.offered_tools(owner, lock, choice).await;
-        PromptPrefix { system_prompt: system_prompt.to_owned(), tools: Some(tools) }
+        let instructions = self.tools().instructions(owner, choice, &tools).await;
+        PromptPrefix { system_prompt: system_prompt.to_owned(), tools: Some(tools), instructions }
     }
 
     /// Creates a fork in a locked chat.

@@ -7,14 +7,15 @@ use sqlx::types::Json;
 use crate::rows::{storable_text, to_json, to_word};
 use crate::{StoreError, Tx, turns};
 use turnleaf_domain::branch::{Branch, PromptPrefix};
+use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::{BranchId, TurnId};
 
 sql! {
     /// Changes nothing, but locks the chat row, which serializes this with deletions in the chat.
     HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
-        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at, visited_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+        origin, provider_state, label, pinned, policy, system_prompt, tools, server_instructions, created_at, \
+        visited_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
 }
 
 /// Stores a new branch. Its turns, and the turn it forks from, may be inserted later in the same transaction.
@@ -47,6 +48,7 @@ pub async fn insert_first(
     let name = storable_text(&branch.name, "the branch's name")?;
     let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
     let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
+    let instructions = instructions_column(&frozen.instructions)?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(branch.id.uuid())
@@ -64,10 +66,17 @@ pub async fn insert_first(
             .bind(to_word(branch.policy))
             .bind(system_prompt)
             .bind(tools)
+            .bind(instructions)
             .bind(branch.created_at)
             .bind(visited_at)
             .execute(conn)
             .await?;
     });
     Ok(())
+}
+
+/// Returns the stored form of instructions; none for an empty list.
+pub(super) fn instructions_column(instructions: &[ServerInstructions]) -> Result<Option<String>, StoreError> {
+    let is_any = !instructions.is_empty();
+    is_any.then(|| to_json(&instructions, "branches", "server_instructions")).transpose()
 }

@@ -13,7 +13,7 @@ use crate::turns::read;
 use crate::turns::replay::turn_before_events;
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::derived_text::content_text_without_paragraphs;
-use turnleaf_domain::user_input_wait::pending_user_input;
+use turnleaf_domain::user_input_wait::outlasts_process;
 use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
 
 sql! {
@@ -53,7 +53,7 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
             findings.extend(derived.into_iter().flatten());
             attachments::check_turn(db, &turn, findings).await?;
             check_replay(&turn, &events, findings);
-        } else if meanwhile == CheckMode::Stopped && pending_user_input(&fold_events(&turn, &events)).is_none() {
+        } else if meanwhile == CheckMode::Stopped && !outlasts_process(&fold_events(&turn, &events)) {
             findings.push(finding("R5", "turns", turn.id, "it is unfinished and nothing will end it"));
         }
     }

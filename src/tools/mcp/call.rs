@@ -1,12 +1,15 @@
-//! One tool call of a server: sent once, monitored, and cancelled when it is dropped or times out. The call runs in
-//! its own task, so that cancellation completes after the caller has gone.
+//! One tool call of a server: sent once, monitored, and cancelled when it is dropped or times out. A server that needs
+//! input of the user first gets the call again with the answers. The call runs in its own task, so that cancellation
+//! completes after the caller has gone.
 
-use std::sync::Arc;
+mod input;
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    PingRequest, RequestId,
+    PingRequest, RequestId, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
@@ -15,41 +18,51 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::input::RequiredInput;
 use super::listener::{ProgressTail, ServerNotification};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
 use super::{content, error_messages};
+use crate::question::{QuestionSender, question_channel, run_within};
 use crate::result::{CallOutcome, CallResult, text_result};
 use crate::toolbox::RunningCall;
+use turnleaf_domain::UserId;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use turnleaf_domain::limits::{ELICITATION_ROUNDS, SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
 
-/// Starts a call. Dropping the returned handle cancels it.
-pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> RunningCall {
+/// Starts a call for a person. Dropping the returned handle cancels it.
+pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, owner: UserId) -> RunningCall {
     let (progress_sender, progress) = watch::channel(None);
+    let (questions, asked) = question_channel();
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
     let limit = server.config.total.unwrap_or(TOOL_TIME);
-    let call = McpCall { server, progress_sender, stop: stop.clone() };
+    let call = McpCall { server, owner, progress_sender, questions, stop: stop.clone(), pending: Mutex::default() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
         let _is_wanted = is_wanted;
         outcome.await.unwrap_or_else(|_| text_result(CallOutcome::Cancelled, "the call was cancelled"))
     });
-    RunningCall { limit, ..RunningCall::new(outcome, progress) }
+    RunningCall { limit, questions: Some(asked), ..RunningCall::new(outcome, progress) }
 }
 
 struct McpCall {
     server: McpServer,
+    owner: UserId,
     progress_sender: watch::Sender<Option<ToolProgress>>,
+    questions: QuestionSender,
     stop: CancellationToken,
+    /// The request that is not answered yet.
+    pending: Mutex<Option<RequestId>>,
 }
 
 /// The end of a call, before it becomes a result.
 enum CallEnd {
     Answered(CallResult),
+    /// The server needs answers of the user first.
+    NeedsInput(RequiredInput),
     /// The call exceeded a limit; the sentence names it.
     TimedOut(String),
     Stopped,
@@ -58,7 +71,7 @@ enum CallEnd {
 impl McpCall {
     async fn run(self, tool: String, arguments: Map<String, Value>, done: oneshot::Sender<CallResult>) {
         let total = self.server.config.total.unwrap_or(TOOL_TIME);
-        let deadline = Instant::now() + total;
+        let began = Instant::now();
         let late = || CallEnd::TimedOut(format!("the tool took longer than {} s", total.as_secs_f32()));
         let connection = tokio::select! {
             () = self.stop.cancelled() => return,
@@ -74,40 +87,70 @@ impl McpCall {
         };
         let slot = tokio::select! {
             () = self.stop.cancelled() => return,
-            () = sleep_until(deadline) => None,
+            () = sleep_until(began + total) => None,
             slot = connection.slots.clone().acquire_owned() => slot.ok(),
         };
         let Some(_slot) = slot else {
             let _ = done.send(result_of(late()));
             return;
         };
-        let notifications = connection.listener.notifications.subscribe();
-        let request = CallToolRequest::new(CallToolRequestParams::new(tool).with_arguments(arguments));
-        let request = ClientRequest::CallToolRequest(request);
-        let sent = connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let mut handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => {
-                let _ = done.send(self.failure_result(&connection, &error).await);
-                return;
-            }
-        };
+        let _registered = connection.listener.calls.register(self.owner, self.questions.clone());
+        let params = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let left = total.saturating_sub(began.elapsed());
         let end = tokio::select! {
             // `biased`: an answer that has arrived wins over a cancellation or a timeout in the same poll.
             biased;
-            end = self.answer(&connection, &mut handle, notifications) => end,
+            end = run_within(left, self.questions.subscribe_open(), self.exchange(&connection, params)) => {
+                end.unwrap_or_else(late)
+            }
             () = self.stop.cancelled() => CallEnd::Stopped,
-            () = sleep_until(deadline) => late(),
         };
-        let is_answered = matches!(end, CallEnd::Answered(_));
+        let pending = self.take_pending();
         // The receiver is gone if the call was cancelled.
         let _ = done.send(result_of(end));
-        if !is_answered {
-            self.cancel(&connection, &handle.id).await;
+        if let Some(id) = pending {
+            self.cancel(&connection, &id).await;
         }
     }
 
-    /// Waits for the answer while the server shows signs of life; progress and log lines reset the idle timeout.
+    /// Sends the call, and again with the answers of the user while the server needs some.
+    async fn exchange(&self, connection: &McpConnection, mut params: CallToolRequestParams) -> CallEnd {
+        for _ in 0..ELICITATION_ROUNDS {
+            let input = match self.send_once(connection, params.clone()).await {
+                CallEnd::NeedsInput(input) => input,
+                end => return end,
+            };
+            params = match input.collect(&self.questions, params).await {
+                Ok(params) => params,
+                Err(reason) => return CallEnd::Answered(text_result(CallOutcome::Failed, &reason)),
+            };
+        }
+        CallEnd::Answered(text_result(CallOutcome::Failed, "the server asked for input too often"))
+    }
+
+    /// Sends the call once and waits for its answer.
+    async fn send_once(&self, connection: &McpConnection, params: CallToolRequestParams) -> CallEnd {
+        let notifications = connection.listener.notifications.subscribe();
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let mut handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return CallEnd::Answered(self.failure_result(connection, &error).await),
+        };
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.id.clone());
+        let end = self.answer(connection, &mut handle, notifications).await;
+        if matches!(end, CallEnd::Answered(_) | CallEnd::NeedsInput(_)) {
+            self.take_pending();
+        }
+        end
+    }
+
+    fn take_pending(&self) -> Option<RequestId> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Waits for the answer while the server shows signs of life; progress and log lines reset the idle timeout. While
+    /// a question is open, it is the user's turn, and the server may be silent.
     async fn answer(
         &self,
         connection: &McpConnection,
@@ -121,14 +164,14 @@ impl McpCall {
         // Log lines name no call, so they count for this call only if no other call runs.
         let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
         let mut silent_until = Instant::now() + idle;
+        let mut open = self.questions.subscribe_open();
         loop {
+            let is_asking = *open.borrow_and_update() > 0;
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => return CallEnd::Answered(match answer {
-                    Ok(Ok(result)) => content::read_result(result, self.server.secrets.clone()).await,
-                    Ok(Err(error)) => self.failure_result(connection, &error).await,
-                    Err(_) => self.failure_result(connection, &ServiceError::TransportClosed).await,
-                }),
+                answer = &mut handle.rx => {
+                    return self.read_answer(connection, answer.unwrap_or(Err(ServiceError::TransportClosed))).await;
+                }
                 notification = notifications.recv() => match notification {
                     Ok(ServerNotification::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
@@ -151,11 +194,24 @@ impl McpCall {
                     // The sender lives as long as the connection; the answer reports how that ended.
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
-                () = sleep_until(silent_until) => {
+                _ = open.changed() => silent_until = Instant::now() + idle,
+                () = sleep_until(silent_until), if !is_asking => {
                     return CallEnd::TimedOut(format!("the tool sent nothing for {} s", idle.as_secs_f32()));
                 }
             }
         }
+    }
+
+    /// Reads the answer of the server: a result, an error, or what it needs first.
+    async fn read_answer(&self, connection: &McpConnection, answer: Result<ServerResult, ServiceError>) -> CallEnd {
+        let (name, secrets) = (&self.server.config.name, &self.server.secrets);
+        if let Some(input) = RequiredInput::from_answer(&answer, name, secrets) {
+            return CallEnd::NeedsInput(input);
+        }
+        CallEnd::Answered(match answer {
+            Ok(result) => content::read_result(result, secrets.clone()).await,
+            Err(error) => self.failure_result(connection, &error).await,
+        })
     }
 
     fn report_progress(&self, progress: Option<ToolProgress>, tail: &ProgressTail) {
@@ -227,6 +283,8 @@ impl McpCall {
 fn result_of(end: CallEnd) -> CallResult {
     match end {
         CallEnd::Answered(outcome) => outcome,
+        // `McpCall::exchange` answers these.
+        CallEnd::NeedsInput(_) => text_result(CallOutcome::Failed, "the server needs input of the user"),
         CallEnd::TimedOut(words) => text_result(CallOutcome::TimedOut, &words),
         CallEnd::Stopped => text_result(CallOutcome::Cancelled, "the call was cancelled"),
     }

@@ -3,17 +3,20 @@
 
 use bytes::Bytes;
 use rmcp::model::ServerResult;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::sanitizer;
 use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
 use crate::result::repeated_content::StatedContent;
 use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
 use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
+use turnleaf_domain::tool_output::ResourceLink;
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
+/// The number of links to resources that are shown as such.
+const SHOWN_LINKS: usize = 32;
 /// Longest name, address or kind that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 
@@ -38,7 +41,7 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     let content = content.map(Vec::as_slice).unwrap_or_default();
     let structured = structured.filter(|value| !value.is_null()).cloned();
     let (is_text_wanted, structured) = additional_content(content, structured);
-    let mut taken = ContentBudget { secrets, images: 0, bytes: 0 };
+    let mut taken = ContentBudget { secrets, images: 0, bytes: 0, links: Vec::new() };
     let mut parts = Vec::new();
     for part in content.iter().filter(|part| is_text_wanted || !is_text(part)) {
         match taken.part(part) {
@@ -50,7 +53,12 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
         parts.extend(taken.take_binary(&mut value, content));
         value
     });
-    build_redacted_result(secrets, outcome, parts, structured)
+    let links = taken.links;
+    let mut result = build_redacted_result(secrets, outcome, parts, structured);
+    if !links.is_empty() {
+        result.metadata.insert(ResourceLink::KEY.to_owned(), json!(links));
+    }
+    result
 }
 
 /// Returns whether the texts are used, and what of the structured content is.
@@ -93,6 +101,8 @@ struct ContentBudget<'s> {
     secrets: &'s SecretSet,
     images: usize,
     bytes: usize,
+    /// The resources that the result links to.
+    links: Vec<ResourceLink>,
 }
 
 impl ContentBudget<'_> {
@@ -105,6 +115,9 @@ impl ContentBudget<'_> {
             "resource_link" => {
                 let [title, name, uri] = ["title", "name", "uri"].map(|key| self.line(text(key)));
                 let name = if title.is_empty() { name } else { title };
+                if uri == text("uri") && self.links.len() < SHOWN_LINKS {
+                    self.links.push(ResourceLink { name: name.clone(), uri: uri.clone() });
+                }
                 ResultPart::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
             }
             other => ResultPart::Text(format!("(content of type “{}” was omitted)", self.line(other))),
@@ -201,13 +214,11 @@ impl ContentBudget<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use turnleaf_domain::limits::{JSON_DEPTH, TOOL_SHOWN_BYTES};
 
     fn parts(content: Value) -> Vec<ResultPart> {
-        let mut taken = ContentBudget { secrets: &SecretSet::default(), images: 0, bytes: 0 };
+        let mut taken = ContentBudget { secrets: &SecretSet::default(), images: 0, bytes: 0, links: Vec::new() };
         content.as_array().expect("a list").iter().map(|part| taken.part(part)).collect()
     }
 
@@ -261,6 +272,15 @@ mod tests {
         let large = "A".repeat(TOOL_IMAGE_BYTES / 3 * 4 + 64);
         let found = parts(json!([{ "type": "image", "data": large, "mimeType": "image/png" }]));
         assert!(matches!(&found[0], ResultPart::Text(reason) if reason.contains("too large")));
+    }
+
+    #[test]
+    fn resource_links_are_listed_beside_their_text() {
+        let link = |uri: &str| json!({ "type": "resource_link", "uri": uri, "name": "notes" });
+        let answer = json!({ "content": [link("file:///notes.md"), link("x:\u{1b}[1m")] });
+        let read = parse_result(serde_json::from_value(answer).expect("a result"), &SecretSet::default());
+        assert_eq!(read.result, json!("notes: file:///notes.md\n\nnotes: x:"));
+        assert_eq!(read.metadata["resource_links"], json!([{ "name": "notes", "uri": "file:///notes.md" }]));
     }
 
     #[test]

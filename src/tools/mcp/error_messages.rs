@@ -17,7 +17,7 @@ use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;
 
 /// The code of an error that asks a person to open addresses first.
-const URL_REQUIRED: i32 = -32042;
+pub const URL_REQUIRED: i32 = -32042;
 /// Longest message of a server that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 

@@ -6,12 +6,15 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use turnleaf_domain::limits::ELICITATION_FIELDS;
 use turnleaf_providers::surrogates::without_lone_surrogates;
 
 /// Levels of nesting that are kept; `serde_json` reads 127.
 const LEVELS: usize = 120;
 /// The member of a tool's metadata that states whether the tool runs as a task.
 pub const TASK_SUPPORT: &str = "turnleaf.taskSupport";
+/// The member of a question's metadata that lists the names of its fields in the order of the server.
+pub const FIELD_ORDER: &str = "turnleaf.fieldOrder";
 /// Stands for what is nested deeper.
 const TOO_DEEP: &str = "\"(omitted: nested too deeply)\"";
 
@@ -23,13 +26,31 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
     // Invalid UTF-8 is replaced so that the rest of the message is not lost.
     let text = String::from_utf8_lossy(text);
     let text = strip_mark(&text);
-    if let Some(message) = with_task_support(text) {
+    if let Some(message) = with_kept_members(text) {
         return serde_json::from_value(message);
     }
     serde_json::from_str(text).or_else(|error| match repair(text) {
         Cow::Borrowed(_) => Err(error),
         Cow::Owned(repaired) => serde_json::from_str(&repaired),
     })
+}
+
+/// Keeps what the protocol library drops, where the message has such.
+fn with_kept_members(text: &str) -> Option<Value> {
+    with_task_support(text).or_else(|| with_field_order(text))
+}
+
+/// Keeps the order of the fields of a question, which the protocol library sorts by name.
+fn with_field_order(text: &str) -> Option<Value> {
+    if !text.contains("\"requestedSchema\"") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_str(&repair(text)).ok()?;
+    let properties = message.pointer("/params/requestedSchema/properties")?.as_object()?;
+    let order: Value = properties.keys().take(ELICITATION_FIELDS).cloned().collect();
+    let meta = message.get_mut("params")?.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
+    meta.as_object_mut()?.insert(FIELD_ORDER.into(), order);
+    Some(message)
 }
 
 /// Keeps in each listed tool whether it runs only as a task: the protocol library drops where servers state it.
@@ -51,7 +72,7 @@ fn with_task_support(text: &str) -> Option<Value> {
 
 /// Returns the text of a message that is parsed elsewhere, repaired like those of [`parse`].
 pub fn repaired_message(text: &str) -> String {
-    with_task_support(text).map_or_else(|| repair(text).into_owned(), |message| message.to_string())
+    with_kept_members(text).map_or_else(|| repair(text).into_owned(), |message| message.to_string())
 }
 
 /// Returns the message in a form that can be parsed, as far as these repairs go.
@@ -137,6 +158,16 @@ mod tests {
         let found: Value = parse(list.to_string().as_bytes()).expect("it is JSON");
         assert_eq!(found["result"]["tools"][0]["_meta"], json!({ "x": 1, TASK_SUPPORT: "required" }));
         assert_eq!(found["result"]["tools"][1], json!({ "name": "b" }));
+    }
+
+    #[test]
+    fn order_of_fields_is_kept() {
+        let properties = json!({ "z": { "type": "string" }, "a": { "type": "string" } });
+        let asked = json!({ "params": { "requestedSchema": { "properties": properties } } });
+        let found: Value = parse(asked.to_string().as_bytes()).expect("it is JSON");
+        assert_eq!(found["params"]["_meta"][FIELD_ORDER], json!(["z", "a"]));
+        let text = json!({ "result": { "text": "\"requestedSchema\"" } });
+        assert_eq!(parse::<Value>(text.to_string().as_bytes()).expect("it is JSON"), text);
     }
 
     #[test]

@@ -1,28 +1,34 @@
-//! The client side of the MCP protocol: receives progress, log messages and list changes. It offers no capabilities
-//! to servers: no sampling (the trait refuses it by default), no elicitation, no roots.
+//! The client side of the MCP protocol: receives progress, log messages, list changes and questions to the user. It
+//! offers no other capabilities to servers: no sampling (the trait refuses it by default), no roots.
 
 #![expect(deprecated, reason = "servers of earlier versions log and request folders, which is refused")]
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, ErrorData,
-    Implementation, ListRootsRequestMethod, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ClientCapabilities, ClientConfig, CustomNotification, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    ErrorData, FormElicitationCapability, Implementation, ListRootsRequestMethod, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
+use super::elicitation::{self, RunningCalls};
 use super::sanitizer;
+use turnleaf_domain::elicitation::ElicitationAnswer;
 use turnleaf_domain::limits::TOOL_TAIL_LINES;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_providers::redaction::SecretSet;
 
 /// Longest line of progress, in bytes.
 const LINE_BYTES: usize = 300;
+/// Reports that the user finished on the page of a question.
+const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 /// Capacity of the notification channel. Progress beyond it is dropped and only counts as a sign of life.
 const UNREAD: usize = 256;
 
@@ -85,22 +91,41 @@ impl ProgressTail {
 pub struct McpListener {
     pub notifications: broadcast::Sender<ServerNotification>,
     pub list_changed: Arc<Notify>,
-    secrets: SecretSet,
+    /// The running calls, which the server's questions belong to.
+    pub calls: RunningCalls,
+    pub secrets: SecretSet,
+    /// Counts the changes of the lists of resources and prompts.
+    catalog_changes: Arc<AtomicU64>,
+    /// The display name of the server.
+    name: Arc<str>,
     /// The version of the protocol that is requested.
     version: ProtocolVersion,
 }
 
 impl McpListener {
-    /// Creates a listener that redacts these credentials.
-    pub fn new(secrets: SecretSet, version: ProtocolVersion) -> Self {
-        Self { notifications: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets, version }
+    /// Creates a listener for the server with this display name, which redacts these credentials.
+    pub fn new(name: &str, secrets: SecretSet, version: ProtocolVersion) -> Self {
+        let notifications = broadcast::Sender::new(UNREAD);
+        let (list_changed, calls) = (Arc::default(), RunningCalls::default());
+        let catalog_changes = Arc::default();
+        Self { notifications, list_changed, calls, secrets, catalog_changes, name: name.into(), version }
+    }
+
+    /// Returns how often the lists of resources and prompts have changed.
+    pub fn catalog_changes(&self) -> u64 {
+        self.catalog_changes.load(Ordering::Relaxed)
     }
 }
 
 impl ClientHandler for McpListener {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("turnleaf", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), own).with_protocol_version(self.version.clone())
+        let elicitation = ElicitationCapability::default()
+            .with_form(FormElicitationCapability::default())
+            .with_url(UrlElicitationCapability::default());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        ClientConfig::new(capabilities, own).with_protocol_version(self.version.clone())
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -124,16 +149,45 @@ impl ClientHandler for McpListener {
         self.list_changed.notify_one();
     }
 
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+    }
+
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListRootsRequestMethod>())
     }
 
     async fn create_elicitation(
         &self,
-        _: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        params: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>())
+        let meta = serde_json::to_value(&context.meta).unwrap_or_default();
+        let request = elicitation::read_request(&params, &meta, &self.name, &self.secrets)
+            .map_err(|reason| ErrorData::invalid_params(reason, None))?;
+        let is_form = request.page.is_none();
+        let answer = match self.calls.find_asking() {
+            Some(call) => tokio::select! {
+                answer = call.ask(request) => answer,
+                // The server took the question back; dropping the future withdraws it.
+                () = context.ct.cancelled() => ElicitationAnswer::Cancel,
+            },
+            // Nobody waits for a call whose card could show the question.
+            None => ElicitationAnswer::Cancel,
+        };
+        Ok(elicitation::to_result(answer, is_form))
+    }
+
+    async fn on_custom_notification(&self, notification: CustomNotification, _: NotificationContext<RoleClient>) {
+        let id = notification.params.as_ref().and_then(|params| params.get("elicitationId")).and_then(Value::as_str);
+        if let Some(id) = id.filter(|_| notification.method == ELICITATION_COMPLETE) {
+            let id = sanitizer::clean_line(id, &self.secrets, LINE_BYTES);
+            self.calls.complete(&id);
+        }
     }
 }
 

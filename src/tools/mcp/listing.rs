@@ -1,5 +1,7 @@
 //! Lists the tools of a server: all pages, with the usable fields of each tool. Every text is untrusted.
 
+mod icon;
+
 use std::collections::HashSet;
 
 use rmcp::RoleClient;
@@ -7,6 +9,7 @@ use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestPa
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
+use self::icon::ALL_ICONS_BYTES;
 use super::json_repair::TASK_SUPPORT;
 use super::log::ServerOutputLog;
 use super::{error_messages, sanitizer};
@@ -44,6 +47,7 @@ pub async fn list(
     let mut list = ToolList::default();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
+    let mut icon_room = ALL_ICONS_BYTES;
     for _ in 0..PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
@@ -63,7 +67,11 @@ pub async fn list(
                 log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
                 return Ok(list);
             }
-            let described = describe_tool(tool, secrets);
+            let mut described = describe_tool(tool, secrets);
+            if let Ok(tool) = &mut described {
+                tool.icon = tool.icon.take().filter(|icon| icon.len() <= icon_room);
+                icon_room -= tool.icon.as_ref().map_or(0, String::len);
+            }
             let is_cut = tool.get("description").and_then(Value::as_str).is_some_and(is_too_long);
             if let Ok(tool) = described.as_ref()
                 && is_cut
@@ -152,6 +160,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         description: description_of(tool, secrets),
         schema: secrets.redact_value(schema),
         is_harmless: false,
+        icon: icon::read_icon(tool.get("icons")),
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
 }

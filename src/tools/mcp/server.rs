@@ -5,18 +5,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use rmcp::RoleClient;
 use rmcp::service::Peer;
-use tokio::sync::{Semaphore, mpsc, watch};
+use serde_json::{Map, Value};
+use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio::time::{Duration, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::catalog::{self, ResourceContent, ServerCatalog};
 use super::config::McpServerConfig;
 use super::listener::McpListener;
 use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::PendingAnswers;
 use crate::toolbox::{ToolDescription, UnusableTool};
-use turnleaf_domain::{CodedMessage, limits};
+use turnleaf_domain::{CodedMessage, MessageCode, limits};
 use turnleaf_providers::redaction::SecretSet;
 
 /// Timeouts and restart backoff of a server.
@@ -66,6 +68,8 @@ pub struct McpServerStatus {
     pub tools: Vec<ToolDescription>,
     /// The tools that it lists and that cannot be used.
     pub unusable: Vec<UnusableTool>,
+    /// How it wants its tools to be used, sanitized.
+    pub instructions: Option<String>,
 }
 
 /// Snapshot of a server, published by its supervisor.
@@ -78,6 +82,7 @@ pub struct McpServerSnapshot {
     /// The last listed tools, also while the server is down.
     pub tools: Arc<Vec<ToolDescription>>,
     pub unusable: Arc<Vec<UnusableTool>>,
+    pub instructions: Option<Arc<str>>,
     pub connection: Option<Arc<McpConnection>>,
 }
 
@@ -97,6 +102,8 @@ pub struct McpConnection {
     pub slots: Arc<Semaphore>,
     /// The pending answers of a program. `None` for HTTP, where dropping the request is enough.
     pub answers: Option<PendingAnswers>,
+    /// The resources and prompts, with the number of list changes before they were listed.
+    pub catalog: Mutex<Option<(u64, Arc<ServerCatalog>)>>,
     /// How the server exited, once it has.
     pub exit: watch::Receiver<Option<String>>,
 }
@@ -150,6 +157,7 @@ impl McpServer {
             log: self.log.text(),
             tools: current.tools.to_vec(),
             unusable: current.unusable.to_vec(),
+            instructions: current.instructions.map(|text| self.secrets.redact_known(text.to_string())),
         }
     }
 
@@ -194,5 +202,47 @@ impl McpServer {
             }
         });
         found.await.unwrap_or_else(|_| Err("it took too long to start".into()))
+    }
+
+    /// Returns the resources and prompts; lists them if they are unknown or have changed.
+    ///
+    /// # Errors
+    /// The reason why they are unknown, as a part of a sentence.
+    pub async fn catalog(&self) -> Result<Arc<ServerCatalog>, CodedMessage> {
+        let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        // Concurrent requests wait for one list.
+        let mut known = connection.catalog.lock().await;
+        let changes = connection.listener.catalog_changes();
+        if let Some((_, catalog)) = known.as_ref().filter(|(at, _)| *at == changes) {
+            return Ok(catalog.clone());
+        }
+        let listed = self.within_limit(catalog::list(&connection.peer, &self.secrets)).await?;
+        let catalog = Arc::new(listed);
+        *known = Some((changes, catalog.clone()));
+        Ok(catalog)
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, as a part of a sentence.
+    pub async fn read_resource(&self, uri: &str) -> Result<ResourceContent, CodedMessage> {
+        let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        self.within_limit(catalog::read_resource(&connection.peer, &self.secrets, uri)).await
+    }
+
+    /// Returns the text of a prompt.
+    ///
+    /// # Errors
+    /// The reason why there is none, as a part of a sentence.
+    pub async fn prompt_text(&self, name: &str, arguments: Map<String, Value>) -> Result<String, CodedMessage> {
+        let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        self.within_limit(catalog::prompt_text(&connection.peer, &self.secrets, name, arguments)).await
+    }
+
+    /// Bounds a request by the idle limit of calls, because a person waits for it.
+    async fn within_limit<T>(&self, request: impl Future<Output = Result<T, CodedMessage>>) -> Result<T, CodedMessage> {
+        let limit = self.config.idle.unwrap_or(limits::TOOL_IDLE);
+        timeout(limit, request).await.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()))
     }
 }

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::service::{ClientServiceExt, Peer, RunningService};
 use rmcp::transport::Transport as Wire;
-use tokio::sync::{Semaphore, broadcast, mpsc, watch};
+use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
 use super::web::WebServerAddress;
 use super::{error_messages, listing, sanitizer};
-use turnleaf_domain::limits::SERVER_CALLS_AT_ONCE;
+use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::http_client::HttpClient;
@@ -227,15 +227,27 @@ impl McpSupervisor {
     ) -> ServerEnd {
         let StartedServer { service, listener, list } = begun;
         let peer = service.peer().clone();
-        let known = peer.peer_info().and_then(|server| server.server_info.clone());
+        let info = peer.peer_info();
+        let instructions = info.as_ref().and_then(|server| server.instructions.as_deref());
+        let instructions =
+            instructions.map(|text| sanitizer::clean_text(text, &self.secrets, SERVER_INSTRUCTIONS_BYTES));
+        let known = info.as_ref().and_then(|server| server.server_info.clone());
         let implementation =
             known.map(|own| sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, NAME_BYTES));
         let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
-        let connection =
-            McpConnection { number, peer: peer.clone(), listener: listener.clone(), slots, answers, exit: over };
+        let connection = McpConnection {
+            number,
+            peer: peer.clone(),
+            listener: listener.clone(),
+            slots,
+            answers,
+            catalog: Mutex::default(),
+            exit: over,
+        };
         self.current.send_modify(|current| {
             current.implementation = implementation;
+            current.instructions = instructions.filter(|text| !text.trim().is_empty()).map(Arc::from);
             current.put_list(list);
             current.connection = Some(Arc::new(connection));
         });
@@ -303,7 +315,7 @@ impl McpSupervisor {
         (BoxFuture<'static, Result<StartedServer, ServerEnd>>, Option<GuardedProgram>, Option<PendingAnswers>),
         CodedMessage,
     > {
-        let (log, secrets) = (self.log.clone(), self.secrets.clone());
+        let log = self.log.clone();
         match &self.config.transport {
             McpTransport::Program { argv, env, folder } => {
                 let started = program::start(&self.runtime.guard, argv, env, folder.as_deref(), &log);
@@ -311,18 +323,29 @@ impl McpSupervisor {
                     CodedMessage::from(MessageCode::NotStarted).with_cause(CodedMessage::uncoded(error.to_string()))
                 })?;
                 let (pipe, answers) = PipeTransport::new(pipes, log.clone());
-                Ok((Box::pin(connect(pipe, self.handshake.clone(), secrets, log)), Some(program), Some(answers)))
+                Ok((
+                    Box::pin(connect(pipe, self.listener(), self.handshake.clone(), log)),
+                    Some(program),
+                    Some(answers),
+                ))
             }
             McpTransport::Http { url, headers, local_network } => {
                 let address = WebServerAddress::new(&self.runtime.http, url, headers, *local_network)?;
                 let handshake = self.handshake.clone();
                 let beginning: BoxFuture<'static, _> = match handshake {
-                    Handshake::EventStream => Box::pin(connect(address.event_stream(), handshake, secrets, log)),
-                    _ => Box::pin(connect(address.streamable(), handshake, secrets, log)),
+                    Handshake::EventStream => {
+                        Box::pin(connect(address.event_stream(), self.listener(), handshake, log))
+                    }
+                    _ => Box::pin(connect(address.streamable(), self.listener(), handshake, log)),
                 };
                 Ok((beginning, None, None))
             }
         }
+    }
+
+    /// Returns the client side of the next connection.
+    fn listener(&self) -> McpListener {
+        McpListener::new(&self.config.name, self.secrets.clone(), self.handshake.version())
     }
 
     /// Returns the limit for the start: the server's own, or the general one.
@@ -347,11 +370,11 @@ impl McpSupervisor {
 
 async fn connect(
     wire: impl Wire<RoleClient> + 'static,
+    listener: McpListener,
     handshake: Handshake,
-    secrets: SecretSet,
     log: ServerOutputLog,
 ) -> Result<StartedServer, ServerEnd> {
-    let listener = McpListener::new(secrets.clone(), handshake.version());
+    let secrets = listener.secrets.clone();
     let service = listener.clone().serve_with_lifecycle(wire, handshake.mode()).await;
     let service = service.map_err(|error| {
         let problem = error_messages::start_error(&error, &secrets);

@@ -7,6 +7,7 @@ pub mod list;
 pub mod mention_matches;
 pub mod menu;
 pub mod menus;
+mod prompts;
 mod turns;
 
 use leptos::html;

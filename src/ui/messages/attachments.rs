@@ -35,6 +35,7 @@ define_messages! {
     line_range_hint: "Add :12-30 after a title to quote those lines.", "在标题后输入 :12-30 可引用这些行。";
     document_search_failed: "Could not search documents.", "无法查找文档。";
     not_read: "Could not read the document.", "无法读取该文档。";
+    resource_not_read: "Could not read the resource.", "无法读取该资源。";
     not_there: "no longer available", "已不存在";
     whole_picture: "Full-size image", "完整图片";
 }

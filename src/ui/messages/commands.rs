@@ -4,6 +4,7 @@ use crate::ui::locale::{define_messages, localized_word, plural_message};
 
 define_messages! {
     commands: "Commands", "命令";
+    prompt_failed: "Could not read the prompt.", "无法读取该提示词。";
     escape_hint: "Press Esc to keep it as text.", "按 Esc 保留为文字。";
 }
 
@@ -20,6 +21,7 @@ names! {
     model: "Choose a model", "选择模型";
     branch: "Switch model in a new branch", "在新分支中换用其他模型";
     attach: "Attach files", "添加附件";
+    insert: "Insert from a server", "从服务器插入";
     find: "Find in chat", "在对话中查找";
     tree: "Chat tree", "对话树";
     settings: "Chat settings", "对话设置";

@@ -2,9 +2,10 @@
 //! tokens. A pure state machine; the follower of the reply supplies the time.
 
 use crate::domain::block::ToolStatus;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::excerpt::{first_words, strip_markdown};
 use crate::domain::user_input_wait::pending_user_input;
-use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::messages::stored_codes::pause_sentence;
 use crate::ui::messages::transcript::{announcements, tool_name};
@@ -47,7 +48,7 @@ pub struct AnnouncementPolicy {
     is_answering: bool,
     has_tools: bool,
     /// The questions that were announced.
-    announced: Vec<BlockId>,
+    announced: Vec<u128>,
     waiting: Option<String>,
     is_over: bool,
 }
@@ -134,25 +135,29 @@ impl AnnouncementPolicy {
     fn next_question(&mut self, turn: &Turn) -> Option<String> {
         let mut question = None;
         for block in &turn.blocks {
-            let announcement = question_of(block);
-            if announcement.is_some() && !self.announced.contains(&block.id) {
-                self.announced.push(block.id);
-                question = announcement;
+            let Some((key, announcement)) = question_of(block) else { continue };
+            if !self.announced.contains(&key) {
+                self.announced.push(key);
+                question = Some(announcement);
             }
         }
         question
     }
 }
 
-/// Returns the question of a block.
-fn question_of(block: &Block) -> Option<String> {
+/// Returns the question of a block, with its key: a call may be approved and then ask several times.
+fn question_of(block: &Block) -> Option<(u128, String)> {
+    let keys = || keymap::key_hint(KeyCommand::NextPart);
+    let of_block = |announcement: String| (block.id.as_u128(), announcement);
     match &block.content {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
-            Some(announcements::asks_permission(&tool_name(block).0, &keymap::key_hint(KeyCommand::NextPart)))
+            Some(of_block(announcements::asks_permission(&tool_name(block).0, &keys())))
         }
-        _ => {
-            pause_sentence(block).map(|reason| announcements::paused(&reason, &keymap::key_hint(KeyCommand::NextPart)))
+        Content::ToolUse { status: ToolStatus::Running, .. } => {
+            let asked = Elicitation::find_open(block)?;
+            Some((asked.id.as_u128(), announcements::asks_user(&asked.request.server, &keys())))
         }
+        _ => pause_sentence(block).map(|reason| of_block(announcements::paused(&reason, &keys()))),
     }
 }
 

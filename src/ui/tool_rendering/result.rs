@@ -7,6 +7,8 @@ use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::PictureView;
 use super::{hidden_characters, json, picture};
 use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::tool_output::ResourceLink;
+use crate::domain::url_encoding::encode;
 use crate::domain::{Block, Content, TurnId, limits};
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::standalone::file_elsewhere;
@@ -37,6 +39,7 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
     }
     cut(&mut html, metadata, is_text && shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
+    resource_links(&mut html, metadata, turn);
     cleaned(&mut html, metadata, &whole);
     html.close();
     MarkupPart::new(html.finish())
@@ -98,6 +101,25 @@ fn files(html: &mut Html, metadata: &Value) {
         html.text(&words::file(mime, bytes));
         html.close();
     }
+}
+
+/// Writes the links of a result to resources of its server. Each leads to a page of ours that shows and attaches it;
+/// nothing is read before.
+fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
+    let Some((server, links)) = ResourceLink::list(metadata).filter(|_| standalone_context().is_none()) else { return };
+    if links.is_empty() {
+        return;
+    }
+    html.open(Element::Ul, &[(Attribute::Class, "resource-links")]);
+    for ResourceLink { name, uri } in links.iter().take(limits::TOOL_IMAGES) {
+        let address = format!("/insert/view?server={}&uri={}&turn={turn}", encode(server), encode(uri));
+        html.open(Element::Li, &[(Attribute::Dir, "auto")]);
+        hidden_characters::write_revealed(html, if name.is_empty() { uri } else { name });
+        html.text(" · ");
+        html.text_element(Element::A, &[(Attribute::Href, &address), REL], words::view_or_attach());
+        html.close();
+    }
+    html.close();
 }
 
 /// Writes the note on characters that were removed before the result was stored, and on hidden ones that are in it.

@@ -1,18 +1,21 @@
-//! Prompts of a reply that waits for a person: whether a tool may run, whether a paused reply continues. They are at
-//! the end of the reply, where reading ends, and never inside a disclosure.
+//! Prompts of a reply that waits for a person: whether a tool may run, what its server asks, whether a paused reply
+//! continues. They are at the end of the reply, where reading ends, and never inside a disclosure.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
+use super::elicitation_form::ElicitationForm;
 use super::turn_heading::heading_id;
 use crate::browser::focus;
 use crate::domain::approval::ApprovalRequest;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::{Block, BlockId, TurnId, limits};
 use crate::ui::composer::send_button::STOP_FORM;
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::markdown::view::MarkdownText;
+use crate::ui::messages::elicitation as elicitation_words;
 use crate::ui::messages::stored_codes::{approval_note, pause_sentence};
 use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
@@ -25,13 +28,15 @@ pub const PROMPT_SELECTOR: &str = ".ask";
 #[derive(Clone, PartialEq)]
 enum Prompt {
     Approval(Box<(ApprovalRequest, Block)>),
+    Elicitation(BlockId, Box<Elicitation>),
     Pause(BlockId, String),
 }
 
 impl Prompt {
     fn from_block(block: &Block) -> Option<Self> {
         let approval = || Some(Self::Approval(Box::new((ApprovalRequest::from_block(block)?, block.clone()))));
-        approval().or_else(|| Some(Self::Pause(block.id, pause_sentence(block)?)))
+        let elicitation = || Some(Self::Elicitation(block.id, Box::new(Elicitation::find_open(block)?)));
+        approval().or_else(elicitation).or_else(|| Some(Self::Pause(block.id, pause_sentence(block)?)))
     }
 
     /// Returns the key in the list: a question that has changed is another one.
@@ -40,6 +45,7 @@ impl Prompt {
             Self::Approval(approval) => {
                 approval.0.hash.bytes().fold(approval.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
             }
+            Self::Elicitation(_, asked) => asked.id.as_u128(),
             Self::Pause(block, _) => block.as_u128(),
         }
     }
@@ -60,6 +66,7 @@ pub fn Prompts(turn: TurnState) -> impl IntoView {
         Prompt::key,
         move |prompt| match prompt {
             Prompt::Approval(approval) => view! { <ApprovalPrompt turn=id ask=approval.0 call=approval.1/> },
+            Prompt::Elicitation(block, asked) => view! { <ElicitationPrompt turn=id block asked=*asked/> },
             Prompt::Pause(block, reason) => view! { <PausePrompt turn=id block reason/> },
         },
     )
@@ -77,6 +84,7 @@ fn focus_after_answer(turn: TurnId) {
 fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoView {
     let block = call.id;
     let note = approval_note(&ask);
+    let claims = words::according_to_server(&ask.hints);
     let (name, server) = words::tool_name(&call);
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let target = match ask.server.as_str() {
@@ -110,6 +118,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                 </span>
             </p>
             <p class="ask-note" dir="auto">{effect}</p>
+            {claims.map(|claims| view! { <p class="ask-note" dir="auto">{claims}</p> })}
             {note.map(|note| view! { <p class="ask-note" dir="auto">{note}</p> })}
             <MarkdownText parts class="drawn"/>
             <form method="post" action="/forms/call" class="ask-form no-print" on:submit=decide>
@@ -142,6 +151,41 @@ fn call_page_links(turn: TurnId, block: BlockId, has_server: bool) -> AnyView {
     view! {
         <a class="button bare" rel="external" href=page>{words::edit_call()}</a>
         {has_server.then(|| view! { <a class="button bare" rel="external" href=all>{words::allow_server()}</a> })}
+    }
+}
+
+/// A question of a tool server.
+#[component]
+fn ElicitationPrompt(turn: TurnId, block: BlockId, asked: Elicitation) -> impl IntoView {
+    let posting = AsyncForm::from_context();
+    let form = ElicitationForm { turn, block, asked: &asked, typed: None, error: None };
+    let title_id = format!("ask-{block}-title");
+    let labelled_by = title_id.clone();
+    view! {
+        <section
+            id=format!("ask-{block}")
+            class="ask"
+            role="group"
+            tabindex="-1"
+            aria-labelledby=labelled_by
+            data-elicitation=asked.id.to_string()
+        >
+            <p id=title_id class="ask-title">
+                <Icon name="alert"/>
+                <span dir="auto">{elicitation_words::title(&asked.request.server)}</span>
+            </p>
+            {form.question()}
+            <form
+                method="post"
+                action="/forms/elicitation"
+                class="ask-form no-print"
+                on:submit=move |event| posting.submit(event, move || focus_after_answer(turn))
+            >
+                {form.fields()}
+                <div class="ask-buttons">{form.buttons(Some(posting))}</div>
+                {posting.problem_view()}
+            </form>
+        </section>
     }
 }
 

@@ -40,9 +40,9 @@ pub fn ToolCard(
             let result = call.result.as_ref();
             let result = result.filter(|block| matches!(block.content, Content::ToolResult { .. }));
             let result = result.map(|block| tool_rendering::result(block, turn_id, call.has_failed()));
-            let parts =
-                [tool_rendering::arguments(&call.call)].into_iter().chain(tool_rendering::tail(&call.log_tail()));
-            parts.chain(result).collect::<Vec<MarkupPart>>()
+            let parts = [tool_rendering::arguments(&call.call)].into_iter();
+            let parts = parts.chain(tool_rendering::elicitations(&call.call));
+            parts.chain(tool_rendering::tail(&call.log_tail())).chain(result).collect::<Vec<MarkupPart>>()
         })
     });
     let has_no_result = Memo::new(move |_| {
@@ -111,7 +111,7 @@ fn ToolHeader(
     let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };
     let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
     let review = move || {
-        (looks.get()?.status == "awaiting_approval")
+        matches!(looks.get()?.status, "awaiting_approval" | "asking")
             .then(|| view! { <a class="tool-review" href=format!("#ask-{block}") rel="external">{words::review()}</a> })
     };
     view! {

@@ -1,20 +1,24 @@
 //! The calls of a step: the stage of each, and the asynchronous work done for it.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use serde_json::{Map, Value};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::result_texts;
-use turnleaf_domain::BlockId;
 use turnleaf_domain::approval::ApprovalRequest;
 use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::elicitation::ElicitationAnswer;
 use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::{BlockId, ElicitationId};
 use turnleaf_providers::builder::PendingCall;
+use turnleaf_tools::question::QuestionEvent;
 use turnleaf_tools::result::text_result;
 use turnleaf_tools::tool_search;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, ToolCall};
@@ -42,6 +46,13 @@ pub(super) enum CallStage {
     Over,
 }
 
+/// An open question of a running tool.
+pub(super) struct OpenQuestion {
+    pub id: ElicitationId,
+    /// Dropping it cancels the question.
+    pub answer: oneshot::Sender<ElicitationAnswer>,
+}
+
 /// A tool call of the step.
 pub(super) struct StepCall {
     pub pending: PendingCall,
@@ -52,6 +63,10 @@ pub(super) struct StepCall {
     pub began: Instant,
     pub progress: Option<watch::Receiver<Option<ToolProgress>>>,
     pub has_progress: bool,
+    /// News of the running tool about its questions to the user.
+    pub questions: Option<mpsc::UnboundedReceiver<QuestionEvent>>,
+    /// The open questions, with the channels for their answers.
+    pub open: Vec<OpenQuestion>,
     work: Option<AbortHandle>,
 }
 
@@ -84,6 +99,11 @@ pub(super) enum CallWork {
     Over {
         at: usize,
         outcome: CallResult,
+    },
+    /// The running tool asks the user, or no longer.
+    Question {
+        at: usize,
+        event: QuestionEvent,
     },
     /// The work was aborted.
     Stopped,
@@ -147,6 +167,8 @@ impl ToolStep {
             began: Instant::now(),
             progress: None,
             has_progress: false,
+            questions: None,
+            open: Vec::new(),
             work: None,
         };
         Self { calls: calls.into_iter().map(call).collect(), pause: None, work: FuturesUnordered::new() }
@@ -160,18 +182,34 @@ impl ToolStep {
         self.work.push(Abortable::new(work, registration));
     }
 
-    /// Aborts the work of a call. Dropping it cancels a running tool.
+    /// Aborts the work of a call. Dropping it cancels a running tool and its open questions.
     pub fn abort_work(&mut self, at: usize) {
-        if let Some(work) = self.calls[at].work.take() {
+        let call = &mut self.calls[at];
+        call.questions = None;
+        call.open.clear();
+        if let Some(work) = call.work.take() {
             work.abort();
         }
     }
 
+    /// Returns the next decision of a gate, end of a call, or news about a question. Questions come before the end of
+    /// their call, so that none is lost.
     pub async fn next_work(&mut self) -> CallWork {
-        match self.work.next().await {
-            Some(Ok(work)) => work,
-            Some(Err(_)) | None => CallWork::Stopped,
-        }
+        poll_fn(|cx| {
+            for (at, call) in self.calls.iter_mut().enumerate() {
+                let Some(questions) = &mut call.questions else { continue };
+                match questions.poll_recv(cx) {
+                    Poll::Ready(Some(event)) => return Poll::Ready(CallWork::Question { at, event }),
+                    Poll::Ready(None) => call.questions = None,
+                    Poll::Pending => {}
+                }
+            }
+            self.work.poll_next_unpin(cx).map(|work| match work {
+                Some(Ok(work)) => work,
+                Some(Err(_)) | None => CallWork::Stopped,
+            })
+        })
+        .await
     }
 
     pub fn has_work(&self) -> bool {
@@ -194,14 +232,15 @@ impl ToolStep {
         self.pause.is_none() && self.calls.iter().all(|call| matches!(call.stage, CallStage::Over))
     }
 
-    /// Returns whether a person has to decide something.
+    /// Returns whether a person has to decide something that is still open after a restart.
     pub fn is_asking(&self) -> bool {
         self.pause.is_some() || self.calls.iter().any(|call| matches!(call.stage, CallStage::Asking(_)))
     }
 
-    /// Returns whether nothing can continue until a person decides something.
+    /// Returns whether nothing can continue until a person decides or answers something.
     pub fn is_waiting_for_person(&self) -> bool {
-        self.is_asking() && !self.has_work()
+        let held = self.calls.iter().filter(|call| !call.open.is_empty()).count();
+        (self.is_asking() || held > 0) && self.work.len() <= held
     }
 
     pub fn is_running(&self) -> bool {

@@ -1,4 +1,5 @@
-//! Commands of people about the calls of a step: decide an approval, stop a call, continue a paused reply.
+//! Commands of people about the calls of a step: decide an approval, stop a call, continue a paused reply. `questions`
+//! answers questions of tool servers.
 
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,7 @@ impl TurnRun<'_> {
     ) -> Result<(), HaltReason> {
         let done = match word.command {
             RunCommand::Decide { block, answer } => self.decide(step, block, answer).await,
+            RunCommand::Answer { block, answer } => self.answer_question(step, block, answer).await,
             RunCommand::StopCall { block } => self.stop_call(step, block).await,
             RunCommand::Continue => self.unpause(step).await,
         };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::call::{CallStage, CallTarget, CallWork, ToolStep};
@@ -14,6 +15,7 @@ use turnleaf_domain::block::{RUNS_SINCE, ToolStatus};
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{Event, hidden_text, limits};
 use turnleaf_providers::provider::ToolOutcome;
+use turnleaf_tools::question::{CallQuestions, run_within};
 use turnleaf_tools::result::text_result;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, RunningCall};
 
@@ -63,14 +65,20 @@ impl TurnRun<'_> {
             CallTarget::Toolbox(tool_call) => self.supervisor.toolbox().run(tool_call.clone()),
             CallTarget::Provider | CallTarget::Unknown => self.run_provider_tool(step, at),
         };
+        let (questions, open) = match running.questions {
+            Some(CallQuestions { events, open }) => (Some(events), open),
+            None => (None, watch::Sender::new(0).subscribe()),
+        };
         step.calls[at].progress = Some(running.progress);
         // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
         let most: Duration = running.limit + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
-            let outcome = timeout(most, running.result).await;
-            CallWork::Over { at, outcome: outcome.unwrap_or_else(|_| timed_out()) }
+            let outcome = run_within(most, open, running.result).await;
+            CallWork::Over { at, outcome: outcome.unwrap_or_else(timed_out) }
         };
         step.start_work(at, outcome.boxed());
+        // Starting work drops what belonged to earlier work of the call.
+        step.calls[at].questions = questions;
     }
 
     /// Runs a tool that is built into the provider adapter.
@@ -93,7 +101,7 @@ impl TurnRun<'_> {
             },
             Err(_) => timed_out(),
         });
-        RunningCall::new(outcome.boxed(), tokio::sync::watch::Sender::new(None).subscribe())
+        RunningCall::new(outcome.boxed(), watch::Sender::new(None).subscribe())
     }
 
     /// Records the progress of calls that reported some since the last tick.

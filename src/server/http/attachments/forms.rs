@@ -8,9 +8,7 @@ use axum::extract::{Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
-use crate::domain::attachment::DOCUMENT_REF_TYPE;
 use crate::domain::{ChatId, InvalidField, MessageCode, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -22,10 +20,6 @@ use crate::server::http::response::service_problem::refusal_sentence;
 use crate::server::http::turns::forms::parse_lock;
 use crate::server::server_pages::attachment_errors::attachment_errors_page;
 use crate::server::server_pages::messages::documents as words;
-use turnleaf_platform::hex::hex;
-use turnleaf_service::documents::uploads::UploadKind;
-use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
-use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::{Draft, ServiceError};
 
 /// Bound on fields other than the text and the files.
@@ -186,36 +180,10 @@ async fn attach_file(
     name: &str,
     bytes: bytes::Bytes,
 ) -> Result<(), ServiceError> {
-    let block = attachment_block(app, viewer, (name, bytes), None).await?;
+    let block = app.service().store_attachment(viewer, (name, bytes), None).await?;
     app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
 }
 
-/// Stores a file of a form and returns its block in a message. With the idempotency key of a request, the file
-/// becomes one document, however often the request is repeated and whatever its position among other files; another
-/// file becomes another document.
-pub async fn attachment_block(
-    app: &App,
-    viewer: UserId,
-    (name, bytes): (&str, bytes::Bytes),
-    request: Option<&str>,
-) -> Result<MessageBlock, ServiceError> {
-    let uploaded = app.service().upload_file(viewer, name, bytes).await?;
-    Ok(match uploaded.kind {
-        UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
-        UploadKind::File => {
-            let client_request_id = request.map(|request| {
-                let file = Sha256::digest(format!("{} {}", uploaded.sha256, uploaded.name));
-                format!("{request}-{}", hex(&file[..8]))
-            });
-            let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: None };
-            let new = NewDocumentRequest { title: Some(uploaded.name), kind: None, source, client_request_id };
-            let document = app.service().create_document(viewer, new).await?.value;
-            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT_REF_TYPE.to_owned());
-            MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
-        }
-    })
-}
-
-fn chat_page_path(chat: Option<ChatId>) -> String {
+pub fn chat_page_path(chat: Option<ChatId>) -> String {
     chat.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}#latest"))
 }

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::branch::ContextPolicy;
+use crate::domain::server_instructions::ServerInstructions;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
@@ -70,6 +71,8 @@ pub struct BranchDetails {
     system_prompt: String,
     /// The offered tools. `null` on older branches, which use the tools configured for the provider.
     tools: Option<Vec<OfferedTool>>,
+    /// The instructions of tool servers, which follow the system prompt in every request.
+    server_instructions: Vec<ServerInstructions>,
 }
 
 /// `GET /api/chats/{id}/branches`: lists the branches, pinned ones first, then oldest first.
@@ -118,7 +121,12 @@ pub async fn show(
     PathId(id): PathId<BranchId>,
 ) -> Result<ApiJson<BranchDetails>, Problem> {
     let (branch, frozen) = app.service().branch(viewer.0, id).await?;
-    Ok(ApiJson(BranchDetails { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
+    Ok(ApiJson(BranchDetails {
+        branch,
+        system_prompt: frozen.system_prompt,
+        tools: frozen.tools,
+        server_instructions: frozen.instructions,
+    }))
 }
 
 /// `PATCH /api/branches/{id}`: changes name, label, pin and policy. Provider and model are locked

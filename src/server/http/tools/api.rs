@@ -162,6 +162,13 @@ pub struct SetServerPolicyRequest {
     policy: Option<ToolApprovalPolicy>,
 }
 
+/// Whether models are offered the instructions of a server.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetServerInstructionsRequest {
+    offered: bool,
+}
+
 /// The tools that a chat offers, and those that a new branch would be given now.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ChatToolSelection {
@@ -289,6 +296,16 @@ pub async fn set_server_policy(
     ApiJson(body): ApiJson<SetServerPolicyRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
     Ok(ApiJson(app.service().set_server_policy(viewer.0, &id, body.policy, None).await?))
+}
+
+/// `PUT /api/tool-servers/{id}/instructions`: sets whether models are offered the instructions of a server.
+pub async fn set_offers_instructions(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    ApiJson(body): ApiJson<SetServerInstructionsRequest>,
+) -> Result<ApiJson<ToolServerView>, Problem> {
+    Ok(ApiJson(app.service().set_offers_instructions(viewer.0, &id, body.offered).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.

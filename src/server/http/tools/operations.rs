@@ -3,11 +3,15 @@
 use crate::domain::tool::ToolChoice;
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 use crate::server::http::tools::api::{
-    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerPolicyRequest, SetToolPolicyRequest,
-    ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
+    BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerInstructionsRequest,
+    SetServerPolicyRequest, SetToolPolicyRequest, ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
+};
+use crate::server::http::tools::content::{
+    AttachServerResourceRequest, ServerPromptRequest, ServerPromptText, ServerResourceAttachment,
 };
 use crate::server::http::tools::web_search::SetWebSearchRequest;
 use serde_json::json;
+use turnleaf_service::tools::server_content::ServerCatalogView;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 use turnleaf_service::tools::web_search::WebSearchView;
 
@@ -97,6 +101,59 @@ pub fn set_server_policy(operation: ApiOperation) -> ApiOperation {
         )
         .request_body::<SetServerPolicyRequest>(json!({ "policy": "ask" }))
         .response::<ToolServerView>(200, "The server with its new permission.")
+        .problem_response(422, INVALID_VALUE)
+        .shared_response(404)
+}
+
+pub fn set_server_instructions(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "set_server_instructions", "Sets whether models are offered the instructions of a server.")
+        .add_description(
+            "The instructions follow the system prompt of branches that offer tools of the server. A branch keeps what it \
+            began with, until its tools are refreshed.",
+        )
+        .request_body::<SetServerInstructionsRequest>(json!({ "offered": false }))
+        .response::<ToolServerView>(200, "The server with its new setting.")
+        .shared_response(404)
+}
+
+const UNAVAILABLE: &str = "`server_unavailable`: the server does not answer, or refuses.";
+
+pub fn show_server_catalog(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "show_server_catalog", "Lists the resources and prompts of a tool server.")
+        .response::<ServerCatalogView>(200, "What the server offers. Its texts are untrusted.")
+        .problem_response(409, UNAVAILABLE)
+        .shared_response(404)
+}
+
+pub fn list_server_catalogs(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "list_server_catalogs", "Lists the resources and prompts of all tool servers.")
+        .list_response::<ServerCatalogView>("What each enabled server offers; `problem` says why that is unknown.")
+}
+
+pub fn store_server_resource(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "store_server_resource", "Stores a resource of a tool server for a message.")
+        .add_description(
+            "It is read now and stored like an uploaded file: an image as an image, everything else as a document.",
+        )
+        .request_body::<AttachServerResourceRequest>(json!({ "uri": "file:///notes/today.md" }))
+        .response::<ServerResourceAttachment>(200, "The attachment.")
+        .problem_response(409, UNAVAILABLE)
+        .problem_response(413, "`too_large`: the resource is too large.")
+        .problem_response(422, INVALID_VALUE)
+        .shared_response(404)
+}
+
+pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "show_server_prompt", "Returns the text of a prompt of a tool server.")
+        .add_description("The text is for a person to edit; nothing is sent to a model.")
+        .request_body::<ServerPromptRequest>(json!({ "name": "review", "arguments": { "style": "short" } }))
+        .response::<ServerPromptText>(200, "The text.")
+        .problem_response(409, UNAVAILABLE)
         .problem_response(422, INVALID_VALUE)
         .shared_response(404)
 }

@@ -103,6 +103,17 @@ pub async fn save_server_policy(
     Ok(redirect_to_card("saved", &id))
 }
 
+/// `POST /forms/tools/instructions`: sets whether models are offered the instructions of a server.
+pub async fn save_instructions(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: String = fields.subject_id("id")?;
+    app.service().set_offers_instructions(viewer.0, &id, fields.is_checked("offered")).await?;
+    Ok(redirect_to_card("saved", &id))
+}
+
 /// Parses the value of a policy in a form; `none` is the value that removes it.
 fn submitted_policy(value: &str, none: &str) -> Result<Option<ToolApprovalPolicy>, Problem> {
     match value {

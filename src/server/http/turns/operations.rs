@@ -6,6 +6,7 @@ use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::response::block_form::BlockFormQuery;
 use crate::server::http::streams::events::TurnEventsQuery;
 use crate::server::http::turns::api::{CreateTurnRequest, EditTurnRequest, ExchangeDetails, RetryTurnRequest};
+use crate::server::http::turns::elicitations::AnswerElicitationRequest;
 use crate::server::http::turns::tool_calls::{ReplyStatus, ToolCallDecision};
 use serde_json::json;
 use turnleaf_service::turns::generations::Generation;
@@ -136,6 +137,22 @@ pub fn decide_call(operation: ApiOperation) -> ApiOperation {
         .problem_response(409, NOT_OPEN)
         .problem_response(409, "`approval_changed`: the approval request has changed.")
         .problem_response(422, "`invalid`: the request is valid but cannot be done.")
+}
+
+pub fn answer_call(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "answer_call", "Answers a question of a tool server during a call.")
+        .add_description(
+            "A running call may ask: see `block_metadata.elicitations`, where an open question has no `outcome`. \
+            `content` has a member for each field of the form. The answer becomes part of the chat and goes to the \
+            server, not to the model. Responds when it is saved.",
+        )
+        .request_body::<AnswerElicitationRequest>(json!({
+            "elicitation_id": "0193b2a4-7c00-7000-8000-000000000001", "action": "accept", "content": { "city": "Bergen" },
+        }))
+        .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
+        .problem_response(409, NOT_OPEN)
+        .problem_response(422, "`invalid`: the content does not fit the form.")
 }
 
 pub fn stop_call(operation: ApiOperation) -> ApiOperation {

@@ -13,7 +13,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::attachments::forms::{attachment_block, problem_page_with_text};
+use crate::server::http::attachments::forms::problem_page_with_text;
 use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field, unknown_field_problem};
 use crate::server::http::request::path_id::PathId;
@@ -200,7 +200,7 @@ async fn resolve_attachments(
     let request = Some(typed.request.as_str()).filter(|request| !request.is_empty());
     for (name, bytes) in &typed.files {
         let block = match bytes {
-            Ok(bytes) => attachment_block(app, viewer, (name, bytes.clone()), request).await,
+            Ok(bytes) => app.service().store_attachment(viewer, (name, bytes.clone()), request).await,
             Err(_) => Err(file_too_large()),
         };
         all.push(block.map_err(|error| (name.clone(), FileRefusal::Service(error)))?);

@@ -132,7 +132,7 @@ pub async fn continue_reply_form(
 }
 
 /// Returns 204 to a page that follows the reply itself (`stay`), and redirects any other to the reply.
-fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
+pub(super) fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
     match fields.is_checked("stay") {
         true => StatusCode::NO_CONTENT.into_response(),
         false => redirect_to_turn(turn.chat_id, turn.id),

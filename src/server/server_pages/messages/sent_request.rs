@@ -30,6 +30,8 @@ define_messages! {
     repaired: "Resent", "重新发送";
     goes_on: "Continues from", "接续自";
     found_tools: "Tools found by search", "搜索到的工具";
+    instructions: "Instructions of tool servers", "工具服务器的使用说明";
+    instructions_hint: "These texts come from the servers and follow the system prompt.", "这些文字来自服务器，附在系统提示词之后。";
     messages: "Messages", "消息";
     not_on_path: "(no longer on this branch)", "（已不在此分支上）";
     unreadable: "This request was recorded by a different version of Turnleaf and cannot be shown here. Its JSON is \
@@ -52,6 +54,7 @@ define_messages! {
 pub fn part_name(part: RequestPart) -> &'static str {
     match part {
         RequestPart::Prompt => localized_word("System prompt", "系统提示词"),
+        RequestPart::ServerInstructions => localized_word("Instructions of tool servers", "工具服务器的使用说明"),
         RequestPart::Tools => localized_word("Tool descriptions", "工具说明"),
         RequestPart::Messages => localized_word("Your messages", "你的消息"),
         RequestPart::Replies => localized_word("Replies", "回复"),

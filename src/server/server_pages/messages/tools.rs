@@ -76,6 +76,10 @@ define_messages! {
     changed_since_trusted: "The configuration file trusts a different version of its description, so it asks. Read \
         the current description; to trust it as it is, choose “Always allow”.", "配置文件信任的是其说明的另一个版本，因此会询问。请阅读当前说明；如果信任当前说明，请选择“始终允许”。";
     trusted: "Marked as safe in the configuration file.", "配置文件声明它是安全的。";
+    instructions: "Instructions of this server", "此服务器的使用说明";
+    instructions_hint: "The text follows the system prompt of new branches that use its tools. It comes from the server \
+        and may be wrong or misleading.", "使用其工具的新分支会在系统提示词之后附上这段文字。内容由服务器提供，可能有误，也可能有误导性。";
+    offer_instructions: "Give models these instructions", "向模型提供这些说明";
     server_policy: "Permission for all tools of this server", "此服务器所有工具的权限";
     server_policy_hint: "Applies to tools without a permission of their own. “Always allow” covers the tools it lists \
         now, as described now, in every chat and with any arguments; new and changed tools ask. “Never run” also ends \

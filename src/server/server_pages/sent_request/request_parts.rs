@@ -11,6 +11,8 @@ use turnleaf_service::turns::generations::SentRequests;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestPart {
     Prompt,
+    /// The instructions of tool servers.
+    ServerInstructions,
     Tools,
     Messages,
     Replies,
@@ -26,16 +28,18 @@ pub(super) fn tokens_by_part(sent: &SentRequests, manifest: &RequestManifest) ->
     let tools = sent.frozen.tools.as_ref().and_then(|tools| serde_json::to_string(tools).ok()).unwrap_or_default();
     let mut sums = vec![
         (RequestPart::Prompt, approx_tokens(&sent.frozen.system_prompt)),
+        (RequestPart::ServerInstructions, manifest.server_instructions.iter().map(|one| one.approx_tokens).sum()),
         (RequestPart::Tools, approx_tokens(&tools)),
     ];
     if sent.frozen.tools.as_ref().is_none_or(Vec::is_empty) {
-        sums[1].1 = 0;
+        sums.retain(|(part, _)| *part != RequestPart::Tools);
     }
     for entry in &manifest.turns {
         sums.extend(turn_tokens_by_part(entry, turns.get(&entry.turn_id).copied()));
     }
     let kinds = [
         RequestPart::Prompt,
+        RequestPart::ServerInstructions,
         RequestPart::Tools,
         RequestPart::Messages,
         RequestPart::Replies,

@@ -91,7 +91,7 @@ mod tests {
             turns: vec![ManifestEntry { attachments: vec![shown], ..entry(question.id, 1_000) }, entry(answer.id, 50)],
             ..RequestManifest::default()
         };
-        let frozen = PromptPrefix { system_prompt: "word ".repeat(80), tools: None };
+        let frozen = PromptPrefix { system_prompt: "word ".repeat(80), ..PromptPrefix::default() };
         let mut sent = SentRequests::new(Vec::new(), 0, None, reply(3, []), vec![question, answer]);
         sent.frozen = frozen;
         let parts = tokens_by_part(&sent, &manifest);

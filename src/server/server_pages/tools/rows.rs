@@ -10,8 +10,9 @@ use crate::server::server_pages::messages::built_in_tools::tool_description;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::{colon, join_list};
+use crate::ui::locale::colon;
 use crate::ui::messages::server_messages::tool_title;
+use crate::ui::messages::transcript::claimed_effects;
 use turnleaf_service::tools::servers::ToolView;
 
 /// The value of a tool's policy that leaves it to the policy of its server, and of a server's policy that leaves it to
@@ -117,12 +118,12 @@ fn about(tool: &ToolView) -> AnyView {
     let hidden = (tool.hidden_characters > 0).then(
         || view! { " "<span class="badge warn"><Icon name="alert"/>{words::hidden(tool.hidden_characters)}</span> },
     );
-    let claims = (!tool.hints.is_empty()).then(
-        || view! { <p class="hint">{words::server_description()}{colon()}<bdi>{join_list(&tool.hints)}</bdi></p> },
-    );
+    let claims = claimed_effects(&tool.hints);
+    let claims = claims.map(|claims| view! { <p class="hint">{words::server_description()}{colon()}{claims}</p> });
+    let icon = tool.icon.clone().map(|src| view! { <img class="tool-icon" src=src alt="" width="20" height="20"/> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <legend class="listed-name"><strong><bdi>{title(tool).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
+        <legend class="listed-name">{icon}<strong><bdi>{title(tool).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
         <p class="listed-says" dir="auto">{description(tool).into_owned()}</p>
         {claims}
         <details class="fold">

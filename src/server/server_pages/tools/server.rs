@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::rows;
+use crate::domain::hidden_text::{count_hidden_characters, visible_text};
 use crate::server::server_pages::card_actions::{CardActions, fact};
-use crate::server::server_pages::form_fields::SelectField;
+use crate::server::server_pages::form_fields::{SelectField, checkbox};
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
@@ -53,6 +54,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
             {status}
             {facts(server)}
             {server_policy(server)}
+            {instructions(server)}
             {tools}
             {log}
             {actions(server)}
@@ -119,6 +121,34 @@ fn server_policy(server: &ToolServerView) -> AnyView {
         </form>
     }
 }
+
+/// Renders the instructions of the server with their switch; none where it gives none and the switch is on.
+fn instructions(server: &ToolServerView) -> Option<AnyView> {
+    if server.instructions.is_empty() && server.offers_instructions {
+        return None;
+    }
+    let form = format!("instructions-{}", server.id);
+    let hidden = count_hidden_characters(&server.instructions);
+    let hidden = (hidden > 0)
+        .then(|| view! { <p class="said warn"><Icon name="alert"/><span>{words::hidden(hidden)}</span></p> });
+    let text = (!server.instructions.is_empty()).then(|| {
+        view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(&server.instructions)}</pre> }
+    });
+    let hint = Some(words::instructions_hint());
+    Some(view! {
+        <details class="fold">
+            <summary>{words::instructions()}<span class="quiet">" "{server.name.clone()}</span><Icon name="chevron-down"/></summary>
+            {hidden}
+            {text}
+            <form class="form" method="post" action="/forms/tools/instructions">
+                <input type="hidden" name="id" value=server.id.clone()/>
+                {checkbox(&form, "offered", "1", words::offer_instructions(), hint, server.offers_instructions)}
+                <div class="deeds"><button type="submit" class="button">{words::save()}<span class="quiet">" "{server.name.clone()}</span></button></div>
+            </form>
+        </details>
+    })
+}
+
 fn actions(server: &ToolServerView) -> AnyView {
     let deeds = CardActions {
         id: &server.id,

@@ -123,6 +123,25 @@ impl Service {
         self.tool_server(owner, server).await
     }
 
+    /// Sets whether models are offered the instructions of a server, in branches that begin from now on.
+    ///
+    /// # Errors
+    /// `NotFound` for a server that does not exist.
+    pub async fn set_offers_instructions(
+        &self,
+        owner: UserId,
+        server: &str,
+        offers: bool,
+    ) -> Result<ToolServerView, ServiceError> {
+        if !self.tools().has_server(owner, server).await? {
+            return Err(ServiceError::NotFound);
+        }
+        let mut tx = self.db().begin().await?;
+        tool_listings::set_offers_instructions(&mut tx, owner, server, offers, self.clock().now()).await?;
+        tx.commit().await?;
+        self.tool_server(owner, server).await
+    }
+
     /// Allows a server, as [`Self::set_server_policy`] does, and returns the policy that this replaces.
     pub(in crate::tools) async fn allow_server(
         &self,

@@ -47,8 +47,19 @@ pub struct ToolServerView {
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
     pub status: ToolServerStatus,
+    /// How it wants its tools to be used, now or last; empty if it does not say. The text is untrusted.
+    pub instructions: String,
+    /// Whether models are offered the instructions.
+    pub offers_instructions: bool,
     /// The tools that it offers, or offered last. All of its texts are untrusted.
     pub tools: Vec<ToolView>,
+}
+
+impl ToolServerView {
+    /// Adds what is known of its instructions.
+    pub fn with_instructions(self, (instructions, offers_instructions): (String, bool)) -> Self {
+        Self { instructions, offers_instructions, ..self }
+    }
 }
 
 /// The status of a server.
@@ -84,6 +95,9 @@ pub struct ToolView {
     pub sha256: String,
     /// The effects that its server claims. They are shown but never trusted.
     pub hints: Vec<String>,
+    /// A small image of the server as `data:` URL. It is decoration, not a proof of identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
     /// The number of invisible characters in its name and description.
     pub hidden_characters: u32,
     /// The policy when a model calls it.
@@ -178,6 +192,7 @@ pub fn tool_view(
         schema: tool.schema.clone(),
         sha256: hash,
         hints: tool.hints.clone(),
+        icon: tool.icon.clone(),
         hidden_characters: texts.into_iter().map(|text| count_hidden_characters(text)).sum(),
         policy,
         policy_set_by,
@@ -230,6 +245,8 @@ pub fn configured_server_view(
         policy_set_by,
         locked: true,
         status: status_view(status),
+        instructions: String::new(),
+        offers_instructions: true,
         tools,
     }
 }
@@ -265,6 +282,8 @@ pub fn stored_server_view(
         policy_set_by,
         locked: false,
         status,
+        instructions: String::new(),
+        offers_instructions: true,
         tools,
     }
 }

@@ -1,4 +1,4 @@
-//! Stores the tool listings of servers whenever they change, so that their tools are known while a server is down,
+//! Stores the tool listings and instructions of servers whenever they change, so that they are known while a server is down,
 //! and after a restart before it responds.
 
 use std::sync::{Arc, Weak};
@@ -9,7 +9,7 @@ use super::trust::pin_trusted_tools;
 use super::{ServiceToolbox, ToolboxInner, described, listed};
 use turnleaf_domain::UserId;
 use turnleaf_platform::clock::Clock;
-use turnleaf_store::tool_listings::{self, ListedTool};
+use turnleaf_store::tool_listings::{self, ListedTool, ToolListing};
 use turnleaf_store::{StoreError, tool_servers};
 use turnleaf_tools::mcp::{McpServerKey, McpServerState};
 use turnleaf_tools::toolbox::ToolDescription;
@@ -67,11 +67,13 @@ impl ServiceToolbox {
                 pin_trusted_tools(&self.0.db, owner, &server, &before).await?;
                 pin_trusted_tools(&self.0.db, owner, &server, &status.tools).await?;
             }
-            if known.iter().any(|listing| listing.server == key.server && listing.tools == tools) {
+            let instructions = status.instructions.unwrap_or_default();
+            let is_same = |listing: &ToolListing| listing.tools == tools && listing.instructions == instructions;
+            if known.iter().any(|listing| listing.server == key.server && is_same(listing)) {
                 continue;
             }
             let mut tx = self.0.db.begin().await?;
-            tool_listings::put(&mut tx, owner, &key.server, &tools, clock.now()).await?;
+            tool_listings::put(&mut tx, owner, &key.server, (&tools, &instructions), clock.now()).await?;
             tx.commit().await?;
         }
         Ok(())

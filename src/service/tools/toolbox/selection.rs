@@ -243,6 +243,7 @@ mod tests {
             schema: json!({ "type": "object" }),
             is_harmless: false,
             hints: Vec::new(),
+            icon: None,
         }
     }
 

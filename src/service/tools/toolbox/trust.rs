@@ -109,6 +109,7 @@ mod tests {
             schema: json!({ "type": "object" }),
             is_harmless: false,
             hints: Vec::new(),
+            icon: None,
         }
     }
 

@@ -47,6 +47,7 @@ pub(super) fn redact_branch(keys: &SecretSet, branch: &mut Branch) {
 /// Redacts API keys in a prompt prefix. A tool that cannot be parsed afterwards is dropped.
 pub(super) fn redact_frozen(keys: &SecretSet, frozen: &mut PromptPrefix) {
     redact_texts(keys, [&mut frozen.system_prompt]);
+    redact_texts(keys, frozen.instructions.iter_mut().flat_map(|one| [&mut one.name, &mut one.text]));
     for tools in frozen.tools.iter_mut().filter(|tools| contains_key(keys, tools)) {
         *tools = tools.iter().filter_map(|tool| redacted(keys, tool)).collect();
     }

@@ -33,7 +33,11 @@ pub(super) async fn insert_chat_row(tx: &mut Tx, owner: UserId, chat: &Chat) -> 
 
 /// Stores a branch after its parent.
 pub(super) async fn insert_branch(tx: &mut Tx, of: &ArchivedBranch) -> Result<(), StoreError> {
-    let frozen = PromptPrefix { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
+    let frozen = PromptPrefix {
+        system_prompt: of.system_prompt.clone(),
+        tools: of.tools.clone(),
+        instructions: of.server_instructions.clone(),
+    };
     branches::insert(tx, &of.branch, &frozen).await
 }
 

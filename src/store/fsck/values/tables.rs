@@ -24,6 +24,7 @@ use turnleaf_domain::exchange::ExchangeKind;
 use turnleaf_domain::import_origin::ImportDifference;
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice};
 use turnleaf_domain::{
     Author, BlockState, Content, CostBasis, DroppedParam, Failure, ModelParams, Role, Thinking, TurnId, TurnStatus,
@@ -75,6 +76,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("label", Lossy),
             text("system_prompt", Lossy),
             json_text::<Vec<OfferedTool>>("tools", Text("[]")),
+            json_text::<Vec<ServerInstructions>>("server_instructions", Text("[]")),
             word::<ContextPolicy>("policy", Text("exact")),
             id("deletion_id", Keep),
             time("created_at", Moment),
@@ -277,6 +279,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             id("owner_id", Row),
             text("server", Row),
             json_in_string::<Vec<ListedTool>>("tools", Text("\"[]\"")),
+            text("instructions", Lossy),
             time("listed_at", Moment),
         ],
     ),

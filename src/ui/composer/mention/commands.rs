@@ -1,9 +1,11 @@
-//! The menu behind `/` at the beginning of a line: commands without leaving the message box. Each command presses the
-//! corresponding button of the page, so it behaves like that button.
+//! The menu behind `/` at the beginning of a line: commands without leaving the message box, and prompts of tool servers
+//! behind them. Each command presses the corresponding button of the page, so it behaves like that button.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use super::list::{self, MentionOption, OptionDetail};
+use super::prompts::{ServerPrompt, ServerPrompts};
 use super::{LIST, command_at_end, text_before};
 use crate::browser::case_mapping::to_lowercase;
 use crate::browser::{focus, textarea};
@@ -18,6 +20,8 @@ enum SlashCommand {
     /// Chooses another model, which continues on a branch of its own.
     Branch,
     Attach,
+    /// Resources and prompts of tool servers, on a page of their own.
+    Insert,
     Find,
     Tree,
     Settings,
@@ -36,10 +40,11 @@ struct CommandContext {
 
 impl SlashCommand {
     /// All commands in the order of the menu.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Model,
         Self::Branch,
         Self::Attach,
+        Self::Insert,
         Self::Find,
         Self::Tree,
         Self::Settings,
@@ -53,7 +58,7 @@ impl SlashCommand {
             Self::Model => !around.is_locked,
             Self::Branch => around.is_locked,
             Self::Find | Self::Tree | Self::Export => around.is_chat,
-            Self::Attach | Self::Settings | Self::NewChat | Self::Clear => true,
+            Self::Attach | Self::Insert | Self::Settings | Self::NewChat | Self::Clear => true,
         }
     }
 
@@ -64,6 +69,7 @@ impl SlashCommand {
             Self::Model => ("model", "thought", words::model()),
             Self::Branch => ("model", "branch", words::branch()),
             Self::Attach => ("attach", "attach", words::attach()),
+            Self::Insert => ("server", "tool", words::insert()),
             Self::Find => ("find", "search", words::find()),
             Self::Tree => ("tree", "branch", words::tree()),
             Self::Settings => ("settings", "tool", words::settings()),
@@ -101,6 +107,7 @@ impl SlashCommand {
                 focus::focus_first("#why-locked select");
             }
             Self::Attach => press("#attach-files"),
+            Self::Insert => press("form.composer .insert-link"),
             Self::Find => press("#chat-head-menu a[href$='/find']"),
             Self::Tree => press("#tree-button"),
             Self::Settings => press(".chat-head a[href$='/settings']"),
@@ -120,13 +127,36 @@ fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
     found
 }
 
+/// An option of the menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SlashChoice {
+    Command(SlashCommand),
+    Prompt(ServerPrompt),
+}
+
+impl SlashChoice {
+    fn to_option(&self) -> MentionOption {
+        match self {
+            Self::Command(command) => command.to_option(),
+            Self::Prompt(prompt) => prompt.to_option(),
+        }
+    }
+}
+
 /// Renders the menu while the box has a word for it.
 pub(super) fn draw(state: ComposerState) -> AnyView {
     let mention = state.mention;
+    let prompts = ServerPrompts::new();
+    effect(move || {
+        if mention.command.with(Option::is_some) {
+            prompts.load_once();
+        }
+    });
     let options = Memo::new(move |_| {
         let typed = mention.command.get()?;
         let around = CommandContext { is_chat: state.chat_id.is_some(), is_locked: state.lock.get().is_some() };
-        Some(matching_commands(&typed, around))
+        let commands = matching_commands(&typed, around).into_iter().map(SlashChoice::Command);
+        Some(commands.chain(prompts.matching(&typed).into_iter().map(SlashChoice::Prompt)).collect::<Vec<_>>())
     });
     effect(move || {
         let Some(count) = options.with(|options| options.as_ref().map(Vec::len)) else { return };
@@ -142,14 +172,16 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         move |_, chosen| {
             let Some(options) = options.get_untracked() else { return };
             mention.chosen.set(None);
-            if let Some(command) = chosen.and_then(|at| options.get(at).copied()) {
-                choose_command(state, command);
+            match chosen.and_then(|at| options.get(at).cloned()) {
+                Some(SlashChoice::Command(command)) => choose_command(state, command),
+                Some(SlashChoice::Prompt(prompt)) => choose_prompt(state, prompt),
+                None => {}
             }
         },
     );
     let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
     live_view(move || {
-        let rows = options.get()?.into_iter().map(SlashCommand::to_option).collect();
+        let rows = options.get()?.iter().map(SlashChoice::to_option).collect();
         Some(list::draw_options(
             LIST,
             words::commands(),
@@ -159,6 +191,31 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
             Signal::stored(words::escape_hint().into()),
         ))
     })
+}
+
+/// Replaces the word by the text of a prompt. One that needs arguments is filled in on the page of the servers.
+fn choose_prompt(state: ComposerState, prompt: ServerPrompt) {
+    let Some(area) = state.area.get_untracked() else { return };
+    let before = text_before(state.area);
+    state.mention.close();
+    let Some(word) = command_at_end(&before) else { return };
+    let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
+    let typed = before[before.len() - word.len() - sign..].to_owned();
+    textarea::remove_text(&area, &typed, before.len());
+    if prompt.has_arguments {
+        SlashCommand::Insert.run();
+        return;
+    }
+    spawn_local(async move {
+        match prompt.text().await {
+            Ok(text) => {
+                if let Some(area) = state.area.try_get_untracked().flatten() {
+                    textarea::insert(&area, &text);
+                }
+            }
+            Err(why) => state.announcer.alert(&why.unwrap_or_else(|| words::prompt_failed().to_owned())),
+        }
+    });
 }
 
 /// Returns all commands of a chat as options.
@@ -196,8 +253,8 @@ mod tests {
     #[test]
     fn typed_word_matches_either_name_in_both_languages() {
         use SlashCommand::*;
-        assert_eq!(matching_commands("", NEW), [Model, Attach, Settings, NewChat, Clear]);
-        assert_eq!(matching_commands("", CHAT), [Branch, Attach, Find, Tree, Settings, Export, NewChat, Clear]);
+        assert_eq!(matching_commands("", NEW), [Model, Attach, Insert, Settings, NewChat, Clear]);
+        assert_eq!(matching_commands("", CHAT), [Branch, Attach, Insert, Find, Tree, Settings, Export, NewChat, Clear]);
         for (typed, found) in [
             ("mod", vec![Branch]),
             ("BRANCH", vec![Branch]),

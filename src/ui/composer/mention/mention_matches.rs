@@ -1,5 +1,7 @@
 //! Matching for the menu behind `@` as pure functions: documents by title, lines of them, turns by their text.
 
+use serde_json::Value;
+
 use crate::domain::attachment::Attachment;
 use crate::domain::excerpt::first_words;
 use crate::domain::{Content, Role, TextMatcher};
@@ -10,6 +12,8 @@ use crate::ui::messages::transcript as of_turns;
 const SHOWN: usize = 8;
 /// The maximum number of turns behind the documents.
 pub(super) const TURNS_SHOWN: usize = 4;
+/// The maximum number of resources between them, unless their server is named.
+const RESOURCES_SHOWN: usize = 4;
 /// The length of a turn's summary.
 const FIRST_WORDS: usize = 60;
 
@@ -18,16 +22,61 @@ pub type LineRange = (u64, u64);
 
 /// The matches, and the line range that was typed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct MentionMatches {
+pub struct MentionMatches {
     pub documents: Vec<Attachment>,
     pub lines: Option<LineRange>,
+    pub resources: Vec<ServerResource>,
     pub turns: Vec<EarlierTurn>,
 }
 
 impl MentionMatches {
     pub fn count(&self) -> usize {
-        self.documents.len() + self.turns.len()
+        self.documents.len() + self.resources.len() + self.turns.len()
     }
+}
+
+/// A resource of a tool server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerResource {
+    /// The server's id and its display name.
+    pub server: String,
+    pub server_name: String,
+    pub uri: String,
+    pub title: String,
+}
+
+/// Returns the resources in the catalogs of all servers.
+pub(super) fn resources_from_response(answer: &Value) -> Vec<ServerResource> {
+    let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let of_server = |server: &Value| {
+        let listed = server.get("resources").and_then(Value::as_array).into_iter().flatten();
+        let resource = |resource: &Value| ServerResource {
+            server: text(server, "server"),
+            server_name: text(server, "name"),
+            uri: text(resource, "uri"),
+            title: text(resource, "title"),
+        };
+        listed.map(resource).collect::<Vec<_>>()
+    };
+    answer.as_array().into_iter().flatten().flat_map(of_server).collect()
+}
+
+/// Returns the resources that match a word: by title, or `server:title`, which lists all of a server.
+pub(super) fn matching_resources(resources: &[ServerResource], word: &str) -> Vec<ServerResource> {
+    let (server, words, most) = match word.split_once([':', '：']) {
+        Some((server, words)) => (Some(server), words, SHOWN),
+        None => (None, word, RESOURCES_SHOWN),
+    };
+    let (needle, is_blank) = (TextMatcher::new(words).ok(), words.trim().is_empty());
+    if server.is_none() && is_blank {
+        return Vec::new();
+    }
+    let fits = |resource: &&ServerResource| {
+        let is_of_server = server.is_none_or(|server| resource.server == server || resource.server_name == server);
+        let has_words = |text: &str| needle.as_ref().map_or(is_blank, |needle| needle.is_match(text));
+        is_of_server && (has_words(&resource.title) || has_words(&resource.uri))
+    };
+    resources.iter().filter(fits).take(most).cloned().collect()
 }
 
 /// A turn of the path: its role and its text.
@@ -75,7 +124,7 @@ pub(super) fn matching_documents(documents: &[Attachment], word: &str) -> Mentio
     match parse_line_range(word) {
         // A title may itself look like a line range.
         Some((title, lines)) if whole.is_empty() => {
-            MentionMatches { documents: having(title), lines, turns: Vec::new() }
+            MentionMatches { documents: having(title), lines, ..MentionMatches::default() }
         }
         _ => MentionMatches { documents: whole, ..MentionMatches::default() },
     }
@@ -155,6 +204,23 @@ mod tests {
         assert_eq!(titles(&matching_documents(&known, "οδος")), ["ΟΔΟΣ 3"], "the rule of finding in a chat");
         assert_eq!(titles(&matching_documents(&known, "")), ["Ratio 3:2", "ΟΔΟΣ 3"]);
         assert_eq!(titles(&matching_documents(&known, &"x".repeat(300))), [""; 0]);
+    }
+
+    #[test]
+    fn resources_match_by_title_or_with_their_server() {
+        let answer = serde_json::json!([
+            { "server": "files", "name": "Files", "resources": [
+                { "uri": "file:///a.md", "title": "Notes" }, { "uri": "file:///b.md", "title": "Plan" } ] },
+            { "server": "db", "name": "Data", "resources": [{ "uri": "db://notes", "title": "Table" }] },
+        ]);
+        let all = resources_from_response(&answer);
+        let titles =
+            |word: &str| matching_resources(&all, word).into_iter().map(|resource| resource.title).collect::<Vec<_>>();
+        assert_eq!(titles("notes"), ["Notes", "Table"]);
+        assert_eq!(titles("files:"), ["Notes", "Plan"]);
+        assert_eq!(titles("files:pl"), ["Plan"]);
+        assert_eq!(titles("Data：notes"), ["Table"]);
+        assert!(titles("").is_empty() && titles("other:").is_empty());
     }
 
     #[test]

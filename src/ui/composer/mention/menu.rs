@@ -3,10 +3,12 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde_json::json;
 
 use super::list::{self, MentionOption, OptionDetail};
 use super::mention_matches::{
-    EarlierTurn, LineRange, MentionMatches, matching_documents, merge_newest_first, parse_line_range, turn_summary,
+    EarlierTurn, LineRange, MentionMatches, ServerResource, matching_documents, matching_resources, merge_newest_first,
+    parse_line_range, resources_from_response, turn_summary,
 };
 use super::turns::EarlierTurns;
 use super::{LIST, text_before, word_at_end};
@@ -28,6 +30,8 @@ struct MentionSearch {
     turns: EarlierTurns,
     /// None until the documents are loaded.
     documents: RwSignal<Option<Vec<Attachment>>>,
+    /// The resources of tool servers; they arrive behind the documents.
+    resources: RwSignal<Vec<ServerResource>>,
     /// The title of the pending search; empty for the most recently changed.
     pending_title: RwSignal<Option<String>>,
     /// Whether the server has more documents than were loaded, so that titles are searched there.
@@ -42,6 +46,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         state,
         turns: EarlierTurns::from_page(),
         documents: RwSignal::new(None),
+        resources: RwSignal::new(Vec::new()),
         pending_title: RwSignal::new(None),
         has_more: StoredValue::new(false),
         note: RwSignal::new(None),
@@ -51,6 +56,7 @@ pub fn draw(state: ComposerState) -> AnyView {
     let word = move || mention.word.try_get_untracked().flatten();
     if mention.word.with_untracked(Option::is_some) {
         menu.ask(String::new());
+        menu.load_resources();
         // The whole word may have been typed before this code was loaded.
         menu.turns.search_server(word);
     }
@@ -61,14 +67,19 @@ pub fn draw(state: ComposerState) -> AnyView {
             menu.turns.search_server(word);
             match now {
                 // New documents may have arrived since the menu was closed.
-                Some(_) if before.is_none() => menu.ask(String::new()),
+                Some(_) if before.is_none() => {
+                    menu.ask(String::new());
+                    menu.load_resources();
+                }
                 Some(_) => menu.ask_further(None),
                 None => {}
             }
         },
     );
     effect(move || {
-        let count = options.with(|options| options.as_ref().map(|options| (options.documents.len(), options.count())));
+        let count = options.with(|options| {
+            options.as_ref().map(|options| (options.documents.len() + options.resources.len(), options.count()))
+        });
         if mention.word.with(Option::is_none) {
             return;
         }
@@ -99,9 +110,11 @@ impl MentionSearch {
         let word = self.state.mention.word.get()?;
         let has_pending_title = self.pending_title.with(|title| title.as_ref().is_some_and(|title| !title.is_empty()));
         let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
+        found.resources = self.resources.with(|resources| matching_resources(resources, &word));
         found.turns = self.turns.find_by_word(&word);
         // A server search that is pending may yield more.
-        (!has_pending_title || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
+        let is_enough = (!found.documents.is_empty() && found.lines.is_none()) || !found.resources.is_empty();
+        (!has_pending_title || is_enough).then_some(found)
     }
 
     /// Loads the most recently changed documents, or those with this title. One request at a time: text typed
@@ -144,6 +157,15 @@ impl MentionSearch {
         });
     }
 
+    /// Loads the resources of tool servers. A failure leaves those that are known.
+    fn load_resources(self) {
+        spawn_local(async move {
+            if let Ok(answer) = api_request::get("/api/tool-catalogs").await {
+                let _ = self.resources.try_set(resources_from_response(&answer));
+            }
+        });
+    }
+
     /// Searches the server for the word where not all documents are loaded.
     fn ask_further(self, answered: Option<&str>) {
         let word = self.state.mention.word.get_untracked().unwrap_or_default();
@@ -154,17 +176,43 @@ impl MentionSearch {
     }
 
     fn choose_match(self, options: MentionMatches, at: usize) {
-        let MentionMatches { documents, lines, turns } = options;
+        let MentionMatches { documents, lines, resources, turns } = options;
         let behind = at.checked_sub(documents.len());
         match (documents.into_iter().nth(at), lines) {
             (Some(document), None) => self.attach(document),
             (Some(document), Some(lines)) => self.quote(document, lines),
             (None, _) => {
-                if let Some(turn) = behind.and_then(|at| turns.into_iter().nth(at)) {
-                    self.quote_turn(&turn);
+                let behind = behind.unwrap_or_default();
+                match (resources.get(behind), behind.checked_sub(resources.len())) {
+                    (Some(resource), _) => self.attach_resource(resource),
+                    (None, Some(at)) => turns.get(at).into_iter().for_each(|turn| self.quote_turn(turn)),
+                    (None, None) => {}
                 }
             }
         }
+    }
+
+    /// Lets the server read a resource, and attaches it; the menu stays open until then.
+    fn attach_resource(self, resource: &ServerResource) {
+        let path = format!("/api/tool-servers/{}/resources", url_encoding::encode(&resource.server));
+        let body = json!({ "uri": resource.uri });
+        let word = self.state.mention.word.get_untracked();
+        self.note.set(Some(words::reading().to_owned()));
+        spawn_local(async move {
+            let answer = api_request::post(&path, &body).await;
+            // The word has changed meanwhile, so the choice is obsolete.
+            if self.state.mention.word.try_get_untracked() != Some(word) {
+                return;
+            }
+            let read = answer.map(|answer| serde_json::from_value::<Attachment>(answer).ok());
+            let note = match read {
+                Ok(Some(attachment)) => return self.attach(attachment),
+                Ok(None) => words::resource_not_read().to_owned(),
+                Err(why) => why.unwrap_or_else(|| words::resource_not_read().to_owned()),
+            };
+            self.state.announcer.announce(note.clone());
+            let _ = self.note.try_set(Some(note));
+        });
     }
 
     /// Replaces the word by a quote of a turn.
@@ -219,24 +267,27 @@ impl MentionSearch {
             Some(options) if options.documents.is_empty() => words::turn_is_quoted(),
             Some(_) => words::line_range_hint(),
         };
-        let rows = options.map(|options| match_options(options.documents, options.lines, options.turns));
+        let rows = options.map(|options| match_options(options));
         let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
         let hint = Signal::derive(move || self.note.get().unwrap_or_else(|| usual.to_owned()));
         list::draw_options(LIST, words::to_mention(), rows, mention.active, choose, hint)
     }
 }
 
-/// Returns the options for documents, or these lines of one, and the turns behind them.
-pub fn match_options(
-    documents: Vec<Attachment>,
-    lines: Option<LineRange>,
-    turns: Vec<EarlierTurn>,
-) -> Vec<MentionOption> {
+/// Returns the options for documents, or these lines of one, and the resources and turns behind them.
+pub fn match_options(matches: MentionMatches) -> Vec<MentionOption> {
+    let MentionMatches { documents, lines, resources, turns } = matches;
     let document = |of: Attachment| MentionOption {
         icon: "file",
         name: of.card.title,
         detail: lines.map(|lines| OptionDetail::Text(amounts::line_range(lines))),
     };
     let turn = |turn: EarlierTurn| MentionOption { icon: "chat", name: turn_summary(&turn), detail: None };
-    documents.into_iter().map(document).chain(turns.into_iter().map(turn)).collect()
+    let resource = |of: ServerResource| MentionOption {
+        icon: "tool",
+        name: of.title,
+        detail: Some(OptionDetail::Text(of.server_name)),
+    };
+    let documents = documents.into_iter().map(document);
+    documents.chain(resources.into_iter().map(resource)).chain(turns.into_iter().map(turn)).collect()
 }

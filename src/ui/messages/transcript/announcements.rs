@@ -29,6 +29,14 @@ pub fn asks_permission(tool: &str, keys: &str) -> String {
     message!("{tool} needs your approval. Press {keys} to review.", "{tool} 请求许可，按 {keys} 查看。")
 }
 
+/// A question of a tool server; `keys` is the shortcut to it, or empty.
+pub fn asks_user(server: &str, keys: &str) -> String {
+    if keys.is_empty() {
+        return message!("{server} asks you something.", "{server} 向你提问。");
+    }
+    message!("{server} asks you something. Press {keys} to answer.", "{server} 向你提问，按 {keys} 回答。")
+}
+
 pub fn paused(reason: &str, keys: &str) -> String {
     if keys.is_empty() {
         return reason.to_owned();

@@ -4,9 +4,10 @@
 use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
-use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{measured_time, number, size};
 use crate::ui::messages::server_messages::tool_title;
 
@@ -18,6 +19,7 @@ define_messages! {
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
+    view_or_attach: "View or attach", "查看或附加";
     by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
@@ -108,6 +110,9 @@ pub fn tool_state(
             None => localized_word("waiting", "等待中"),
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
+        (ToolStatus::Running, _) if Elicitation::find_open(call).is_some() => {
+            localized_word("asks you", "正在向你提问")
+        }
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
         (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && is_flagged("timed_out") => match duration_ms {
@@ -178,6 +183,24 @@ pub fn tool_group(calls: ToolCallCounts) -> String {
     } else {
         message!("{calls} · {parts}", "{calls} · {parts}")
     }
+}
+
+/// The effects of a tool as its server claims them; none if it claims nothing.
+pub fn claimed_effects(hints: &[String]) -> Option<String> {
+    let word = |hint: &String| match hint.as_str() {
+        "read only" => localized_word("read-only", "只读").to_owned(),
+        "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
+        "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
+        other => other.to_owned(),
+    };
+    let words: Vec<String> = hints.iter().map(word).collect();
+    (!words.is_empty()).then(|| join_list(&words))
+}
+
+/// Says on an approval question what the server claims, which decides nothing.
+pub fn according_to_server(hints: &[String]) -> Option<String> {
+    let claims = claimed_effects(hints)?;
+    Some(message!("According to the server (not verified): {claims}", "服务器声称（未经核实）：{claims}"))
 }
 
 /// Returns a one-line summary of a call: the last line of its streaming arguments, the reason of its failure, the

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
+use crate::domain::elicitation::Elicitation;
 use crate::domain::segment::is_tool_failed;
 use crate::domain::tool::ToolProgress;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
@@ -57,6 +58,7 @@ impl ShownCall {
             _ if self.call.state == BlockState::Aborted => ("stop", "cancelled"),
             Some(ToolStatus::Pending) => ("clock", "pending"),
             Some(ToolStatus::AwaitingApproval) => ("alert", "awaiting_approval"),
+            Some(ToolStatus::Running) if Elicitation::find_open(&self.call).is_some() => ("alert", "asking"),
             Some(ToolStatus::Running) => ("tool", "running"),
             Some(ToolStatus::Cancelled) => ("stop", "cancelled"),
             Some(ToolStatus::HandedOver) => ("external", "handed_over"),

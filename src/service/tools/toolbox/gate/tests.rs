@@ -30,6 +30,7 @@ fn tool(description: &str) -> ToolDescription {
         schema: json!({ "type": "object" }),
         is_harmless: false,
         hints: vec!["read only".into()],
+        icon: None,
     }
 }
 

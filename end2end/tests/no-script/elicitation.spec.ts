@@ -1,0 +1,40 @@
+// Questions of a tool server, and its resources and prompts, with forms only.
+import { expect } from "../../support/fixtures.ts";
+import { approvalPrompt, createChatWithTools, decisionButton, test, toolCards, toolMessages, wireName } from "../../support/tools.ts";
+
+test("a question is answered with a form, and an error stands beside its field", async ({ page, model, turnleaf }) => {
+  const chat = await createChatWithTools(turnleaf);
+  await page.goto(`/c/${chat}`);
+  await page.getByRole("textbox", { name: "Message" }).fill("Go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  (await model.nextReply()).finishWithToolCalls([wireName("ask"), "form"]);
+  await expect(async () => {
+    await page.goto(`/c/${chat}`);
+    await expect(approvalPrompt(page)).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+  const city = approvalPrompt(page).getByLabel("City");
+  await city.evaluate((input: HTMLInputElement) => input.form!.setAttribute("novalidate", "")).catch(() => undefined);
+  await city.fill("Bergen");
+  await decisionButton(page, "Send").click();
+  const reply = await model.nextReply();
+  expect(toolMessages(reply.request)[0]!.content).toContain("Bergen");
+  reply.finishWithText("Done.");
+  await expect(async () => {
+    await page.goto(`/c/${chat}`);
+    await expect(toolCards(page).first()).toHaveAttribute("data-tool-status", "done", { timeout: 1_000 });
+  }).toPass();
+});
+
+test("a resource is viewed and attached, and a prompt is filled in", async ({ page, turnleaf }) => {
+  const chat = await createChatWithTools(turnleaf);
+  await page.goto(`/c/${chat}`);
+  await page.getByRole("link", { name: "Insert from a server" }).click();
+  await page.getByRole("link", { name: "View Today" }).click();
+  await expect(page.getByText("# Notes of today")).toBeVisible();
+  await page.getByRole("button", { name: "Attach" }).click();
+  await expect(page.locator(".attached-item")).toContainText("today");
+  await page.getByRole("link", { name: "Insert from a server" }).click();
+  await page.getByLabel("topic").fill("my code");
+  await page.getByRole("button", { name: "Insert review" }).click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("Review my code.");
+});

@@ -1,0 +1,18 @@
+//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources and prompts.
+
+/// Instructions of one tool server, and those of all that a branch offers.
+pub const SERVER_INSTRUCTIONS_BYTES: usize = 8 << 10;
+pub const ALL_INSTRUCTIONS_BYTES: usize = 32 << 10;
+/// Questions of a tool server during one call, and the rounds of a call that has to be sent again with the answers.
+pub const ELICITATIONS_PER_CALL: usize = 16;
+pub const ELICITATION_ROUNDS: usize = 8;
+pub const ELICITATION_FIELDS: usize = 32;
+pub const ELICITATION_OPTIONS: usize = 200;
+/// Texts of a question: its message, and the names, titles and descriptions of its fields.
+pub const ELICITATION_MESSAGE_BYTES: usize = 4 << 10;
+pub const ELICITATION_LABEL_BYTES: usize = 500;
+pub const ELICITATION_ANSWER_CHARS: usize = 10_000;
+/// Resources, templates and prompts of a tool server, each; arguments of a prompt; the text of a prompt.
+pub const SERVER_CATALOG_ENTRIES: usize = 500;
+pub const SERVER_PROMPT_ARGUMENTS: usize = 32;
+pub const SERVER_PROMPT_BYTES: usize = 64 << 10;

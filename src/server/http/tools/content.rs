@@ -1,0 +1,208 @@
+//! Resources and prompts of tool servers, for the composer: as JSON, and as the page "Insert from a server", which works
+//! without script.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::attachment::Attachment;
+use crate::domain::{ChatId, InvalidField, TurnId, UserId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::attachments::forms::chat_page_path;
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::response::service_problem::refusal_sentence;
+use crate::server::server_pages::insert::{InsertPage, ResourcePage, argument_field};
+use turnleaf_service::ServiceError;
+use turnleaf_service::tools::server_content::ServerCatalogView;
+
+/// A resource to store for a message.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachServerResourceRequest {
+    /// The address of the resource, listed or built from a template.
+    uri: String,
+}
+
+/// A block for the `content` of a message, with `card`, which describes it to people.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = Object)]
+pub struct ServerResourceAttachment(Attachment);
+
+/// A prompt with its arguments.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServerPromptRequest {
+    name: String,
+    /// The arguments by name; texts.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    arguments: Map<String, Value>,
+}
+
+/// The text of a prompt.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ServerPromptText {
+    text: String,
+}
+
+/// `GET /api/tool-servers/{id}/catalog`.
+pub async fn show_catalog(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+) -> Result<ApiJson<ServerCatalogView>, Problem> {
+    Ok(ApiJson(app.service().server_catalog(viewer.0, &id).await?))
+}
+
+/// `GET /api/tool-catalogs`.
+pub async fn list_catalogs(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ServerCatalogView>>, Problem> {
+    Ok(ApiJson(app.service().server_catalogs(viewer.0).await?))
+}
+
+/// `POST /api/tool-servers/{id}/resources`: reads a resource and stores it for a message.
+pub async fn store_resource(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    ApiJson(body): ApiJson<AttachServerResourceRequest>,
+) -> Result<ApiJson<ServerResourceAttachment>, Problem> {
+    let attachment = app.service().read_server_attachment(viewer.0, (&id, &body.uri)).await?;
+    Ok(ApiJson(ServerResourceAttachment(attachment)))
+}
+
+/// `POST /api/tool-servers/{id}/prompts`: returns the text of a prompt.
+pub async fn show_prompt(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    ApiJson(body): ApiJson<ServerPromptRequest>,
+) -> Result<ApiJson<ServerPromptText>, Problem> {
+    let text = app.service().server_prompt(viewer.0, (&id, &body.name), body.arguments).await?;
+    Ok(ApiJson(ServerPromptText { text }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InsertQuery {
+    /// The chat; without it, the next new chat.
+    chat: Option<ChatId>,
+}
+
+/// `GET /insert`.
+pub async fn page(
+    State(app): State<App>,
+    viewer: Viewer,
+    StrictQuery(query): StrictQuery<InsertQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let page = insert_page(&app, viewer.0, query.chat).await?;
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
+}
+
+async fn insert_page(app: &App, viewer: UserId, chat: Option<ChatId>) -> Result<InsertPage, Problem> {
+    if let Some(chat) = chat {
+        app.service().chat(viewer, chat).await?;
+    }
+    let servers = app.service().server_catalogs(viewer).await?;
+    Ok(InsertPage { chat, back: chat_page_path(chat), servers, problem: None, typed: None })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResourceQuery {
+    server: String,
+    uri: String,
+    /// The chat to attach it to, or the reply that links to it.
+    chat: Option<ChatId>,
+    turn: Option<TurnId>,
+}
+
+/// `GET /insert/view`: the content of a resource.
+pub async fn resource_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    StrictQuery(query): StrictQuery<ResourceQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let ResourceQuery { server, uri, chat, turn } = query;
+    let chat = match turn {
+        Some(turn) => Some(app.service().turn(viewer.0, turn).await?.chat_id),
+        None => chat,
+    };
+    let read = app.service().server_resource(viewer.0, &server, &uri).await;
+    let content = match read {
+        Ok(content) => Ok(content),
+        Err(error @ ServiceError::Conflict { .. }) => Err(refusal_sentence(&error)),
+        Err(error) => return Err(error.into()),
+    };
+    let page = ResourcePage { chat, back: chat_page_path(chat), server, uri, content };
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
+}
+
+/// Returns the chat that a form names.
+fn submitted_chat(fields: &SubmittedFields) -> Result<Option<ChatId>, Problem> {
+    fields.text("chat_id").map(|id| id.parse().map_err(|_| Problem::not_found())).transpose()
+}
+
+/// `POST /forms/insert/resource`: attaches a resource and returns to the chat.
+pub async fn attach_resource_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let chat = submitted_chat(&fields)?;
+    let server: String = fields.subject_id("server")?;
+    let uri = fields.text("uri").unwrap_or_default();
+    match app.service().attach_server_resource(viewer.0, chat, (&server, &uri)).await {
+        Ok(_) => Ok(see_other(&chat_page_path(chat))),
+        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+    }
+}
+
+/// `POST /forms/insert/prompt`: appends the text of a prompt to the draft and returns to the chat.
+pub async fn insert_prompt_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let chat = submitted_chat(&fields)?;
+    let server: String = fields.subject_id("server")?;
+    let name = fields.text("prompt").unwrap_or_default();
+    let names = fields.values("argument").into_iter().enumerate();
+    let arguments: Map<String, Value> =
+        names.map(|(at, name)| (name, Value::String(fields.lines(&argument_field(at))))).collect();
+    match app.service().insert_server_prompt(viewer.0, chat, (&server, &name), arguments).await {
+        Ok(_) => Ok(see_other(&chat_page_path(chat))),
+        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+    }
+}
+
+/// Shows the page again with the reason of a refusal and what was typed.
+async fn refuse(
+    app: &App,
+    viewer: UserId,
+    context: PageContext,
+    (chat, fields): (Option<ChatId>, &SubmittedFields),
+    error: ServiceError,
+) -> Result<Response, Problem> {
+    let sentence = match &error {
+        ServiceError::Invalid(InvalidField { .. }) | ServiceError::Conflict { .. } | ServiceError::TooLarge { .. } => {
+            refusal_sentence(&error)
+        }
+        _ => return Err(error.into()),
+    };
+    let typed = (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at)));
+    let typed = (fields.text("server").unwrap_or_default(), fields.text("prompt").unwrap_or_default(), typed.collect());
+    let page = InsertPage { problem: Some(sentence), typed: Some(typed), ..insert_page(app, viewer, chat).await? };
+    Ok(context.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+}

@@ -1,0 +1,279 @@
+//! The page "Insert from a server": resources to attach and prompts to insert, per server; and the page of one resource.
+
+use leptos::prelude::*;
+
+use super::form_fields::{FieldKind, TextField};
+use super::messages::{self, insert as words};
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::hidden_text::visible_text;
+use crate::domain::url_encoding::encode;
+use crate::domain::{ChatId, limits};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::messages::amounts;
+use turnleaf_service::tools::server_content::{
+    PromptArgumentView, ResourceContent, ServerCatalogView, ServerPromptView, ServerResourceView,
+};
+
+/// Returns the name of the input of the argument with this index.
+pub fn argument_field(at: usize) -> String {
+    format!("argument{at}")
+}
+
+/// The page; after a refusal it keeps what was typed.
+pub struct InsertPage {
+    pub chat: Option<ChatId>,
+    /// The address of the chat.
+    pub back: String,
+    pub servers: Vec<ServerCatalogView>,
+    pub problem: Option<String>,
+    /// The server, the prompt and its submitted arguments.
+    pub typed: Option<(String, String, Vec<String>)>,
+}
+
+impl InsertPage {
+    pub fn draw(self) -> ServerPage {
+        let none = self.servers.is_empty().then(|| {
+            view! {
+                <p>{words::no_servers()}</p>
+                <p><a class="button" href="/settings/tools">{words::connect()}</a></p>
+            }
+        });
+        let servers = self.servers.iter().map(|server| self.server(server)).collect_view();
+        let body = view! {
+            <p><a href=self.back.clone()>{messages::back_to_chat()}</a></p>
+            <p class="lead">{words::lead()}</p>
+            {none}
+            {servers}
+        };
+        let notice = self.problem.clone().map(ActionNotice::Refused);
+        ServerPage { section: PageSection::Chat, title: words::title().to_owned(), notice, body }
+    }
+
+    fn server(&self, server: &ServerCatalogView) -> AnyView {
+        let id = format!("server-{}", server.server);
+        let labelled = id.clone();
+        let problem = server.problem.as_ref().map(|problem| {
+            view! { <p class="said warn" dir="auto"><Icon name="alert"/><span>{coded_sentence(&problem.message())}</span></p> }
+        });
+        let is_empty = server.resources.is_empty() && server.templates.is_empty() && server.prompts.is_empty();
+        let nothing = (is_empty && problem.is_none()).then(|| view! { <p class="hint">{words::nothing()}</p> });
+        let resources = server.resources.iter().map(|resource| self.resource(&server.server, resource));
+        let templates =
+            server.templates.iter().enumerate().map(|(at, template)| self.template(&server.server, at, template));
+        let prompts = server.prompts.iter().enumerate().map(|(at, prompt)| self.prompt(&server.server, at, prompt));
+        view! {
+            <section class="panel" aria-labelledby=labelled>
+                <h2 id=id><bdi>{server.name.clone()}</bdi></h2>
+                {problem}
+                {nothing}
+                {list(words::resources(), resources.collect())}
+                {list(words::templates(), templates.collect())}
+                {list(words::prompts(), prompts.collect())}
+            </section>
+        }
+    }
+
+    /// Renders the hidden fields of a form.
+    fn target(&self, server: &str) -> AnyView {
+        let chat = self.chat.map(|chat| view! { <input type="hidden" name="chat_id" value=chat.to_string()/> });
+        view! { {chat}<input type="hidden" name="server" value=server.to_owned()/> }
+    }
+
+    fn resource(&self, server: &str, resource: &ServerResourceView) -> AnyView {
+        let look = view_address(server, &resource.uri, self.chat);
+        let name = resource.title.clone();
+        view! {
+            <li>
+                {entry(&resource.title, Some(&resource.uri), &resource.description)}
+                <form class="deeds" method="post" action="/forms/insert/resource">
+                    {self.target(server)}
+                    <input type="hidden" name="uri" value=resource.uri.clone()/>
+                    <button type="submit" class="button">{words::attach()}<span class="quiet">" "{name.clone()}</span></button>
+                    <a class="button bare" href=look>{words::view()}<span class="quiet">" "{name}</span></a>
+                </form>
+            </li>
+        }
+    }
+
+    fn template(&self, server: &str, at: usize, template: &ServerResourceView) -> AnyView {
+        let form = format!("template-{server}-{at}");
+        let field = TextField {
+            label: words::address(),
+            name: "uri",
+            form: &form,
+            value: &template.uri,
+            hint: Some(words::template_hint()),
+            kind: FieldKind::Code,
+            is_required: true,
+            ..TextField::default()
+        };
+        let name = template.title.clone();
+        view! {
+            <li>
+                {entry(&template.title, None, &template.description)}
+                <form class="form" method="post" action="/forms/insert/resource">
+                    {self.target(server)}
+                    {field.draw()}
+                    <div class="deeds"><button type="submit" class="button">{words::attach()}<span class="quiet">" "{name}</span></button></div>
+                </form>
+            </li>
+        }
+    }
+
+    fn prompt(&self, server: &str, at: usize, prompt: &ServerPromptView) -> AnyView {
+        let form = format!("prompt-{server}-{at}");
+        let typed = self.typed.as_ref().filter(|(of, name, _)| *of == server && *name == prompt.name);
+        let typed = |at: usize| typed.and_then(|(_, _, values)| values.get(at)).map_or("", String::as_str);
+        let argument = |(at, argument): (usize, &PromptArgumentView)| {
+            let name = argument_field(at);
+            let field = TextField {
+                label: &argument.title,
+                name: &name,
+                form: &form,
+                value: typed(at),
+                hint: Some(argument.description.as_str()).filter(|hint| !hint.is_empty()),
+                kind: FieldKind::Lines(2),
+                is_required: argument.is_required,
+                ..TextField::default()
+            };
+            view! {
+                <input type="hidden" name="argument" value=argument.name.clone()/>
+                {field.draw()}
+            }
+        };
+        let arguments = prompt.arguments.iter().enumerate().map(argument).collect_view();
+        let name = prompt.title.clone();
+        view! {
+            <li>
+                {entry(&prompt.title, None, &prompt.description)}
+                <form class="form" method="post" action="/forms/insert/prompt">
+                    {self.target(server)}
+                    <input type="hidden" name="prompt" value=prompt.name.clone()/>
+                    {arguments}
+                    <div class="deeds"><button type="submit" class="button">{words::insert()}<span class="quiet">" "{name}</span></button></div>
+                </form>
+            </li>
+        }
+    }
+}
+
+/// Renders a list of a server; none where it is empty.
+fn list(name: &'static str, rows: Vec<AnyView>) -> Option<AnyView> {
+    (!rows.is_empty()).then(|| view! { <h3>{name}</h3> <ul class="sent-list">{rows}</ul> })
+}
+
+/// Renders the texts of an entry.
+fn entry(title: &str, address: Option<&str>, description: &str) -> AnyView {
+    let address = address.filter(|address| *address != title);
+    let address = address.map(|address| view! { " "<code class="hint"><bdi>{address.to_owned()}</bdi></code> });
+    let description =
+        (!description.is_empty()).then(|| view! { <p class="listed-says" dir="auto">{visible_text(description)}</p> });
+    view! {
+        <p class="listed-name"><strong><bdi>{visible_text(title)}</bdi></strong>{address}</p>
+        {description}
+    }
+}
+
+fn view_address(server: &str, uri: &str, chat: Option<ChatId>) -> String {
+    let chat = chat.map(|chat| format!("&chat={chat}")).unwrap_or_default();
+    format!("/insert/view?server={}&uri={}{chat}", encode(server), encode(uri))
+}
+
+/// The content of one resource.
+pub struct ResourcePage {
+    pub chat: Option<ChatId>,
+    /// The address of the chat.
+    pub back: String,
+    pub server: String,
+    pub uri: String,
+    /// The content, or why it cannot be read.
+    pub content: Result<ResourceContent, String>,
+}
+
+impl ResourcePage {
+    pub fn draw(self) -> ServerPage {
+        let chat = self.chat.map(|chat| view! { <input type="hidden" name="chat_id" value=chat.to_string()/> });
+        let (content, problem) = match &self.content {
+            Ok(content) => (Some(shown_content(content)), None),
+            Err(problem) => (None, Some(ActionNotice::Refused(problem.clone()))),
+        };
+        let body = view! {
+            <p><a href=self.back.clone()>{messages::back_to_chat()}</a></p>
+            <p><code class="hint"><bdi>{visible_text(&self.uri)}</bdi></code></p>
+            {content}
+            <form class="deeds" method="post" action="/forms/insert/resource">
+                {chat}
+                <input type="hidden" name="server" value=self.server.clone()/>
+                <input type="hidden" name="uri" value=self.uri.clone()/>
+                <button type="submit" class="button primary">{words::attach()}</button>
+            </form>
+        };
+        ServerPage { section: PageSection::Chat, title: words::resource_of(&self.server), notice: problem, body }
+    }
+}
+
+/// Renders text as it is, with hidden characters as codes. An image is shown once it is attached, because it is
+/// re-encoded then.
+fn shown_content(content: &ResourceContent) -> AnyView {
+    let size = amounts::size(content.bytes.len() as u64);
+    let text = std::str::from_utf8(&content.bytes).ok().filter(|_| content.is_text);
+    let Some(text) = text else {
+        return view! { <p class="hint">{words::image()}" "{size}</p> };
+    };
+    let shown = &text[..text.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
+    let cut = (shown.len() < text.len()).then(
+        || view! { <p class="hint">{crate::ui::messages::transcript::cut_at(shown.len(), text.len() as u64)}</p> },
+    );
+    view! {
+        <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(shown)}</pre>
+        {cut}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_escapes_texts_of_server_and_keeps_typed_arguments() {
+        let argument = PromptArgumentView {
+            name: "code".into(),
+            title: "<Code>".into(),
+            description: String::new(),
+            is_required: true,
+        };
+        let prompt = ServerPromptView {
+            name: "review".into(),
+            title: "Review".into(),
+            description: "a\u{202e}b".into(),
+            arguments: vec![argument],
+        };
+        let resource = ServerResourceView {
+            uri: "file:///a?b&c".into(),
+            title: "<b>A</b>".into(),
+            description: String::new(),
+            mime: None,
+        };
+        let server = ServerCatalogView {
+            server: "files".into(),
+            name: "Files".into(),
+            resources: vec![resource],
+            templates: Vec::new(),
+            prompts: vec![prompt],
+            problem: None,
+        };
+        let page = InsertPage {
+            chat: None,
+            back: "/".into(),
+            servers: vec![server],
+            problem: None,
+            typed: Some(("files".into(), "review".into(), vec!["let x".into()])),
+        };
+        let html = Owner::new().with(|| page.draw().body.to_html());
+        for part in ["&lt;b&gt;A", "&lt;Code&gt;", "a[U+202E]b", "let x", "uri=file%3A%2F%2F%2Fa%3Fb%26c"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+}

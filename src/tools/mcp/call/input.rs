@@ -1,0 +1,153 @@
+//! Input that a server needs before it runs a call: questions in the place of a result (protocol 2026-07-28,
+//! `input_required`), or addresses that the user must open first (error -32042). The call is sent again afterwards.
+
+use std::collections::BTreeMap;
+
+use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult, ServerResult};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+
+use crate::mcp::error_messages::URL_REQUIRED;
+use crate::mcp::{elicitation, sanitizer};
+use crate::question::QuestionSender;
+use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest};
+use turnleaf_domain::limits::{ELICITATION_MESSAGE_BYTES, ELICITATIONS_PER_CALL};
+use turnleaf_providers::redaction::SecretSet;
+
+/// What a server needs before it runs a call.
+pub enum RequiredInput {
+    /// Answers by the server's key, sent back with its state. A request that cannot be shown has its reason.
+    Answers { requests: BTreeMap<String, Result<ElicitationRequest, String>>, state: Option<String> },
+    /// Pages that the user must finish first.
+    Pages(Vec<ElicitationRequest>),
+}
+
+impl RequiredInput {
+    /// Returns what the answer asks for; `None` for a result and for any other error.
+    pub fn from_answer(answer: &Result<ServerResult, ServiceError>, server: &str, secrets: &SecretSet) -> Option<Self> {
+        match answer {
+            Ok(ServerResult::InputRequiredResult(needed)) => Some(Self::from_result(needed, server, secrets)),
+            Err(ServiceError::McpError(error)) if error.code.0 == URL_REQUIRED => {
+                let asked = error.data.as_ref()?.get("elicitations")?.as_array()?;
+                let page = |asked: &Value| {
+                    let text = |key: &str| asked.get(key).and_then(Value::as_str).unwrap_or_default();
+                    let page = elicitation::read_page(text("url"), text("elicitationId"), secrets).ok()?;
+                    Some(ElicitationRequest {
+                        server: server.to_owned(),
+                        message: sanitizer::clean_text(text("message"), secrets, ELICITATION_MESSAGE_BYTES),
+                        fields: Vec::new(),
+                        page: Some(page),
+                    })
+                };
+                let pages: Vec<_> = asked.iter().filter_map(page).take(ELICITATIONS_PER_CALL).collect();
+                // Without a page that can be opened, the error is the result.
+                (!pages.is_empty()).then_some(Self::Pages(pages))
+            }
+            _ => None,
+        }
+    }
+
+    fn from_result(needed: &InputRequiredResult, server: &str, secrets: &SecretSet) -> Self {
+        let read = |request: &InputRequest| match request {
+            InputRequest::Elicitation(asked) => elicitation::read_request(&asked.params, &Value::Null, server, secrets),
+            _ => Err("the client supports only elicitation".to_owned()),
+        };
+        let requests = needed.input_requests.iter().flatten();
+        let requests = requests.take(ELICITATIONS_PER_CALL).map(|(key, asked)| (key.clone(), read(asked))).collect();
+        Self::Answers { requests, state: needed.request_state.clone() }
+    }
+
+    /// Asks the user everything, one after the other, and returns the call to send.
+    ///
+    /// # Errors
+    /// The sentence for the model that says why the call is not sent again.
+    pub async fn collect(
+        self,
+        questions: &QuestionSender,
+        params: CallToolRequestParams,
+    ) -> Result<CallToolRequestParams, String> {
+        match self {
+            Self::Pages(pages) => {
+                for page in pages {
+                    if !matches!(questions.ask(page).await, ElicitationAnswer::Accept(_)) {
+                        return Err("The user did not finish on the page that the server asks for.".into());
+                    }
+                }
+                Ok(params)
+            }
+            Self::Answers { requests, state } => {
+                let mut responses = BTreeMap::new();
+                for (key, request) in requests {
+                    let request = request.map_err(|why| format!("the server asks for something else: {why}"))?;
+                    let is_form = request.page.is_none();
+                    let answer = elicitation::to_result(questions.ask(request).await, is_form);
+                    responses
+                        .insert(key, serde_json::to_value(answer).unwrap_or_else(|_| json!({ "action": "cancel" })));
+                }
+                let mut params = params.with_input_responses(responses);
+                params.request_state = state;
+                Ok(params)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ErrorCode, ErrorData};
+
+    use super::*;
+    use crate::question::{QuestionEvent, question_channel};
+
+    fn url_error(elicitations: Value) -> Result<ServerResult, ServiceError> {
+        let data = json!({ "elicitations": elicitations });
+        Err(ServiceError::McpError(ErrorData::new(ErrorCode(URL_REQUIRED), "Sign in first.", Some(data))))
+    }
+
+    #[tokio::test]
+    async fn call_is_sent_again_after_pages_and_not_after_decline() {
+        let asked =
+            json!([{ "mode": "url", "url": "https://a.example/x", "message": "Sign in.", "elicitationId": "1" }]);
+        for (answer, is_sent) in
+            [(ElicitationAnswer::Accept(Default::default()), true), (ElicitationAnswer::Decline, false)]
+        {
+            let input = RequiredInput::from_answer(&url_error(asked.clone()), "Forge", &SecretSet::default());
+            let (sender, mut questions) = question_channel();
+            let answering = async {
+                let Some(QuestionEvent::Asked(question)) = questions.events.recv().await else { panic!("it asks") };
+                assert_eq!(question.request.page.map(|page| page.host), Some("a.example".to_owned()));
+                question.answer.send(answer).unwrap();
+            };
+            let params = CallToolRequestParams::new("push");
+            let (again, ()) = tokio::join!(input.expect("a page").collect(&sender, params), answering);
+            assert_eq!(again.is_ok(), is_sent);
+        }
+    }
+
+    #[test]
+    fn error_without_page_that_can_be_opened_stays_error() {
+        for asked in [json!([]), json!([{ "url": "javascript:x" }]), json!("x")] {
+            assert!(RequiredInput::from_answer(&url_error(asked), "Forge", &SecretSet::default()).is_none());
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_are_sent_with_state_of_server() {
+        let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+        let asked = json!({ "method": "elicitation/create",
+            "params": { "mode": "form", "message": "How many?", "requestedSchema": schema } });
+        let needed = json!({ "resultType": "input_required", "inputRequests": { "k": asked }, "requestState": "s" });
+        let needed = serde_json::from_value(needed).expect("a result");
+        let input = RequiredInput::from_answer(&Ok(needed), "Forge", &SecretSet::default()).expect("it asks");
+        let (sender, mut questions) = question_channel();
+        let answering = async {
+            let Some(QuestionEvent::Asked(question)) = questions.events.recv().await else { panic!("it asks") };
+            let content = json!({ "n": 3 }).as_object().cloned().unwrap();
+            question.answer.send(ElicitationAnswer::Accept(content)).unwrap();
+        };
+        let (again, ()) = tokio::join!(input.collect(&sender, CallToolRequestParams::new("push")), answering);
+        let again = serde_json::to_value(again.expect("it is sent again")).unwrap();
+        assert_eq!(again["inputResponses"]["k"], json!({ "action": "accept", "content": { "n": 3 } }));
+        assert_eq!(again["requestState"], "s");
+    }
+}

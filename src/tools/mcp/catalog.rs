@@ -1,0 +1,317 @@
+//! The resources and prompts of a server: listed on request and cached until the server reports a change. Every text is
+//! untrusted; what is read becomes an attachment or text that a person sees before it is sent.
+
+use bytes::Bytes;
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, ErrorCode, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest,
+    ReadResourceRequestParams, ServerResult,
+};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::{Map, Value};
+
+use super::{error_messages, sanitizer};
+use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_domain::limits::{
+    SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
+};
+use turnleaf_domain::{CodedMessage, MessageCode};
+use turnleaf_platform::tasks;
+use turnleaf_providers::base64;
+use turnleaf_providers::redaction::SecretSet;
+
+/// Longest name or title, and longest address of a resource, in bytes.
+const NAME_BYTES: usize = 200;
+const URI_BYTES: usize = 2000;
+/// Page limit of one list.
+const PAGES: usize = 64;
+
+/// What a server offers to insert into a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerCatalog {
+    pub resources: Vec<ResourceEntry>,
+    /// Addresses with parameters, such as `file:///{path}`.
+    pub templates: Vec<ResourceEntry>,
+    pub prompts: Vec<PromptEntry>,
+}
+
+/// A resource, or a template of resources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceEntry {
+    /// The address, or the template of addresses.
+    pub uri: String,
+    /// The display name.
+    pub title: String,
+    pub description: String,
+    pub mime: Option<String>,
+}
+
+/// A prompt with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptEntry {
+    pub name: String,
+    /// The display name.
+    pub title: String,
+    pub description: String,
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// An argument of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptArgument {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub is_required: bool,
+}
+
+/// The content of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceContent {
+    pub mime: Option<String>,
+    pub bytes: Bytes,
+    /// True if the server sent text.
+    pub is_text: bool,
+}
+
+/// A list of a server, and the method that lists it.
+#[derive(Clone, Copy)]
+enum CatalogList {
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl CatalogList {
+    /// Returns the member of the answer with the entries.
+    fn member(self) -> &'static str {
+        match self {
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+
+    fn request(self, cursor: Option<String>) -> ClientRequest {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        match self {
+            Self::Resources => ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(params)),
+            Self::Templates => {
+                ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest::with_param(params))
+            }
+            Self::Prompts => ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(params)),
+        }
+    }
+}
+
+/// Lists everything that the server offers.
+///
+/// # Errors
+/// The reason why there is no list, as a part of a sentence.
+pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<ServerCatalog, CodedMessage> {
+    let resources = entries(peer, secrets, CatalogList::Resources).await?;
+    let templates = entries(peer, secrets, CatalogList::Templates).await?;
+    let prompts = entries(peer, secrets, CatalogList::Prompts).await?;
+    Ok(ServerCatalog {
+        resources: resources.iter().filter_map(|entry| resource_entry(entry, "uri", secrets)).collect(),
+        templates: templates.iter().filter_map(|entry| resource_entry(entry, "uriTemplate", secrets)).collect(),
+        prompts: prompts.iter().filter_map(|entry| prompt_entry(entry, secrets)).collect(),
+    })
+}
+
+/// Returns the entries of one list; none if the server does not implement it.
+async fn entries(peer: &Peer<RoleClient>, secrets: &SecretSet, list: CatalogList) -> Result<Vec<Value>, CodedMessage> {
+    let (mut all, mut cursor) = (Vec::new(), None::<String>);
+    for _ in 0..PAGES {
+        let page = match peer.send_request(list.request(cursor.clone())).await {
+            Ok(page) => serde_json::to_value(page).unwrap_or_default(),
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(all),
+            Err(error) => return Err(error_messages::request_error(&error, secrets)),
+        };
+        let Some(listed) = page.get(list.member()).and_then(Value::as_array) else { break };
+        all.extend(listed.iter().take(SERVER_CATALOG_ENTRIES - all.len()).cloned());
+        let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
+        if all.len() == SERVER_CATALOG_ENTRIES || next.is_none() || next == cursor.as_deref() {
+            break;
+        }
+        cursor = next.map(str::to_owned);
+    }
+    Ok(all)
+}
+
+/// Returns whether a name or an address can be sent back as it is shown.
+fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
+    !text.is_empty()
+        && text.len() <= at_most
+        && !text.contains(char::is_control)
+        && count_hidden_characters(text) == 0
+        && !secrets.has_match_in(text.as_bytes())
+}
+
+/// Reads a resource; one whose address cannot be shown is left out.
+fn resource_entry(entry: &Value, address: &str, secrets: &SecretSet) -> Option<ResourceEntry> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let line = |key: &str| sanitizer::clean_line(text(key), secrets, NAME_BYTES);
+    let uri = text(address);
+    let title = [line("title"), line("name")].into_iter().find(|title| !title.is_empty());
+    let mime = Some(line("mimeType")).filter(|mime| !mime.is_empty());
+    is_plain(uri, URI_BYTES, secrets).then(|| ResourceEntry {
+        uri: uri.to_owned(),
+        title: title.unwrap_or_else(|| uri.to_owned()),
+        description: sanitizer::clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES),
+        mime,
+    })
+}
+
+fn prompt_entry(entry: &Value, secrets: &SecretSet) -> Option<PromptEntry> {
+    let (name, title, description) = named(entry, secrets)?;
+    let arguments = entry.get("arguments").and_then(Value::as_array).into_iter().flatten();
+    let arguments = arguments.take(SERVER_PROMPT_ARGUMENTS).map(|argument| {
+        let (name, title, description) = named(argument, secrets)?;
+        let is_required = argument.get("required").and_then(Value::as_bool) == Some(true);
+        Some(PromptArgument { name, title, description, is_required })
+    });
+    Some(PromptEntry { name, title, description, arguments: arguments.collect::<Option<Vec<_>>>()? })
+}
+
+/// Returns name, title and description; none if the name cannot be shown.
+fn named(entry: &Value, secrets: &SecretSet) -> Option<(String, String, String)> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let name = text("name").to_owned();
+    let title = sanitizer::clean_line(text("title"), secrets, NAME_BYTES);
+    let description = sanitizer::clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES);
+    let title = if title.is_empty() { name.clone() } else { title };
+    is_plain(&name, NAME_BYTES, secrets).then_some((name, title, description))
+}
+
+/// Reads a resource. Of several contents, texts are joined; otherwise the first one counts.
+///
+/// # Errors
+/// The reason why there is no content, as a part of a sentence.
+pub async fn read_resource(
+    peer: &Peer<RoleClient>,
+    secrets: &SecretSet,
+    uri: &str,
+) -> Result<ResourceContent, CodedMessage> {
+    let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+    let answer = peer.send_request(ClientRequest::ReadResourceRequest(request)).await;
+    let answer = answer.map_err(|error| error_messages::request_error(&error, secrets))?;
+    let secrets = secrets.clone();
+    // An answer may hold megabytes, so it is cleaned on a blocking thread.
+    let read = move || content_of(&serde_json::to_value(answer).unwrap_or_default(), &secrets);
+    tasks::spawn_blocking(read).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
+}
+
+fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, CodedMessage> {
+    let unreadable = || CodedMessage::from(MessageCode::ResponseUnreadable);
+    let contents = answer.get("contents").and_then(Value::as_array).ok_or_else(unreadable)?;
+    let text_of = |content: &Value, key: &str| content.get(key).and_then(Value::as_str).map(str::to_owned);
+    let texts: Vec<String> = contents.iter().filter_map(|content| text_of(content, "text")).collect();
+    let first = contents.first().ok_or_else(unreadable)?;
+    let mime = text_of(first, "mimeType").map(|mime| sanitizer::clean_line(&mime, secrets, NAME_BYTES));
+    if !texts.is_empty() {
+        let text = texts.join("\n\n");
+        if text.len() > UPLOAD_BYTES {
+            return Err(error_messages::answer_too_large());
+        }
+        let text = sanitizer::clean_text(&text, secrets, UPLOAD_BYTES);
+        return Ok(ResourceContent { mime, bytes: text.into(), is_text: true });
+    }
+    let blob = text_of(first, "blob").ok_or_else(unreadable)?;
+    if base64::max_decoded_len(&blob) > UPLOAD_BYTES {
+        return Err(error_messages::answer_too_large());
+    }
+    let bytes: Bytes = base64::decode(&blob).ok_or_else(unreadable)?.into();
+    Ok(ResourceContent { mime, bytes: secrets.redact_bytes(bytes), is_text: false })
+}
+
+/// Gets the messages of a prompt as one text, for a person to edit.
+///
+/// # Errors
+/// The reason why there is no text, as a part of a sentence.
+pub async fn prompt_text(
+    peer: &Peer<RoleClient>,
+    secrets: &SecretSet,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<String, CodedMessage> {
+    let mut params = GetPromptRequestParams::new(name);
+    params.arguments = (!arguments.is_empty()).then_some(arguments);
+    let answer = peer.send_request(ClientRequest::GetPromptRequest(GetPromptRequest::new(params))).await;
+    match answer.map_err(|error| error_messages::request_error(&error, secrets))? {
+        ServerResult::GetPromptResult(prompt) => {
+            Ok(text_of_messages(&serde_json::to_value(prompt).unwrap_or_default(), secrets))
+        }
+        _ => Err(MessageCode::ResponseUnreadable.into()),
+    }
+}
+
+/// Joins the texts of messages and of embedded resources. Other content has no form as text.
+fn text_of_messages(prompt: &Value, secrets: &SecretSet) -> String {
+    let messages = prompt.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let text = |message: &Value| {
+        let content = message.get("content")?;
+        let text = content.get("text").or_else(|| content.pointer("/resource/text"))?;
+        text.as_str().map(str::to_owned)
+    };
+    let texts: Vec<String> = messages.filter_map(text).collect();
+    sanitizer::clean_text(&texts.join("\n\n"), secrets, SERVER_PROMPT_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn secrets() -> SecretSet {
+        SecretSet::new(["9f8e7d6c5b4a3f2e".into()])
+    }
+
+    #[test]
+    fn entries_are_sanitized_and_keep_their_addresses() {
+        let entry = json!({ "uri": "file:///a b", "name": "\u{1b}[1mA\n", "description": "key 9f8e7d6c5b4a3f2e" });
+        let found = resource_entry(&entry, "uri", &secrets()).unwrap();
+        assert_eq!((found.uri.as_str(), found.title.as_str()), ("file:///a b", "A"));
+        assert_eq!(found.description, "key [removed]");
+        for uri in ["", "a\nb", "a\u{202e}b", "x:9f8e7d6c5b4a3f2e"] {
+            assert_eq!(resource_entry(&json!({ "uri": uri, "name": "A" }), "uri", &secrets()), None, "{uri:?}");
+        }
+        let prompt =
+            json!({ "name": "review", "title": "Review", "arguments": [{ "name": "code", "required": true }] });
+        let found = prompt_entry(&prompt, &secrets()).unwrap();
+        assert_eq!((found.title.as_str(), found.arguments[0].is_required), ("Review", true));
+        let unusable = json!({ "name": "x", "arguments": [{ "name": "" }] });
+        assert_eq!(prompt_entry(&unusable, &secrets()), None, "an argument that cannot be given");
+    }
+
+    #[test]
+    fn content_is_text_or_bytes_within_limits() {
+        let none = secrets();
+        let text = json!({ "contents": [{ "uri": "a", "text": "one\u{1b}[1m" }, { "uri": "b", "text": "two" }] });
+        let read = content_of(&text, &none).unwrap();
+        assert_eq!((read.bytes.as_ref(), read.is_text), (&b"one\n\ntwo"[..], true));
+        let blob = json!({ "contents": [{ "uri": "a", "blob": "/wAB", "mimeType": "image/x" }] });
+        let read = content_of(&blob, &none).unwrap();
+        assert_eq!(
+            (read.bytes.as_ref(), read.mime.as_deref(), read.is_text),
+            (&b"\xff\x00\x01"[..], Some("image/x"), false)
+        );
+        for bad in [json!({}), json!({ "contents": [] }), json!({ "contents": [{ "uri": "a", "blob": "%" }] })] {
+            assert!(content_of(&bad, &none).is_err(), "{bad}");
+        }
+        let large = json!({ "contents": [{ "uri": "a", "text": "x".repeat(UPLOAD_BYTES + 1) }] });
+        assert!(content_of(&large, &none).is_err());
+    }
+
+    #[test]
+    fn messages_become_text_to_edit() {
+        let prompt = json!({ "messages": [
+            { "role": "user", "content": { "type": "text", "text": "Review:\0" } },
+            { "role": "user", "content": { "type": "resource", "resource": { "uri": "a", "text": "code" } } },
+            { "role": "user", "content": { "type": "image", "data": "", "mimeType": "image/png" } },
+        ] });
+        assert_eq!(text_of_messages(&prompt, &secrets()), "Review:\n\ncode");
+    }
+}

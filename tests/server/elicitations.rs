@@ -1,0 +1,221 @@
+//! Questions of tool servers to the user during a call: stored, answered, refused, stopped, expired. Every test ends
+//! with the invariant checker.
+
+use std::sync::Arc;
+
+use http::{Request, StatusCode};
+use serde_json::{Map, Value, json};
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::elicitation::{
+    Elicitation, ElicitationAnswer, ElicitationOutcome, ElicitationPage, ElicitationRequest, parse_fields,
+};
+use turnleaf::domain::user_input_wait::{UserInputKind, pending_user_input};
+use turnleaf::domain::{BlockId, Turn, TurnId, TurnStatus};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_service::ServiceError;
+
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
+use crate::tool_call_support::{results, statuses, tool_call_answer, tool_results_sent, tool_use_blocks};
+use crate::toolbox::{FakeToolbox, ToolBehavior};
+
+fn form() -> ElicitationRequest {
+    let schema = json!({ "required": ["city"], "properties": {
+        "city": { "type": "string", "title": "The city" }, "days": { "type": "integer", "minimum": 1 },
+    } });
+    let fields = parse_fields(&schema, &["city".into(), "days".into()]).unwrap();
+    ElicitationRequest { server: "The lab".into(), message: "Where to?".into(), fields, page: None }
+}
+
+fn page() -> ElicitationRequest {
+    let page = ElicitationPage {
+        url: "https://auth.example/start?x=1".into(),
+        host: "auth.example".into(),
+        elicitation_id: "e-1".into(),
+    };
+    ElicitationRequest { fields: Vec::new(), page: Some(page), ..form() }
+}
+
+fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
+}
+
+fn asking_steps() -> [ScriptedAnswer; 2] {
+    [tool_call_answer([], &[("lab__ask", "{}")]), streamed_answer([text_step("Done.")])]
+}
+
+fn is_asking(turn: &Turn) -> bool {
+    pending_user_input(turn) == Some(UserInputKind::Elicitation)
+}
+
+fn asked(turn: &Turn) -> (BlockId, Elicitation) {
+    let call = tool_use_blocks(turn)[0];
+    (call.id, Elicitation::list(call).pop().unwrap())
+}
+
+fn content(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+/// Starts a reply whose tool asks the user.
+async fn start_asking(house: &TestServer, lab: &FakeToolbox) -> (TurnId, BlockId, Elicitation) {
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
+    let id = house.send_to(chat, "go").await.assistant_turn.id;
+    let (block, question) = asked(&house.wait_until(id, is_asking).await);
+    (id, block, question)
+}
+
+#[tokio::test]
+async fn question_is_stored_and_its_checked_answer_reaches_tool() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
+    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
+        let (id, block, question) = start_asking(&house, &lab).await;
+        let stored = house.service.turn(house.owner, id).await.unwrap();
+        assert_eq!((statuses(&stored), asked(&stored).1.request), (vec![ToolStatus::Running], form()));
+        assert_eq!(house.service.supervisor().running_count(), 0, "it waits for a person");
+        house.check_invariants().await;
+        let answer = |answer| house.service.answer_elicitation(house.owner, (id, block), question.id, answer);
+        for (given, field) in [
+            (json!({}), "content/city"),
+            (json!({ "city": "Bergen", "days": 0 }), "content/days"),
+            (json!({ "city": "Bergen", "x": 1 }), "content/x"),
+        ] {
+            let refused = answer(ElicitationAnswer::Accept(content(given))).await;
+            assert!(matches!(refused, Err(ServiceError::Invalid(invalid)) if invalid.field == field), "{field}");
+        }
+        let stranger = turnleaf_platform::ids::mint();
+        let decline = ElicitationAnswer::Decline;
+        let foreign = house.service.answer_elicitation(stranger, (id, block), question.id, decline.clone()).await;
+        assert!(matches!(foreign, Err(ServiceError::NotFound)));
+        let other = turnleaf_platform::ids::mint();
+        let other = house.service.answer_elicitation(house.owner, (id, block), other, decline.clone()).await;
+        assert!(matches!(other, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        answer(ElicitationAnswer::Accept(content(json!({ "city": "Bergen", "days": 3.0 })))).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
+        let given = json!({ "city": "Bergen", "days": 3 });
+        assert_eq!(results(&turn), [given.clone()]);
+        let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
+        assert_eq!(
+            (ended.outcome, ended.content.map(Value::Object)),
+            (Some(ElicitationOutcome::Accepted), Some(given))
+        );
+        assert!(matches!(answer(decline).await, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn model_is_not_told_what_user_declined() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(page()));
+    let scripted = provider(asking_steps());
+    let log = scripted.log();
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(scripted),
+        vec!["model-a".into()],
+    )]);
+    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let (id, block, question) = start_asking(&house, &lab).await;
+    let with_content = ElicitationAnswer::Accept(content(json!({ "city": "x" })));
+    let refused = house.service.answer_elicitation(house.owner, (id, block), question.id, with_content).await;
+    assert!(matches!(refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "content"));
+    let decline = ElicitationAnswer::Decline;
+    house.service.answer_elicitation(house.owner, (id, block), question.id, decline).await.unwrap();
+    let turn = house.wait_until_complete(id).await;
+    assert_eq!(asked(&turn).1.outcome, Some(ElicitationOutcome::Declined));
+    let sent = tool_results_sent(&log, 1);
+    assert!(sent.last().is_some_and(|text| text.contains("declined")), "{sent:?}");
+    assert!(sent.iter().all(|text| !text.contains("auth.example")), "{sent:?}");
+    house.check_invariants().await;
+}
+
+#[tokio::test]
+async fn stop_cancels_question_and_leaves_it_expired() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
+    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
+        let (id, _, _) = start_asking(&house, &lab).await;
+        let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+        assert_eq!((turn.status, statuses(&turn)), (TurnStatus::Cancelled, vec![ToolStatus::Cancelled]));
+        assert_eq!((asked(&turn).1.outcome, pending_user_input(&turn)), (None, None));
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn question_expires_with_restart() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
+    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
+        let (id, block, question) = start_asking(&house, &lab).await;
+        let house = house.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
+        let turn = house.service.turn(house.owner, id).await.unwrap();
+        assert_eq!((turn.status, asked(&turn).1), (TurnStatus::Error, question.clone()));
+        let late = house.service.answer_elicitation(house.owner, (id, block), question.id, ElicitationAnswer::Cancel);
+        assert!(matches!(late.await, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+/// Sends a form and returns the status and the page.
+async fn submit(api: &TestApi, fields: &str) -> (StatusCode, String) {
+    let request = Request::builder()
+        .method("POST")
+        .uri("/forms/elicitation")
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(axum::body::Body::from(fields.to_owned()))
+        .unwrap();
+    let response = api.send(request).await;
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[tokio::test]
+async fn form_and_api_answer_and_exports_show_answers() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
+    let steps = asking_steps().into_iter().chain(asking_steps());
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(provider(steps)),
+        vec!["model-a".into()],
+    )]);
+    let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(lab.clone())).await);
+    let house = &api.house;
+    let (id, block, question) = start_asking(house, &lab).await;
+    let form = format!("turn={id}&block={block}&question={}", question.id);
+    // Without script, the page keeps what was typed; with it, the problem names the field by its label.
+    let (status, html) = submit(&api, &format!("{form}&action=accept&field0=Bergen&field1=x")).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html.contains("value=\"Bergen\"") && html.contains("must be a number"), "{html}");
+    let (status, problem) = submit(&api, &format!("{form}&action=accept&field0=&stay=1")).await;
+    assert!(status.is_client_error() && problem.contains("The city"), "{problem}");
+    let (status, _) = submit(&api, &format!("{form}&action=accept&field0=Bergen&field1=4&stay=1")).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let turn = house.wait_until_complete(id).await;
+    assert_eq!(results(&turn), [json!({ "city": "Bergen", "days": 4 })]);
+
+    let (id, block, question) = start_asking(house, &lab).await;
+    let path = format!("/api/turns/{id}/calls/{block}/answer");
+    let body =
+        |action: &str, content: Value| json!({ "elicitation_id": question.id, "action": action, "content": content });
+    let (status, _) = api.call("POST", &path, Some(body("decline", json!({ "city": "x" })))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let (status, problem) = api.call("POST", &path, Some(body("accept", json!({ "city": 3 })))).await;
+    assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("content/city")));
+    let (status, _) = api.call("POST", &path, Some(body("accept", json!({ "city": "Oslo" })))).await;
+    assert_eq!(status, StatusCode::OK);
+    let chat = house.wait_until_complete(id).await.chat_id;
+    for (format, expected) in [("markdown", "The city: Oslo"), ("html", "Oslo")] {
+        let request = Request::builder()
+            .uri(format!("/api/chats/{chat}/export?format={format}&tools=full"))
+            .header("host", "127.0.0.1:3000")
+            .body(axum::body::Body::empty())
+            .unwrap();
+        let response = api.send(request).await;
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(text.contains("Where to?") && text.contains(expected), "{format}: {text}");
+    }
+    house.check_invariants().await;
+}
