@@ -69,7 +69,7 @@ impl AdditionsUndo {
     pub fn plan(turns: &[PlacedTurn], added: &[RangeInclusive<i64>]) -> Self {
         let is_added = |turn: &PlacedTurn| added.iter().any(|range| range.contains(&turn.ord));
         let mut newest_first: Vec<&PlacedTurn> = turns.iter().collect();
-        // A turn is older than those below it (docs/reference/domain.md I2).
+        // A turn is older than those below it (docs/reference/domain.md I1).
         newest_first.sort_by_key(|turn| std::cmp::Reverse(turn.ord));
         let (mut removable, mut followed) = (HashSet::new(), HashSet::new());
         let mut kept = 0;
