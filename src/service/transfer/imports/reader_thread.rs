@@ -14,8 +14,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::folder::open_folder;
-use super::jobs::ImportScratch;
 use super::report::ImportRequest;
+use super::spool::ImportScratch;
 use super::stop_reasons::{SUPPORTED_FILE, stop_reason};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode, ModelLock};
