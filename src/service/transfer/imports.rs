@@ -45,6 +45,7 @@ mod tool_choice;
 mod undo;
 
 pub use format_names::{format_name, formats, parse_format, parse_schema, schemas};
+pub use history::ImportSummary;
 pub use jobs::{ImportJob, ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
@@ -68,8 +69,11 @@ impl Service {
         if imported.is_err() {
             report.stop(MessageCode::ImportCrashed);
         }
-        self.end_record(import.owner, &report).await?;
-        imported.map(|()| report)
+        let recorded = self.end_record(import.owner, &report).await;
+        // The first error is the cause.
+        imported?;
+        recorded?;
+        Ok(report)
     }
 
     /// Imports until `stop` is cancelled; the report contains everything imported, however it ends.

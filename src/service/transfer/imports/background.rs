@@ -107,12 +107,11 @@ impl Service {
 
     /// Stops an import after its current conversation; imported chats stay. A finished preview is removed with its
     /// file.
-    pub fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
-        let jobs = self.import_job_registry();
-        if !self.import_job(owner, id)?.is_over {
-            jobs.stop(id);
+    pub async fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
+        if self.find_import(owner, id).await?.is_over {
+            self.import_job_registry().discard_preview(owner, id);
         } else {
-            jobs.discard_preview(owner, id);
+            self.import_job_registry().stop(id);
         }
         Ok(())
     }

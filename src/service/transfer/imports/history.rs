@@ -1,10 +1,63 @@
 //! Imports as their owner sees them: those of this process with their progress, and the recorded ones.
 
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
 use super::jobs::ImportJob;
 use super::report::ImportReport;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportId, ImportState, MessageCode, UserId, limits};
+use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserId, limits};
 use turnleaf_store::imports::{self, StoredImport};
+
+/// An import in a list, without its chats and differences.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ImportSummary {
+    pub id: ImportId,
+    pub is_over: bool,
+    pub state: ImportState,
+    /// True for previews and dry runs.
+    pub dry_run: bool,
+    pub name: String,
+    /// Null if the format is not known.
+    pub format: Option<&'static str>,
+    pub started_at: DateTime<Utc>,
+    pub ended_at: Option<DateTime<Utc>>,
+    pub undone_at: Option<DateTime<Utc>>,
+    /// For a preview: the time until which it can be imported.
+    pub importable_until: Option<DateTime<Utc>>,
+    pub conversations: u64,
+    pub imported: u64,
+    pub known: u64,
+    pub left_out: u64,
+    /// What the import created and is not in Trash; counted after its end.
+    pub present: ImportCreations,
+    /// The number of items that are in Trash because the import was undone, and can be restored.
+    pub in_trash: u64,
+}
+
+impl From<&ImportJob> for ImportSummary {
+    fn from(job: &ImportJob) -> Self {
+        let report = &job.report;
+        Self {
+            id: job.id,
+            is_over: job.is_over,
+            state: job.state,
+            dry_run: report.dry_run,
+            name: report.name.clone(),
+            format: report.format,
+            started_at: job.started_at,
+            ended_at: job.ended_at,
+            undone_at: job.undone_at,
+            importable_until: job.importable_until,
+            conversations: report.conversations,
+            imported: report.imported,
+            known: report.known,
+            left_out: report.left_out,
+            present: job.present,
+            in_trash: job.in_trash,
+        }
+    }
+}
 
 /// Returns a recorded import as a job.
 fn recorded_job(stored: StoredImport) -> ImportJob {

@@ -272,13 +272,9 @@ impl ImportJobs {
         self.update_job(id, JobEntry::discard_file);
     }
 
-    /// Removes a finished preview with its file; returns false if this is none.
-    pub(super) fn discard_preview(&self, owner: UserId, id: ImportId) -> bool {
-        self.with_jobs(|all| {
-            let before = all.len();
-            all.retain(|job| job.owner != owner || job.seen.id != id || job.kept.is_none());
-            all.len() < before
-        })
+    /// Removes a finished preview with its file; does nothing for other jobs.
+    pub(super) fn discard_preview(&self, owner: UserId, id: ImportId) {
+        self.with_jobs(|all| all.retain(|job| job.owner != owner || job.seen.id != id || job.kept.is_none()));
     }
 
     /// Publishes the report of a running import.
