@@ -252,8 +252,8 @@ fn counts(job: &ImportJob) -> AnyView {
     let nothing_new = (is_importable && report.imported + report.turns + report.documents == 0)
         .then(|| view! { <p>{words::nothing_new()}</p> });
     let kept = job.importable_until.map(|until| {
-        let minutes = (until - job.started_at).num_minutes();
-        view! { <p class="hint">{words::preview_is_kept(u64::try_from(minutes).unwrap_or_default())}</p> }
+        let until = until.format("%Y-%m-%d %H:%M UTC").to_string();
+        view! { <p class="hint">{words::preview_is_kept(&until)}</p> }
     });
     let next = job.import_id.map(|id| {
         view! { <p><a href=format!("/settings/data/imports/{id}")>{words::see_import()}</a></p> }

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::words;
 use crate::domain::ImportDifferenceKind;
+use crate::server::server_pages::messages::import as words;
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::messages::amounts::number;

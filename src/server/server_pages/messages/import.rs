@@ -208,13 +208,9 @@ pub fn state_name(state: ImportState) -> &'static str {
     }
 }
 
-/// Returns the time for which the file of a preview is kept.
-pub fn preview_is_kept(minutes: u64) -> String {
-    let many = number(minutes);
-    plural_message!(
-        minutes; "The file is kept for another minute.", "The file is kept for another {many} minutes.";
-        "文件还会保留 {many} 分钟。"
-    )
+/// Returns the time until which the file of a preview is kept.
+pub fn preview_is_kept(until: &str) -> String {
+    message!("The file is kept on the server until {until}.", "文件在服务器上保留至 {until}。")
 }
 
 /// Returns what an import created.
