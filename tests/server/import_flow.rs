@@ -8,14 +8,19 @@ use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, ImportCreations, ImportId, ImportState};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
+use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportUndo};
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::turns;
 
 use crate::bad_imports::{conversation, mapping_node};
 use crate::http_api::TestApi;
 use crate::interchange::{export_archive, import_file, replies};
 use crate::samples::test_servers;
 use crate::test_server::TestServer;
-use turnleaf_service::transfer::exports::ExportScope;
 
 /// A conversation with this many exchanges.
 fn chat_of(id: &str, exchanges: usize) -> Value {
@@ -128,8 +133,8 @@ async fn undo_keeps_what_was_written_here() {
 
 /// Sends a message to an imported chat, on a new branch with a model of this server.
 async fn continue_chat(house: &TestServer, chat: ChatId) {
-    let turns = turnleaf_store::turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
-    let message = turnleaf_service::turns::TurnRequest {
+    let turns = turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+    let message = TurnRequest {
         chat_id: Some(chat),
         content: vec![MessageBlock::Text { text: "And then?".to_owned() }],
         place: PlacementRequest {
@@ -150,7 +155,7 @@ async fn undo_of_extension_removes_only_added_messages() {
         let (service, owner) = (&house.service, house.owner);
         import(&house, &file_of(&[chat_of("grown", 1)])).await;
         let chat = service.list_chats(owner, 10).await.unwrap()[0].id;
-        let count = async || turnleaf_store::turns::list_of_chat(&house.db, owner, chat, 0, 100).await.unwrap().len();
+        let count = async || turns::list_of_chat(&house.db, owner, chat, 0, 100).await.unwrap().len();
         assert_eq!(count().await, 2);
         let second = import(&house, &file_of(&[chat_of("grown", 3), chat_of("new", 1)])).await;
         assert_eq!(count().await, 6);
@@ -167,12 +172,12 @@ async fn undo_of_extension_removes_only_added_messages() {
 }
 
 #[tokio::test]
-async fn documents_of_archive_are_undone_unless_changed() {
+async fn documents_of_archive_are_undone_and_restored() {
     for house in test_servers().await {
         let (service, owner) = (&house.service, house.owner);
-        for title in ["kept", "changed"] {
-            let source = turnleaf_service::documents::change::DocumentTextSource::Text(format!("# {title}"));
-            let new = turnleaf_service::documents::change::NewDocumentRequest {
+        for title in ["one", "two"] {
+            let source = DocumentTextSource::Text(format!("# {title}"));
+            let new = NewDocumentRequest {
                 title: Some(title.into()),
                 kind: None,
                 source,
