@@ -76,6 +76,8 @@ mod grown_exports;
 mod http_api;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/import_flow.rs"]
+mod import_flow;
 #[path = "server/images.rs"]
 mod images;
 #[path = "server/interchange.rs"]

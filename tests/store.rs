@@ -30,6 +30,8 @@ mod fsck;
 mod grafts;
 #[path = "store/idempotent_writes.rs"]
 mod idempotent_writes;
+#[path = "store/imports.rs"]
+mod imports;
 #[path = "store/migrations.rs"]
 mod migrations;
 #[path = "store/path_find.rs"]

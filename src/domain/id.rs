@@ -109,7 +109,7 @@ ids! {
     ToolPolicyId;
     /// A rerun: a path whose messages are asked again on another branch.
     RerunId;
-    /// An import since the server's start.
+    /// An import.
     ImportId;
     /// A deletion. Everything deleted together shares it (`docs/reference/domain.md I13`).
     DeletionId;

@@ -42,6 +42,7 @@ pub mod id;
 pub mod image_type;
 pub mod import_finding;
 pub mod import_origin;
+pub mod import_record;
 pub mod json_bounds;
 pub mod json_reader;
 pub mod language;
@@ -89,6 +90,7 @@ pub use id::{
     RerunId, ToolPolicyId, ToolServerId, TurnId, UserId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
+pub use import_record::{ImportCreations, ImportState};
 pub use rerun::Rerun;
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};

@@ -24,6 +24,7 @@ pub mod external_link;
 pub mod find_in_chat;
 pub mod form_fields;
 pub mod frame;
+pub mod import;
 pub mod insert;
 pub mod messages;
 pub mod offline;

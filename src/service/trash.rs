@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
-use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, MessageCode, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::purge_scheduled;
@@ -14,7 +14,7 @@ use turnleaf_store::deletions::{
     self, DeletedItem, Deletion, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge,
 };
 use turnleaf_store::documents::purge::DocumentPurgeTarget;
-use turnleaf_store::{branches, turns};
+use turnleaf_store::{branches, imports, turns};
 
 impl Service {
     /// Deletes a turn with its descendants.
@@ -169,6 +169,29 @@ impl Service {
         root: DeletionRoot,
         near: [Option<TurnId>; 2],
     ) -> Result<DeletionSummary, ServiceError> {
+        let mut summary = self.delete_root(owner, chat_id, root, None).await?;
+        summary.leaf = self.leaf_near(owner, chat_id, root, near).await?;
+        Ok(summary)
+    }
+
+    /// Deletes as a part of undoing an import.
+    pub(crate) async fn delete_for_import(
+        &self,
+        owner: UserId,
+        chat_id: ChatId,
+        root: DeletionRoot,
+        import: ImportId,
+    ) -> Result<(), ServiceError> {
+        self.delete_root(owner, chat_id, root, Some(import)).await.map(drop)
+    }
+
+    async fn delete_root(
+        &self,
+        owner: UserId,
+        chat_id: ChatId,
+        root: DeletionRoot,
+        import: Option<ImportId>,
+    ) -> Result<DeletionSummary, ServiceError> {
         let mut running_stopped = 0;
         for _ in 0..limits::STOP_ROUNDS {
             let id = ids::mint();
@@ -189,8 +212,11 @@ impl Service {
                     }
                 }
                 DeletionOutcome::Done { turns, branches } => {
+                    if let Some(import) = import {
+                        imports::record_deletion(&mut tx, owner, import, id).await?;
+                    }
                     tx.commit().await?;
-                    let leaf = self.leaf_near(owner, chat_id, root, near).await?;
+                    let leaf = None;
                     return Ok(DeletionSummary { deletion_id: id, chat_id, turns, branches, running_stopped, leaf });
                 }
             }

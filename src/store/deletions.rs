@@ -45,8 +45,9 @@ macro_rules! columns {
 
 sql! {
     FIND = concat!(columns!(), " AND d.id = $2");
-    /// Ids are ordered by time.
-    LIST = concat!(columns!(), " AND d.id < $2 ORDER BY d.id DESC LIMIT $3");
+    /// Ids are ordered by time. The deletions that undid an import are one entry, that of the import.
+    LIST = concat!(columns!(), " AND d.id < $2 \
+        AND NOT EXISTS (SELECT 1 FROM import_deletions m WHERE m.deletion_id = d.id) ORDER BY d.id DESC LIMIT $3");
     OF_CHAT = "SELECT deletion_id FROM chats WHERE owner_id = $1 AND id = $2 AND deletion_id IS NOT NULL";
     OF_BRANCH = "SELECT b.deletion_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.id = $2 AND b.deletion_id IS NOT NULL";
@@ -155,7 +156,8 @@ pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option
     row.map(DeletionRow::into_deletion).transpose()
 }
 
-/// Returns the deletions that can be restored, newest first, older than `before` if given.
+/// Returns the deletions that can be restored, newest first, older than `before` if given, without those that undid an
+/// import.
 pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
     let before = before.map_or(Uuid::max(), DeletionId::uuid);
     let rows: Vec<Readable<DeletionRow>> = with_pool!(db, |pool| {

@@ -54,7 +54,9 @@ sql! {
     FIND = concat!(with_newest!(), " AND d.id = $2");
     LIST = concat!(with_newest!(), " AND d.deleted_at IS NULL AND (d.updated_at < $2 OR (d.updated_at = $2 AND d.id < $3)) \
         AND LOWER(d.title) LIKE $5 ESCAPE '!' ORDER BY d.updated_at DESC, d.id DESC LIMIT $4");
-    DELETED = concat!(with_newest!(), " AND d.deleted_at IS NOT NULL ORDER BY d.deleted_at DESC, d.id DESC LIMIT $2");
+    DELETED = concat!(with_newest!(), " AND d.deleted_at IS NOT NULL AND NOT EXISTS ( \
+            SELECT 1 FROM import_documents m WHERE m.document_id = d.id AND m.deletion_id = d.deletion_id) \
+        ORDER BY d.deleted_at DESC, d.id DESC LIMIT $2");
     VERSIONS = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
         FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 ORDER BY v.version_timestamp DESC LIMIT $3";
@@ -204,7 +206,7 @@ pub async fn list(
     }
 }
 
-/// Returns the documents in Trash, the last deleted first.
+/// Returns the documents in Trash, the last deleted first, without those of an import that was undone.
 pub async fn list_deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
     let rows: Vec<Readable<DocumentRow>> = with_pool!(db, |pool| {
         sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?

@@ -35,6 +35,7 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod idempotency_keys;
+pub mod imports;
 pub mod inventory;
 pub mod legacy;
 pub mod providers;
@@ -85,6 +86,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw/pieces", generations::raw::pieces::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
+        ("imports", imports::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),

@@ -50,6 +50,7 @@ migration_files!(
     "0030_quarantine_owners",
     "0031_packed_pieces",
     "0032_search_queue",
+    "0040_imports",
     "0042_server_instructions",
     "0043_server_policies",
 );

@@ -40,6 +40,7 @@ async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
         ("uploads", "SELECT COUNT(*) FROM uploads"),
         ("deletions", "SELECT COUNT(*) FROM deletions"),
         ("search", "SELECT COUNT(*) FROM search_entries"),
+        ("imports", "SELECT COUNT(*) FROM imports"),
         ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
     ];
     let mut found = Vec::new();

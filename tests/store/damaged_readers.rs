@@ -10,7 +10,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, server_policies, turns, uploads, users,
+    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, imports, server_policies, turns, uploads,
+    users,
 };
 use uuid::Uuid;
 
@@ -69,6 +70,10 @@ pub async fn read_all(
     }
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
+    for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {
+        imports::list_turns(db, owner, import.id).await.map_err(text("chats of an import"))?;
+        imports::list_unchanged_documents(db, owner, import.id).await.map_err(text("documents of an import"))?;
+    }
     branches::ends::last_used_locks(db, owner, 10).await.map_err(text("models used"))?;
     blobs::find(db, owner, SHA256).await.map_err(text("file"))?;
     blobs::image_forms(db, SHA256).await.map_err(text("forms of a file"))?;

@@ -183,6 +183,9 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("I14", "grafts", "UPDATE grafts SET exchange_id = id"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
+    ("R15", "import_chats", "UPDATE imports SET owner_id = id"),
+    ("R15", "import_chats", "UPDATE import_chats SET chat_id = import_id"),
+    ("R15", "import_documents", "UPDATE import_documents SET document_id = import_id"),
 ];
 
 const REPLY: &str = "(SELECT id FROM turns WHERE ord = 2)";

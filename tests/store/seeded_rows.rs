@@ -131,6 +131,18 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              d.id, c.created_at FROM turns t JOIN chats c ON c.id = t.chat_id, documents d WHERE t.{of_pinned} \
              ORDER BY t.id LIMIT 1"
         ),
+        format!(
+            "INSERT INTO imports (id, owner_id, state, report, started_at, ended_at, undone_at) SELECT {new}, owner_id, \
+             'undone', '{{\"name\":\"chats.json\"}}', created_at, created_at, created_at FROM chats WHERE id = {pinned}"
+        ),
+        format!("INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) VALUES ({new}, {pinned}, 0, 1)"),
+        format!(
+            "INSERT INTO import_documents (import_id, document_id, versions, deletion_id) SELECT {new}, id, 1, {new} \
+             FROM documents ORDER BY id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO import_deletions (deletion_id, import_id) SELECT id, {new} FROM deletions ORDER BY id LIMIT 1"
+        ),
         // The running reply looks as a kill leaves it.
         format!(
             "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE {of_running}) \

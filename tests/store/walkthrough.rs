@@ -28,6 +28,7 @@ use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
 use crate::grafts::{self, StoryState};
+use crate::imports;
 
 /// A chat with one message and its pending reply.
 pub struct Story {
@@ -78,6 +79,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     check_provider_ownership(db, &story).await;
     check_chat_origin(db, &story).await;
     check_idempotency_keys(db, &story).await;
+    imports::check_import_record(db, story.owner, story.chat.id).await;
     story
 }
 

@@ -14,23 +14,23 @@ test("an importing file has a progress bar, and can be cancelled and sent again"
     await route.abort().catch(() => undefined);
   });
   const form = page.locator("form[action='/forms/import']");
-  await form.getByLabel("File").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
-  await form.getByRole("button", { name: "Import" }).click();
+  await form.getByLabel("Files").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByRole("button", { name: "Preview import" }).click();
   await expect(form.getByRole("progressbar")).toBeVisible();
   await expect(form.getByRole("button", { name: "Cancel" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(form.getByRole("progressbar")).toBeHidden();
-  await expect(form.getByRole("button", { name: "Import" })).toBeFocused();
+  await expect(form.getByRole("button", { name: "Preview import" })).toBeFocused();
   await expect(page).toHaveURL(/\/settings\/data$/);
   letGo();
   await page.unroute("**/forms/import");
   // An error of a file is shown on this page.
-  await form.getByLabel("File").setInputFiles(textFile("empty.json", ""));
-  await form.getByRole("button", { name: "Import" }).click();
+  await form.getByLabel("Files").setInputFiles(textFile("empty.json", ""));
+  await form.getByRole("button", { name: "Preview import" }).click();
   await expect(page.locator("main > [role=status]")).toContainText("empty");
   await expect(form.getByRole("progressbar")).toBeHidden();
-  await form.getByLabel("File").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
-  await form.getByRole("button", { name: "Import" }).click();
+  await form.getByLabel("Files").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByRole("button", { name: "Preview import" }).click();
   await expect(page).toHaveURL(/\/settings\/data\/imports\//);
 });
 
@@ -52,4 +52,32 @@ test("everything is deleted once the word is typed, and the page stays usable", 
   await expect(page.getByText("Everything was deleted.")).toBeVisible();
   await openPage(page);
   await expect(page.getByRole("link", { name: "Hello" })).toHaveCount(0);
+});
+
+test("files are dropped anywhere in the frame and imported, and a second tab sees the import", async ({ page, context }) => {
+  await openPage(page, "/settings/data");
+  const target = page.locator(".drop-target");
+  const chat = (id: string) => [{ id, title: id, create_time: 1_700_000_000, mapping: {
+    q: { id: "q", parent: null, children: [], message: { id: "q", author: { role: "user" }, create_time: 1_700_000_000,
+      metadata: {}, content: { content_type: "text", parts: ["Hello"] } } } } }];
+  // Playwright has no drag of files from outside the page, so the input gets what a drop gives it.
+  await expect(target.locator("input[type=file]")).toHaveAttribute("multiple", "");
+  const box = (await target.boundingBox())!;
+  const file = (await target.locator("input[type=file]").boundingBox())!;
+  expect(file.width).toBeGreaterThan(box.width * 0.8);
+  await target.getByLabel("Files").setInputFiles([
+    textFile("one.json", JSON.stringify(chat("One"))), textFile("two.json", JSON.stringify(chat("Two"))),
+  ]);
+  await page.getByRole("button", { name: "Preview import" }).click();
+  await expect(page.getByRole("status")).toContainText("Nothing is imported yet");
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(other.getByRole("button", { name: "Import", exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  await expect(page.getByRole("status")).toContainText("Finished.");
+  // The other tab starts nothing a second time: it leads to the same import.
+  await other.getByRole("button", { name: "Import", exact: true }).click();
+  await expect(other).toHaveURL(page.url());
+  await page.goto("/settings/data");
+  await expect(page.locator(".import-list [data-state=finished]")).toHaveCount(1);
 });

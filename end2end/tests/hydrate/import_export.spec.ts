@@ -15,13 +15,16 @@ import { userTurns } from "../../support/turn_actions.ts";
 
 const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
 
-/** Chooses a file under Data and waits for the end of its import. */
+/** Chooses a file under Data, waits for its preview and, unless only that is wanted, for the end of its import. */
 async function importFile(page: Page, name: string, { onlyLook = false, bytes }: { onlyLook?: boolean; bytes?: Buffer } = {}): Promise<void> {
   await page.goto("/settings/data");
-  await page.getByLabel("File", { exact: true }).setInputFiles({ ...textFile(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
-  if (onlyLook) await page.getByLabel(/^Dry run/).check();
-  await page.getByRole("button", { name: "Import", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText(onlyLook ? "Dry run: nothing was imported." : /^(Finished|Nothing was imported)\./);
+  await page.getByLabel("Files", { exact: true }).setInputFiles({ ...textFile(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
+  await page.getByRole("button", { name: "Preview import" }).click();
+  await expect(page.getByRole("status")).toContainText(/^(Nothing is imported yet|Nothing was imported)\./);
+  const start = page.getByRole("button", { name: "Import", exact: true });
+  if (onlyLook || await start.count() === 0) return;
+  await start.click();
+  await expect(page.getByRole("status")).toContainText(/^(Finished|Nothing was imported)\./);
 }
 
 /**

@@ -14,7 +14,7 @@ use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
 use super::site::{external_link, gallery, worker};
 use super::streams::{events, socket};
-use super::transfer::{delete_all, exports, imports};
+use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
     attachments, branches, chats, documents, openapi, preferences, providers, request, search, site, tools, transfer,
     trash, turns, usage,
@@ -197,15 +197,22 @@ const ROUTES: &[Route] = &[
     api!(get "/api/export" exports::export_all, transfer::operations::export_all),
     api!(get "/api/chats/{id}/export" |shell| routing::get(exports::export_chat).layer(Extension(shell.site.clone())), transfer::operations::export_chat),
     api!(post "/api/imports" imports::create, transfer::operations::start_import),
+    api!(get "/api/imports" imports::list, transfer::operations::list_imports),
     api!(get "/api/imports/{id}" imports::show, transfer::operations::show_import),
+    api!(post "/api/imports/{id}/start" imports::start, transfer::operations::start_previewed_import),
     api!(post "/api/imports/{id}/stop" imports::stop, transfer::operations::stop_import),
+    api!(post "/api/imports/{id}/undo" imports::undo, transfer::operations::undo_import),
+    api!(post "/api/imports/{id}/restore" imports::restore, transfer::operations::restore_import),
     page!(get "/c/{id}/export" exports::page),
-    page!(get "/settings/data" imports::data_page),
-    page!(get "/settings/data/imports/{id}" imports::page),
+    page!(get "/settings/data" import_pages::data_page),
+    page!(get "/settings/data/imports/{id}" import_pages::page),
     page!(get "/settings/data/delete" delete_all::page),
     page!(post "/forms/delete-everything" delete_all::delete),
-    page!(post "/forms/import" imports::import_form),
-    page!(post "/forms/import/stop" imports::stop_form),
+    page!(post "/forms/import" import_pages::import_form),
+    page!(post "/forms/import/start" import_pages::start_form),
+    page!(post "/forms/import/stop" import_pages::stop_form),
+    page!(post "/forms/import/undo" import_pages::undo_form),
+    page!(post "/forms/import/restore" import_pages::restore_form),
     // Providers.
     api!(get "/api/models" providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" providers::api::set_default, providers::operations::set_default_model),

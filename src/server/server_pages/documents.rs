@@ -164,7 +164,7 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
                 </select>
             </details>
             {files.draw()}
-            <div class="deeds"><button type="submit" class="button" data-busy=super::messages::transfer::sending()>{name}</button></div>
+            <div class="deeds"><button type="submit" class="button" data-busy=super::messages::import::sending()>{name}</button></div>
         </form>
     }
 }

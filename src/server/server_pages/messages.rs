@@ -9,6 +9,7 @@ pub mod delete_all;
 pub mod documents;
 pub mod error_page;
 pub mod external_link;
+pub mod import;
 pub mod insert;
 pub mod offline;
 pub mod preferences;

@@ -8,12 +8,13 @@ use super::confirmation::ConfirmationForm;
 use super::messages::documents as of_documents;
 use super::messages::providers::time_ago;
 use super::messages::trash as words;
-use super::{ActionNotice, PageSection, ServerPage};
+use super::{ActionNotice, PageSection, ServerPage, import};
 use crate::domain::{DeletionId, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use turnleaf_service::Deletion;
 use turnleaf_service::documents::Document;
+use turnleaf_service::transfer::imports::ImportJob;
 
 /// The content of the page.
 pub struct TrashPage {
@@ -21,6 +22,8 @@ pub struct TrashPage {
     pub deletions: Vec<Deletion>,
     /// Last deleted first.
     pub documents: Vec<Document>,
+    /// Imports whose undo can be reverted, newest first.
+    pub imports: Vec<ImportJob>,
     pub has_older: bool,
     /// The start of this page; `None` for the newest.
     pub before: Option<DeletionId>,
@@ -46,7 +49,7 @@ impl TrashPage {
     /// Renders the page.
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
-        let body = if rows.is_empty() && self.documents.is_empty() {
+        let body = if rows.is_empty() && self.documents.is_empty() && self.imports.is_empty() {
             view! { <p class="hint">{words::nothing()}</p> }
         } else {
             view! {
@@ -54,6 +57,7 @@ impl TrashPage {
                 {self.confirmation.is_none().then(empty)}
                 <ul class="trash">{rows}</ul>
                 {self.pages()}
+                {import::undone_section(&self.imports)}
                 {self.documents()}
             }
         };

@@ -2,11 +2,7 @@
 //! own, one conversation at a time; each becomes a chat in one transaction, or is skipped and reported. Imports are
 //! idempotent: the same file adds nothing a second time. Nothing is sent anywhere.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
-use tempfile::TempPath;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Service, ServiceError};
@@ -15,12 +11,13 @@ use import_key::ImportKey;
 use incoming::IncomingConversation;
 use jobs::ImportSlotUse;
 use reader_thread::{ImportReader, ImportSurroundings, ReadItem};
-use report::IMPORT_STOPPED;
-use turnleaf_domain::{ImportId, ImportOrigin, UserId};
+use turnleaf_domain::{ImportOrigin, MessageCode, UserId};
 use turnleaf_interchange::archive::ArchiveItem;
 use turnleaf_interchange::{Conversation, IssueKind};
+use turnleaf_platform::ids;
 
 mod archived_files;
+mod background;
 mod chunked_insert;
 mod continued_replies;
 mod differences;
@@ -28,6 +25,7 @@ mod existing_chat;
 mod files;
 mod folder;
 mod format_names;
+mod history;
 mod import_key;
 mod incoming;
 mod incremental;
@@ -35,22 +33,25 @@ pub mod jobs;
 pub mod legacy;
 mod persist;
 mod reader_thread;
+mod recording;
 mod redrawn_images;
 mod report;
 mod room;
 mod rows;
+mod spool;
 mod spooled_chat;
+mod stop_reasons;
 mod tool_choice;
+mod undo;
 
 pub use format_names::{format_name, formats, parse_format, parse_schema, schemas};
+pub use history::ImportSummary;
 pub use jobs::{ImportJob, ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
-pub use room::DISK_IS_LOW;
+pub use spool::SpooledImport;
+pub use undo::{ImportRestore, ImportUndo};
 pub use turnleaf_interchange::{ImportFormat, InvalidMessageKeys, MessageKeys, ReadOptions};
-
-/// The minimum interval between progress updates: a report of thousands of issues is not copied for each of them.
-const SHOWN_EVERY: Duration = Duration::from_millis(250);
 
 impl Service {
     /// Imports a file. `progress` is called after each conversation, and returns false to stop.
@@ -63,7 +64,15 @@ impl Service {
         progress: &mut (dyn FnMut(&ImportReport) -> bool + Send),
     ) -> Result<ImportReport, ServiceError> {
         let mut report = ImportReport::new(&import);
-        self.import_until(&import, &mut report, progress, &CancellationToken::new()).await?;
+        self.begin_record(import.owner, ids::mint(), &mut report).await?;
+        let imported = self.import_until(&import, &mut report, progress, &CancellationToken::new()).await;
+        if imported.is_err() {
+            report.stop(MessageCode::ImportCrashed);
+        }
+        let recorded = self.end_record(import.owner, &report).await;
+        // The first error is the cause.
+        imported?;
+        recorded?;
         Ok(report)
     }
 
@@ -86,7 +95,9 @@ impl Service {
             (report.read_bytes, report.total_bytes) = reading.progress().unzip();
             let Some(read) = read else {
                 (report.read_bytes, report.total_bytes) = (None, None);
-                report.stopped = reading.finish().await;
+                if let Some(reason) = reading.finish().await {
+                    report.stop(reason);
+                }
                 return Ok(());
             };
             match read {
@@ -115,7 +126,7 @@ impl Service {
             }
         }
         (report.read_bytes, report.total_bytes) = (None, None);
-        report.stopped = Some(IMPORT_STOPPED.to_owned());
+        report.stop(MessageCode::ImportStopped);
         Ok(())
     }
 
@@ -195,55 +206,5 @@ impl Service {
     /// Forgets the finished imports of an owner with their reports.
     pub(crate) fn forget_imports(&self, owner: UserId) {
         self.import_job_registry().forget_finished(owner);
-    }
-
-    /// Starts an import in the background and returns its id. The file is removed when the import ends.
-    ///
-    /// # Errors
-    /// `import_running` while another import of the owner runs: two imports of the same file would race.
-    pub fn start_import(&self, import: ImportRequest, file: TempPath) -> Result<ImportId, ServiceError> {
-        let running = self.import_job_registry().start(&import, file, self.clock().now())?;
-        let (id, jobs, stop) = (running.id, running.jobs.clone(), running.stop.clone());
-        let service = self.clone();
-        tokio::spawn(async move {
-            // Moves the whole value; a closure over single fields would capture copies.
-            let mut running = running;
-            let mut shown: Option<Instant> = None;
-            let mut progress = |report: &ImportReport| {
-                if shown.is_none_or(|at| at.elapsed() >= SHOWN_EVERY) {
-                    jobs.update_report(id, report);
-                    shown = Some(Instant::now());
-                }
-                true
-            };
-            match service.import_until(&import, &mut running.report, &mut progress, &stop).await {
-                Ok(()) => running.has_ended = true,
-                Err(error) => tracing::error!(%error, "an import broke off"),
-            }
-            service.supervisor().index_soon();
-        });
-        Ok(id)
-    }
-
-    /// Returns an import of this owner.
-    pub fn import_job(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
-        self.import_job_registry().find(owner, id).ok_or(ServiceError::NotFound)
-    }
-
-    /// Returns the imports of this owner since the server started, newest first.
-    pub fn import_jobs(&self, owner: UserId) -> Vec<ImportJob> {
-        self.import_job_registry().owner_jobs(owner)
-    }
-
-    /// Stops an import after its current conversation. Imported chats stay.
-    pub fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
-        self.import_job(owner, id)?;
-        self.import_job_registry().stop(id);
-        Ok(())
-    }
-
-    /// Stops all imports permanently, because the server shuts down.
-    pub fn stop_imports(&self) {
-        self.import_job_registry().stop_all();
     }
 }

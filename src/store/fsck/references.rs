@@ -43,6 +43,13 @@ rules! {
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";
+    OWNER_OF_IMPORT: "R15", "import_chats", "its import is missing, or its chat is missing or of another owner",
+        "SELECT m.chat_id FROM import_chats m LEFT JOIN imports i ON i.id = m.import_id \
+         LEFT JOIN chats c ON c.id = m.chat_id WHERE i.id IS NULL OR c.id IS NULL OR c.owner_id <> i.owner_id";
+    OWNER_OF_IMPORTED_DOCUMENT: "R15", "import_documents",
+        "its import is missing, or its document is missing or of another owner",
+        "SELECT m.document_id FROM import_documents m LEFT JOIN imports i ON i.id = m.import_id \
+         LEFT JOIN documents d ON d.id = m.document_id WHERE i.id IS NULL OR d.id IS NULL OR d.owner_id <> i.owner_id";
     EXCHANGE_OF_GRAFT: "I14", "grafts", "the exchange of its newest step is missing or in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN exchanges e ON e.id = g.exchange_id \
          WHERE g.exchange_id IS NOT NULL AND (e.id IS NULL OR e.chat_id <> g.chat_id)";

@@ -4,7 +4,7 @@ use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::transfer::exports::ExportQuery;
 use crate::server::http::transfer::imports::{ImportQuery, StartedImport};
 use serde_json::json;
-use turnleaf_service::transfer::imports::ImportJob;
+use turnleaf_service::transfer::imports::{ImportJob, ImportRestore, ImportSummary, ImportUndo};
 
 pub fn export_all(operation: ApiOperation) -> ApiOperation {
     operation
@@ -26,33 +26,78 @@ pub fn export_chat(operation: ApiOperation) -> ApiOperation {
             .custom_response(200, "The chat.", "application/zip", json!({ "type": "string", "format": "binary" }))
 }
 
+const UNAVAILABLE: &str = "`import_running`: another import is running or uploading; `deletion_running`: everything is \
+    being deleted.";
+
 pub fn start_import(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Transfer", "import", "Starts an import; the body is the file.")
         .add_description(
             "It runs in the background; see its `Location`. Chats are never imported twice; a chat that has grown in \
-            its source is updated. Nothing is sent anywhere.",
+            its source is updated. Nothing is sent anywhere. With `preview`, nothing is imported: the report says what \
+            would be, and the file waits for an hour.",
         )
         .query_parameters::<ImportQuery>()
         .binary_request_body()
         .response::<StartedImport>(202, "It started.")
-        .problem_response(
-            409,
-            "`import_running`: another import is running or uploading; `deletion_running`: everything is being \
-            deleted.",
-        )
-        .problem_response(422, "`empty_file`: the file is empty. `invalid`: `map` cannot be used.")
+        .problem_response(409, UNAVAILABLE)
+        .problem_response(422, "`empty_file`: the file is empty. `invalid`: the parameters do not go together.")
+}
+
+pub fn list_imports(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Transfer", "list_imports", "Lists the latest imports.")
+        .add_description("Previews and dry runs are listed until the server restarts.")
+        .list_response::<ImportSummary>("The imports, newest first.")
 }
 
 pub fn show_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "show_import", "Shows the progress of an import.")
+        .describe("Transfer", "show_import", "Shows the progress and the report of an import.")
         .response::<ImportJob>(200, "The import with its results so far.")
+}
+
+pub fn start_previewed_import(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Transfer", "start_previewed_import", "Imports the file of a preview.")
+        .add_description("A repeated request returns the same import.")
+        .response::<StartedImport>(202, "It started.")
+        .problem_response(409, "`preview_running`: the preview is not finished; `preview_expired`: its file is gone.")
+        .problem_response(409, UNAVAILABLE)
 }
 
 pub fn stop_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "stop_import", "Stops an import.")
+        .describe("Transfer", "stop_import", "Stops an import, or discards a preview with its file.")
         .add_description("Imported chats are kept.")
         .empty_response(204, "It stops after the current chat.")
+}
+
+pub fn undo_import(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Transfer", "undo_import", "Moves what an import created to Trash.")
+        .add_description(
+            "Chats that were continued here, messages that others follow, and documents that were changed or are \
+            used elsewhere are kept. Running replies are stopped first. Trash does not list the parts one by one; \
+            `restore` restores all of them.",
+        )
+        .response::<ImportUndo>(200, "What was moved to Trash and what is kept.")
+        .problem_response(
+            409,
+            "`import_not_undoable`: it is already undone; `import_partly_undone`: something could not be moved to \
+            Trash, and the request can be repeated.",
+        )
+        .problem_response(409, UNAVAILABLE)
+}
+
+pub fn restore_import(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Transfer", "restore_import", "Restores what undoing an import moved to Trash.")
+        .response::<ImportRestore>(200, "What was restored.")
+        .problem_response(
+            409,
+            "`import_not_undone`: nothing of it is in Trash; `import_partly_restored`: a part was deleted again with \
+            what it belongs to, and the rest is restored.",
+        )
+        .problem_response(409, UNAVAILABLE)
 }

@@ -163,9 +163,10 @@ pub async fn trash_page(app: &App, viewer: UserId, before: Option<DeletionId>) -
     let mut deletions = app.service().list_trash(viewer, before, limits::PAGE_MAX + 1).await?;
     let has_older = deletions.len() > limits::PAGE_MAX as usize;
     deletions.truncate(limits::PAGE_MAX as usize);
-    // Documents are listed once, after the newest deletions.
+    // Documents and imports are listed once, after the newest deletions.
     let documents = if before.is_none() { app.service().deleted_documents(viewer).await? } else { Vec::new() };
-    Ok(TrashPage { deletions, documents, has_older, before: None, now: app.now(), confirmation: None })
+    let imports = if before.is_none() { app.service().list_undone_imports(viewer).await? } else { Vec::new() };
+    Ok(TrashPage { deletions, documents, imports, has_older, before: None, now: app.now(), confirmation: None })
 }
 
 /// Redirects to the rest of the chat. The address names the deletion, so that the page can offer to undo it.

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use super::import_key::imported_id;
-use super::redrawn_images::RedrawnImages;
+use super::recording;
 use super::report::{ImportReport, ImportRequest};
 use crate::documents::uploads::{UploadKind, image_forms, store_image_forms};
 use crate::{Service, ServiceError};
@@ -168,7 +168,7 @@ impl Service {
         id: DocumentId,
         mut document: SpooledDocument,
         now: DateTime<Utc>,
-        redrawn: &RedrawnImages,
+        report: &ImportReport,
     ) -> Result<(), StoreError> {
         let (title, kind) = (document.title.clone(), document.kind.clone());
         let (created_at, updated_at) = (document.created_at.min(now), document.updated_at.min(now));
@@ -179,7 +179,7 @@ impl Service {
             let version;
             (document, version) = next_version(document).await?;
             let Some(version) = version else { break };
-            let origin = match version.origin.map(|archived| redrawn.local_name(archived)) {
+            let origin = match version.origin.map(|archived| report.redrawn.local_name(archived)) {
                 Some(sha256) if blobs::find_type_and_size(self.db(), owner, &sha256).await?.is_some() => Some(sha256),
                 _ => None,
             };
@@ -202,6 +202,7 @@ impl Service {
             return tx.rollback().await;
         }
         write::set_dates(&mut tx, id, created_at, updated_at).await?;
+        recording::record_document(&mut tx, owner, report.recorded, id).await?;
         tx.commit().await
     }
 
@@ -237,7 +238,7 @@ impl Service {
             return Ok(());
         }
         let title = document.title.clone();
-        match self.store_document(import.owner, id, document, now, &report.redrawn).await {
+        match self.store_document(import.owner, id, document, now, report).await {
             Ok(()) => Ok(()),
             Err(error) if error.is_value_error() => {
                 let place = IssueLocation { conversation: title.clone(), ..IssueLocation::default() };

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use chrono::TimeDelta;
 
-use super::rows;
+use super::{recording, rows};
 use crate::Service;
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, GenerationId, ImportOrigin, TurnId, UserId};
+use turnleaf_domain::{
+    BranchId, Chat, DeletionId, Exchange, ExchangeId, GenerationId, ImportId, ImportOrigin, TurnId, UserId,
+};
 use turnleaf_interchange::archive::{ArchivedChat, ChatPart};
 use turnleaf_platform::ids;
 use turnleaf_run::purge::purge_scheduled;
@@ -132,12 +134,12 @@ impl<'s> ChunkedInsert<'s> {
         Ok(())
     }
 
-    /// Stores the rest, and makes the chat visible.
+    /// Stores the rest, makes the chat visible, and assigns it to the record of its import.
     pub async fn finish(
         &mut self,
-        imported_from: Option<&ImportOrigin>,
-        choice: Option<&ToolChoice>,
+        (imported_from, choice): (Option<&ImportOrigin>, Option<&ToolChoice>),
         last_ord: i64,
+        recorded: Option<ImportId>,
     ) -> Result<(), StoreError> {
         let (owner, chat, hidden, now) = (self.owner, self.chat, self.hidden, self.service.clock().now());
         let (exchanges, ends) = (std::mem::take(&mut self.exchanges), std::mem::take(&mut self.ends));
@@ -155,6 +157,7 @@ impl<'s> ChunkedInsert<'s> {
             chat_tools::put(tx, owner, chat.id, choice).await?;
         }
         rows::finish_chat(tx, owner, chat, imported_from, last_ord).await?;
+        recording::record_new_chat(tx, owner, recorded, (chat.id, last_ord)).await?;
         match self.tx.take() {
             Some(tx) => tx.commit().await,
             None => Ok(()),

@@ -8,12 +8,13 @@ use chrono::{DateTime, Utc};
 
 use super::import_key::ImportKey;
 use super::incoming::IncomingConversation;
+use super::recording;
 use super::report::{ImportReport, ImportRequest};
 use crate::documents::change::{DocumentText, check_title, document_kind, normalize_written};
 use crate::documents::uploads::UploadKind;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
-use turnleaf_domain::{Content, DocumentId, Role, UserId, limits};
+use turnleaf_domain::{Content, DocumentId, ImportId, Role, UserId, limits};
 use turnleaf_interchange::conversation::{FileBytes, MessageFile};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation, PieceBody};
 use turnleaf_store::documents::{self, write};
@@ -44,6 +45,11 @@ impl AttachedDocument {
     pub async fn insert(&self, tx: &mut Tx, owner_id: UserId) -> Result<(), StoreError> {
         let new = write::NewDocument { id: self.id, owner_id, title: &self.title, kind: &self.kind };
         write::insert(tx, &new, &self.words.new_version(&self.kind), self.now).await
+    }
+
+    /// Assigns the stored document to the record of its import.
+    pub async fn record(&self, tx: &mut Tx, owner: UserId, recorded: Option<ImportId>) -> Result<(), StoreError> {
+        recording::record_document(tx, owner, recorded, self.id).await
     }
 }
 

@@ -50,6 +50,11 @@ pub(super) fn schema_name(schema: LegacySchema) -> &'static str {
     SCHEMAS.iter().find(|(known, _)| *known == schema).map_or("", |(_, name)| name)
 }
 
+/// Returns the name of a format or schema that was stored; none if this version does not know it.
+pub(super) fn stored_format_name(name: &str) -> Option<&'static str> {
+    formats().chain(schemas()).find(|known| *known == name)
+}
+
 /// Parses the name of a schema.
 pub fn parse_schema(name: &str) -> Option<LegacySchema> {
     SCHEMAS.iter().find(|(_, known)| *known == name).map(|(schema, _)| *schema)

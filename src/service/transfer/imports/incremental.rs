@@ -14,7 +14,7 @@ use super::incoming::IncomingConversation;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use super::rows::{self, insert_turn};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{BranchId, ChatId, ImportOrigin, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, ChatId, ImportId, ImportOrigin, Turn, TurnId, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::incremental::collect_additions;
 use turnleaf_interchange::chat_builder::source_changes::{
@@ -24,6 +24,7 @@ use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{
     Conversation, ImportFormat, ImportIssue, ImportedMessage, IssueKind, IssueLocation, PieceBody,
 };
+use turnleaf_store::imports::{self, ImportedTurns};
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
 
 /// The additions to a chat, and the number of messages that cannot be attached.
@@ -68,6 +69,26 @@ impl ChatExtension {
     /// Returns the ids of the added turns.
     pub fn turn_ids(&self) -> HashSet<TurnId> {
         self.added.turns.iter().map(|turn| turn.id).collect()
+    }
+
+    /// Assigns the added turns and documents to the record of the import, in the transaction that added them.
+    pub async fn record(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        recorded: Option<ImportId>,
+        documents: &[AttachedDocument],
+    ) -> Result<(), StoreError> {
+        let ords = self.added.turns.iter().map(|turn| turn.ord);
+        // The lock on the chat makes the ords of one extension consecutive.
+        if let (Some(id), Some((first, last))) = (recorded, ords.clone().min().zip(ords.max())) {
+            let turns = ImportedTurns { chat_id: self.added.chat.id, ords: first..=last };
+            imports::record_turns(tx, owner, id, &turns).await?;
+        }
+        for document in documents {
+            document.record(tx, owner, recorded).await?;
+        }
+        Ok(())
     }
 
     fn refused(self) -> Self {
@@ -224,6 +245,7 @@ impl Service {
             let is_added;
             (onward, is_added) = ChatExtension::apply(&mut tx, owner, key, &chat, &documents).await?;
             if is_added {
+                onward.record(&mut tx, owner, report.recorded, &documents).await?;
                 report.report_left_behind(conversation, &onward);
                 store_differences(&mut tx, owner, id, source(&mut report.apart)).await?;
                 tx.commit().await?;

@@ -1,9 +1,9 @@
-//! Import jobs started from the page or the API: they run in the background, and can be listed and stopped. Jobs are
-//! not stored: what was imported before the server stopped stays, and importing the same file again adds the rest.
+//! Import jobs started from the page or the API: they run in the background, and can be listed and stopped. A preview
+//! is a dry run that keeps its file for a while, so that it can be imported without another upload. Jobs live in this
+//! process; what an import creates is recorded in the database ([`super::recording`]).
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,36 +11,81 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use tempfile::{NamedTempFile, SpooledTempFile, TempPath};
+use tempfile::{NamedTempFile, TempDir};
 use tokio_util::sync::CancellationToken;
 
-use super::report::{IMPORT_CRASHED, ImportReport, ImportRequest};
+use super::report::{ImportReport, ImportRequest};
+use super::spool::{ImportScratch, SpooledImport, spooled_bytes};
 use crate::ServiceError;
-use turnleaf_domain::{ImportId, MessageCode, UserId};
+use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
 
-/// The number of bytes of a spool that stay in memory.
-const SHORT: usize = 4 << 20;
 /// The number of finished imports that are remembered.
 const REMEMBERED: usize = 20;
 /// The maximum time of a transaction that stores a chunk of a chat.
 const PIECE_TIME: Duration = Duration::from_millis(200);
 
-/// An import job.
+/// An import, a preview of one, or a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ImportJob {
     pub id: ImportId,
     pub is_over: bool,
+    pub state: ImportState,
     pub started_at: DateTime<Utc>,
+    /// The end of an import; null while it runs, and for a dry run.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// The time at which the import was undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_at: Option<DateTime<Utc>>,
+    /// For a preview: the time until which it can be imported. Absent once its file is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub importable_until: Option<DateTime<Utc>>,
+    /// For a preview: the import that was started from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub import_id: Option<ImportId>,
+    /// What the import created and is not in Trash; counted after its end.
+    pub present: ImportCreations,
+    /// The number of items that are in Trash because the import was undone, and can be restored.
+    pub in_trash: u64,
     pub report: ImportReport,
+}
+
+impl ImportJob {
+    /// Returns whether undoing would move something to Trash.
+    pub fn can_undo(&self) -> bool {
+        self.is_over && self.state.can_undo() && !self.present.is_empty()
+    }
 }
 
 struct JobEntry {
     owner: UserId,
     stop: CancellationToken,
     seen: ImportJob,
+    /// The file of a preview, with how to read it.
+    kept: Option<KeptFile>,
+}
+
+/// The file of a preview.
+struct KeptFile {
+    file: SpooledImport,
+    request: ImportRequest,
+}
+
+impl JobEntry {
+    /// Removes the file of a preview.
+    fn discard_file(&mut self) {
+        self.kept = None;
+        self.seen.importable_until = None;
+    }
+}
+
+/// The start of an import from its preview.
+pub(super) enum PreviewStart {
+    /// It was started before.
+    Earlier(ImportId),
+    New(RunningImport, ImportRequest),
 }
 
 /// The purpose for which an owner's slot is held.
@@ -100,15 +145,13 @@ impl ImportJobs {
 
     /// Returns the factory of scratch files.
     pub(crate) fn scratch_files(&self) -> ImportScratch {
-        ImportScratch(self.0.folder.clone())
+        ImportScratch::in_folder(self.0.folder.clone())
     }
 
     /// Returns the bytes of the files in the folder, arriving or waiting. Without a folder there are no uploads.
     pub(crate) async fn waiting_bytes(&self) -> u64 {
         let Some(folder) = self.0.folder.clone() else { return 0 };
-        let length = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.metadata().ok().map(|file| file.len());
-        let sum = move || std::fs::read_dir(folder).into_iter().flatten().filter_map(length).sum::<u64>();
-        tasks::spawn_blocking(sum).await.unwrap_or(0)
+        tasks::spawn_blocking(move || spooled_bytes(&folder)).await.unwrap_or(0)
     }
 
     fn with_jobs<T>(&self, act: impl FnOnce(&mut VecDeque<JobEntry>) -> T) -> T {
@@ -135,28 +178,103 @@ impl ImportJobs {
         if self.with_jobs(|all| is_running(all, owner)) { Err(import_running()) } else { Ok(place) }
     }
 
-    /// Registers an import job, unless another one of its owner runs: two imports of the same file would race.
+    /// Registers an import job, unless another one of its owner runs: two imports of the same file would race. With
+    /// `keeps_file` it is a preview, which replaces the one that the owner had.
     pub(super) fn start(
         &self,
         import: &ImportRequest,
-        file: TempPath,
+        file: SpooledImport,
+        started_at: DateTime<Utc>,
+        keeps_file: bool,
+    ) -> Result<RunningImport, ServiceError> {
+        self.with_jobs(|all| {
+            let mut running = self.register(all, import, started_at)?;
+            all.iter_mut().filter(|job| job.owner == import.owner).for_each(JobEntry::discard_file);
+            running.file = Some(file);
+            running.keeps = keeps_file.then(|| import.clone());
+            Ok(running)
+        })
+    }
+
+    /// Registers the import of a preview.
+    ///
+    /// # Errors
+    /// `NotFound` for a job that is no preview; conflicts while the preview or another import runs, and when the
+    /// file is gone.
+    pub(super) fn start_preview_import(
+        &self,
+        owner: UserId,
+        preview: ImportId,
+        now: DateTime<Utc>,
+    ) -> Result<PreviewStart, ServiceError> {
+        self.with_jobs(|all| {
+            let entry = all.iter_mut().find(|job| job.owner == owner && job.seen.id == preview);
+            let entry = entry.filter(|job| job.seen.report.dry_run).ok_or(ServiceError::NotFound)?;
+            if let Some(earlier) = entry.seen.import_id {
+                return Ok(PreviewStart::Earlier(earlier));
+            }
+            if !entry.seen.is_over {
+                return Err(ServiceError::conflict("preview_running", MessageCode::PreviewRunning));
+            }
+            if entry.seen.importable_until.is_none_or(|until| until <= now) {
+                entry.discard_file();
+            }
+            let expected = entry.seen.report.conversations;
+            let kept = entry.kept.as_ref().map(|kept| ImportRequest { dry_run: false, ..kept.request.clone() });
+            let expired = || ServiceError::conflict("preview_expired", MessageCode::PreviewExpired);
+            let request = kept.ok_or_else(expired)?;
+            let mut running = self.register(all, &request, now)?;
+            running.report.expected_conversations = Some(expected);
+            // The registry forgets no job with a file.
+            if let Some(entry) = all.iter_mut().find(|job| job.seen.id == preview) {
+                running.file = entry.kept.take().map(|kept| kept.file);
+                entry.seen.importable_until = None;
+                entry.seen.import_id = Some(running.id);
+            }
+            Ok(PreviewStart::New(running, request))
+        })
+    }
+
+    fn register(
+        &self,
+        all: &mut VecDeque<JobEntry>,
+        import: &ImportRequest,
         started_at: DateTime<Utc>,
     ) -> Result<RunningImport, ServiceError> {
-        let id = ids::mint::<ImportId>();
-        let stop = self.0.stop.child_token();
-        let report = ImportReport::new(import);
-        let seen = ImportJob { id, is_over: false, started_at, report: report.clone() };
-        self.with_jobs(|all| {
-            if is_running(all, import.owner) {
-                return Err(import_running());
-            }
-            if all.len() == REMEMBERED {
-                all.pop_front();
-            }
-            all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen });
-            Ok(())
-        })?;
-        Ok(RunningImport { jobs: self.clone(), id, stop, file: Some(file), report, has_ended: false })
+        if is_running(all, import.owner) {
+            return Err(import_running());
+        }
+        let (id, stop, report) = (ids::mint::<ImportId>(), self.0.stop.child_token(), ImportReport::new(import));
+        let seen = ImportJob {
+            id,
+            is_over: false,
+            state: ImportState::Running,
+            started_at,
+            ended_at: None,
+            undone_at: None,
+            importable_until: None,
+            import_id: None,
+            present: ImportCreations::default(),
+            in_trash: 0,
+            report: report.clone(),
+        };
+        if all.len() >= REMEMBERED
+            && let Some(oldest) = all.iter().position(|job| job.seen.is_over && job.kept.is_none())
+        {
+            all.remove(oldest);
+        }
+        all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None });
+        Ok(RunningImport { jobs: self.clone(), id, stop, file: None, keeps: None, report, has_ended: false })
+    }
+
+    /// Removes the file of a preview whose time is over.
+    pub(super) fn expire_preview(&self, id: ImportId) {
+        self.update_job(id, JobEntry::discard_file);
+    }
+
+    /// Removes a finished preview with its file; does nothing for other jobs.
+    pub(super) fn discard_preview(&self, owner: UserId, id: ImportId) {
+        self.with_jobs(|all| all.retain(|job| job.owner != owner || job.seen.id != id || job.kept.is_none()));
     }
 
     /// Publishes the report of a running import.
@@ -197,28 +315,6 @@ impl ImportJobs {
     }
 }
 
-/// The factory of unnamed scratch files, which disappear however the program ends.
-#[derive(Debug, Clone)]
-pub(crate) struct ImportScratch(Option<PathBuf>);
-
-impl ImportScratch {
-    /// Creates an empty file.
-    pub fn new_file(&self) -> io::Result<File> {
-        match &self.0 {
-            Some(folder) => tempfile::tempfile_in(folder),
-            None => tempfile::tempfile(),
-        }
-    }
-
-    /// Creates a spool that is in memory while it is short.
-    pub fn new_spool(&self) -> SpooledTempFile {
-        match &self.0 {
-            Some(folder) => tempfile::spooled_tempfile_in(SHORT, folder),
-            None => tempfile::spooled_tempfile(SHORT),
-        }
-    }
-}
-
 /// The slot of an owner, for one upload or for the deletion of everything. While it is held, the owner has no other
 /// slot and no running import.
 pub struct ImportSlot {
@@ -232,6 +328,14 @@ impl ImportSlot {
         match &self.jobs.0.folder {
             Some(folder) => NamedTempFile::new_in(folder),
             None => NamedTempFile::new(),
+        }
+    }
+
+    /// Creates an empty folder, which is removed when dropped.
+    pub fn new_folder(&self) -> io::Result<TempDir> {
+        match &self.jobs.0.folder {
+            Some(folder) => TempDir::new_in(folder),
+            None => TempDir::new(),
         }
     }
 }
@@ -248,7 +352,9 @@ pub(super) struct RunningImport {
     pub id: ImportId,
     /// Cancelled when the import is stopped.
     pub stop: CancellationToken,
-    file: Option<TempPath>,
+    file: Option<SpooledImport>,
+    /// For a preview: how its file is to be read again.
+    keeps: Option<ImportRequest>,
     pub report: ImportReport,
     /// True when the import ended regularly.
     pub has_ended: bool,
@@ -256,13 +362,22 @@ pub(super) struct RunningImport {
 
 impl Drop for RunningImport {
     fn drop(&mut self) {
-        // The file is removed before the job is reported as over.
-        drop(self.file.take());
-        let mut report = std::mem::take(&mut self.report);
+        let (mut report, file) = (std::mem::take(&mut self.report), self.file.take());
         if !self.has_ended {
-            report.stopped = Some(IMPORT_CRASHED.to_owned());
+            report.stop(MessageCode::ImportCrashed);
         }
-        self.jobs.update_job(self.id, |job| (job.seen.is_over, job.seen.report) = (true, report));
+        // A preview that was stopped, or found nothing, has nothing to import.
+        let is_useful = report.stopped.is_none() || report.imported + report.known > 0;
+        let keeps = self.keeps.take().filter(|_| self.has_ended && is_useful && !self.stop.is_cancelled());
+        let kept = file.zip(keeps).map(|(file, request)| KeptFile { file, request });
+        // A file that is not kept was removed before the job is reported as over.
+        self.jobs.update_job(self.id, |job| {
+            let until = job.seen.started_at + limits::IMPORT_PREVIEW_KEPT;
+            job.seen.importable_until = kept.as_ref().map(|_| until);
+            job.kept = kept;
+            job.seen.state = if report.stopped.is_some() { ImportState::Stopped } else { ImportState::Finished };
+            (job.seen.is_over, job.seen.report) = (true, report);
+        });
     }
 }
 

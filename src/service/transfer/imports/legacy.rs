@@ -12,10 +12,12 @@ use super::existing_chat;
 use super::format_names::schema_name;
 use super::import_key::ImportKey;
 use super::incoming::IncomingConversation;
-use super::report::{IMPORT_STOPPED, ImportOutcome, ImportReport, ImportedChat, ImportedTable};
-use super::rows;
+use super::recording;
+use super::report::{ImportOutcome, ImportReport, ImportedChat, ImportedTable};
+use super::rows::{self, last_ord};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{BranchOrigin, ChatId, ImportOrigin, ModelLock, UserId};
+use turnleaf_domain::{BranchOrigin, ChatId, CodedMessage, ImportOrigin, MessageCode, ModelLock, UserId};
+use turnleaf_platform::ids;
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::legacy::{
     ConversationGatherer, GatheredConversation, LegacyRowKind, LegacyTable, RowCount, find_tables,
@@ -47,7 +49,7 @@ pub struct LegacyImport {
 /// The reason why an import ended early. Nothing is stored then.
 enum LegacyImportEnd {
     /// The source could not be read further, or the import was stopped.
-    Early(String),
+    Early(CodedMessage),
     Failed(ServiceError),
 }
 
@@ -87,17 +89,26 @@ impl Service {
         let (mut source, tables) = match open_source(&import, &mut report).await {
             Ok(opened) => opened,
             Err(reason) => {
-                report.stopped = Some(reason);
+                report.stop(reason);
                 return Ok(report);
             }
         };
-        let tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
-        let mut target = LegacyTarget { import: &import, tx, now: self.clock().now(), stored_bytes: 0 };
+        let now = self.clock().now();
+        let mut tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
+        if let Some(tx) = &mut tx {
+            let id = ids::mint();
+            recording::insert(tx, import.owner, id, &report, now).await?;
+            report.recorded = Some(id);
+        }
+        let mut target = LegacyTarget { import: &import, tx, now, stored_bytes: 0 };
         let ended = self.import_source(&mut target, &mut source, &tables, &mut report, progress).await;
         // The source was only read, so an error on close does not matter.
         let _ = source.close().await;
         match (ended, target.tx) {
-            (Ok(()), Some(tx)) => tx.commit().await?,
+            (Ok(()), Some(mut tx)) => {
+                recording::finish(&mut tx, import.owner, &report, self.clock().now()).await?;
+                tx.commit().await?;
+            }
             (Ok(()), None) => {}
             (Err(ended), tx) => {
                 if let Some(tx) = tx {
@@ -126,7 +137,7 @@ impl Service {
             let gathered = match rows.next().await {
                 Some(Ok(row)) => gathering.add(row),
                 Some(Err(error)) => {
-                    return Err(LegacyImportEnd::Early(format!("reading the database stopped: {error}")));
+                    return Err(LegacyImportEnd::Early(MessageCode::ImportDatabaseUnreadable.with("reason", error)));
                 }
                 None => match gathering.finish() {
                     Some(last) => {
@@ -140,7 +151,7 @@ impl Service {
             if let Some(gathered) = gathered {
                 self.import_gathered(target, gathered, tables, report).await?;
                 if !progress(report) {
-                    return Err(LegacyImportEnd::Early(IMPORT_STOPPED.to_owned()));
+                    return Err(LegacyImportEnd::Early(MessageCode::ImportStopped.into()));
                 }
             }
         }
@@ -198,7 +209,7 @@ impl Service {
         };
         // The transaction's own growth is not measured before its commit.
         if !self.has_new_chat_room(owner, target.stored_bytes + bytes, entry, report).await? {
-            return match report.stopped.take() {
+            return match report.stop_reason() {
                 Some(reason) => Err(LegacyImportEnd::Early(reason)),
                 None => Ok(()),
             };
@@ -210,7 +221,7 @@ impl Service {
             None => Ok(()),
             Some(tx) => {
                 tx.savepoint().await?;
-                let stored = rows::insert_chat(tx, owner, &chat).await;
+                let stored = insert_recorded_chat(tx, owner, &chat, report).await;
                 match &stored {
                     Ok(()) => tx.release_savepoint().await?,
                     Err(error) if error.is_value_error() => tx.rollback_to_savepoint().await?,
@@ -230,6 +241,17 @@ impl Service {
         let imported = standing.into_iter().find(|branch| branch.origin == BranchOrigin::Import);
         Ok(imported.map_or_else(|| self.supervisor().registry().default_lock(), |branch| branch.lock))
     }
+}
+
+/// Stores a chat and assigns it to the record of the import.
+async fn insert_recorded_chat(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: &ArchivedChat,
+    report: &ImportReport,
+) -> Result<(), StoreError> {
+    rows::insert_chat(tx, owner, chat).await?;
+    recording::record_new_chat(tx, owner, report.recorded, (chat.chat.id, last_ord(chat))).await
 }
 
 /// Gives the branches a lock with which they can be continued. It says nothing about who wrote the existing replies,
@@ -260,14 +282,16 @@ impl LegacyTarget<'_> {
 async fn open_source(
     import: &LegacyImport,
     report: &mut ImportReport,
-) -> Result<(LegacyDatabase, Vec<LegacyTable>), String> {
+) -> Result<(LegacyDatabase, Vec<LegacyTable>), CodedMessage> {
     let mut source = LegacyDatabase::open(&import.source).await.map_err(|error| match error {
-        StoreError::NoFile => "this is not a SQLite database".to_owned(),
-        StoreError::Busy(error) => format!("the database cannot be opened: {error}"),
-        error => format!("the database cannot be opened: {error}"),
+        StoreError::NoFile => MessageCode::ImportNotSqlite.into(),
+        StoreError::Busy(error) => MessageCode::ImportDatabaseNotOpened.with("reason", error),
+        error => MessageCode::ImportDatabaseNotOpened.with("reason", error),
     })?;
-    let source_tables = source.tables().await.map_err(|error| format!("its tables cannot be read: {error}"))?;
-    let (tables, missing) = find_tables(import.schema, &source_tables).map_err(|error| error.to_string())?;
+    let source_tables = source.tables().await;
+    let source_tables = source_tables.map_err(|error| MessageCode::ImportTablesUnreadable.with("reason", error))?;
+    let found = find_tables(import.schema, &source_tables);
+    let (tables, missing) = found.map_err(|error| CodedMessage::uncoded(error.to_string()))?;
     let mut lost = |table: &str, text: String| {
         let place = IssueLocation { file: table.to_owned(), ..IssueLocation::default() };
         report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
@@ -295,7 +319,7 @@ impl ImportReport {
     }
 
     /// Marks everything as not stored.
-    fn mark_undone(&mut self, reason: String) {
+    fn mark_undone(&mut self, reason: CodedMessage) {
         self.left_out += self.imported;
         (self.imported, self.turns, self.branches) = (0, 0, 0);
         for chat in &mut self.chats {
@@ -305,6 +329,6 @@ impl ImportReport {
                 ImportOutcome::Known | ImportOutcome::InTrash | ImportOutcome::LeftOut => {}
             }
         }
-        self.stopped = Some(format!("{reason}; nothing was stored"));
+        self.stop(MessageCode::ImportRolledBack.with("reason", reason));
     }
 }

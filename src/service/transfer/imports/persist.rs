@@ -8,9 +8,10 @@ use super::differences::shorten;
 use super::files::AttachedDocument;
 use super::format_names::format_name;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
+use super::rows;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::CARD_KEY;
-use turnleaf_domain::{Content, ImportOrigin, Turn, UserId, limits};
+use turnleaf_domain::{Content, ImportId, ImportOrigin, Turn, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::blobs::ImageFormKind;
@@ -53,7 +54,10 @@ impl Service {
     ) -> Result<(), ServiceError> {
         self.correct_images(import.owner, &mut chat, report).await?;
         keep_differences(import, &chat.chat.title, &mut chat.imported_from, now, report);
-        let stored = if import.dry_run { Ok(()) } else { self.store_chat(import.owner, &chat, documents).await };
+        let stored = match import.dry_run {
+            true => Ok(()),
+            false => self.store_chat(import.owner, &chat, documents, report.recorded).await,
+        };
         report.report_persisted(&chat, stored, import.dry_run)?;
         Ok(())
     }
@@ -63,19 +67,21 @@ impl Service {
         owner: UserId,
         chat: &ArchivedChat,
         documents: &[AttachedDocument],
+        recorded: Option<ImportId>,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         for document in documents {
             document.insert(&mut tx, owner).await?;
+            document.record(&mut tx, owner, recorded).await?;
         }
-        let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
+        let last_ord = rows::last_ord(chat);
         // Documents are referenced only by their chat, so both are stored in one transaction.
         let mut arriving = ChunkedInsert::start(self, tx, (owner, &chat.chat), last_ord, !documents.is_empty()).await?;
         let stored = async {
             for part in chat_parts(chat) {
                 arriving.insert_part(part).await?;
             }
-            arriving.finish(chat.imported_from.as_ref(), None, last_ord).await
+            arriving.finish((chat.imported_from.as_ref(), None), last_ord, recorded).await
         };
         let stored = stored.await;
         if stored.is_err() {

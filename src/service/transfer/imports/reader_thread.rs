@@ -14,10 +14,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::folder::open_folder;
-use super::jobs::ImportScratch;
-use super::report::{IMPORT_CRASHED, IMPORT_STOPPED, ImportRequest};
-use turnleaf_domain::ModelLock;
+use super::report::ImportRequest;
+use super::spool::ImportScratch;
+use super::stop_reasons::{SUPPORTED_FILE, stop_reason};
 use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::{CodedMessage, MessageCode, ModelLock};
 use turnleaf_interchange::archive::{self, ArchiveItem};
 use turnleaf_interchange::conversation::FileBytes;
 use turnleaf_interchange::git;
@@ -85,14 +86,13 @@ impl ImportReader {
     }
 
     /// Call after the last item: returns why the file could not be read further; `None` when it was read to its end.
-    pub async fn finish(self) -> Option<String> {
+    pub async fn finish(self) -> Option<CodedMessage> {
         match self.reader.await {
             Ok(Ok(())) => None,
-            Ok(Err(ImportError::Cancelled)) => Some(IMPORT_STOPPED.to_owned()),
-            Ok(Err(reason)) => Some(reason.to_string()),
+            Ok(Err(reason)) => Some(stop_reason(&reason)),
             Err(error) => {
                 tracing::error!(%error, "the import reader failed");
-                Some(IMPORT_CRASHED.to_owned())
+                Some(MessageCode::ImportCrashed.into())
             }
         }
     }
@@ -135,7 +135,7 @@ fn read(
     let format = match import.format {
         Some(format) => format,
         None => turnleaf_interchange::detect(&mut input)?
-            .ok_or(ImportError::WrongFormat("a file from a program Turnleaf supports"))?,
+            .ok_or(ImportError::WrongFormat(SUPPORTED_FILE))?,
     };
     if send.blocking_send(ReadItem::Format(format)).is_err() {
         return Err(ImportError::Cancelled);
@@ -312,7 +312,7 @@ mod tests {
     async fn reader_panic_is_reported_and_is_no_end_of_file() {
         let mut reading = ImportReader::spawn(CancellationToken::new(), Arc::default(), |_| panic!("as a reader may"));
         assert!(reading.next().await.is_none());
-        assert_eq!(reading.finish().await.as_deref(), Some(IMPORT_CRASHED));
+        assert_eq!(reading.finish().await, Some(MessageCode::ImportCrashed.into()));
         assert_eq!(ImportReader::spawn(CancellationToken::new(), Arc::default(), |_| Ok(())).finish().await, None);
     }
 

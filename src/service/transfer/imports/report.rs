@@ -1,20 +1,20 @@
 //! Requests and reports of imports.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::differences::{PendingDifferences, to_difference};
 use super::redrawn_images::RedrawnImages;
-use turnleaf_domain::{ChatId, DocumentId, ImportDifference, UserId};
+use super::format_names::stored_format_name;
+use turnleaf_domain::{
+    ChatId, CodedMessage, DocumentId, ImportDifference, ImportDifferenceKind, ImportId, UserId, limits,
+};
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, ReadOptions};
 
 /// The number of chats and issues that are listed; the others are only counted.
 const LISTED: usize = 2_000;
-/// The reasons why an import ended before its file.
-pub(super) const IMPORT_STOPPED: &str = "it was stopped";
-pub(super) const IMPORT_CRASHED: &str = "the server could not continue; try again";
 
 /// The request for an import.
 #[derive(Debug, Clone)]
@@ -33,14 +33,19 @@ pub struct ImportRequest {
 }
 
 /// The result of an import, or its progress while it runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default)]
 pub struct ImportReport {
     pub name: String,
     /// Null until the format is detected.
+    #[serde(deserialize_with = "known_format")]
     pub format: Option<&'static str>,
     pub dry_run: bool,
     /// Number of conversations that were read: imported, already known, and left out.
     pub conversations: u64,
+    /// Number of conversations of the file, if a preview has counted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_conversations: Option<u64>,
     pub imported: u64,
     /// Number of conversations that already exist here or in Trash, including those that were updated.
     pub known: u64,
@@ -73,8 +78,14 @@ pub struct ImportReport {
     pub read_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_bytes: Option<u64>,
-    /// The reason why the file could not be read further; chats imported before stay.
+    /// The reason why the file could not be read further, in English; chats imported before stay.
     pub stopped: Option<String>,
+    /// The code of that reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_code: Option<String>,
+    /// The arguments of the code.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stopped_args: BTreeMap<String, String>,
     /// The number of files and conversations that are left out although they have content.
     #[serde(skip)]
     #[schema(ignore)]
@@ -91,10 +102,19 @@ pub struct ImportReport {
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) redrawn: RedrawnImages,
+    /// The record of the import, to which it assigns what it creates; none in a dry run.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub(super) recorded: Option<ImportId>,
+}
+
+/// Reads the name of a format; one that this version does not know is none.
+fn known_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static str>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.as_deref().and_then(stored_format_name))
 }
 
 /// The rows of a table: those that were read, and those of them that were left out, each of which is reported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportedTable {
     pub name: String,
     pub rows: u64,
@@ -102,7 +122,7 @@ pub struct ImportedTable {
 }
 
 /// A chat of the report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportedChat {
     /// Null when nothing was stored.
     pub id: Option<ChatId>,
@@ -121,7 +141,7 @@ pub enum ImportExtent {
 }
 
 /// The outcome for one conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     Imported,
@@ -137,6 +157,37 @@ impl ImportReport {
     /// Creates the report of an import that has not begun.
     pub(super) fn new(import: &ImportRequest) -> Self {
         Self { name: import.name.clone(), dry_run: import.dry_run, ..Self::default() }
+    }
+
+    /// Ends the import before the end of its file.
+    pub(super) fn stop(&mut self, reason: impl Into<CodedMessage>) {
+        let reason = reason.into();
+        self.stopped = Some(reason.to_string());
+        self.stopped_code = (!reason.is_uncoded()).then(|| reason.code.code().to_owned());
+        self.stopped_args = reason.args;
+    }
+
+    /// Returns the reason why the file could not be read further, with its code.
+    pub fn stop_reason(&self) -> Option<CodedMessage> {
+        let text = self.stopped.as_ref()?;
+        Some(CodedMessage::from_parts(self.stopped_code.as_deref(), &self.stopped_args, text))
+    }
+
+    /// Returns the number of all differences of this kind, also of those that are not listed.
+    pub fn differences_of_kind(&self, kind: ImportDifferenceKind) -> u64 {
+        match kind {
+            ImportDifferenceKind::Lost => self.lost,
+            ImportDifferenceKind::PutRight => self.put_right,
+            ImportDifferenceKind::LeftOut => self.findings_total.saturating_sub(self.lost + self.put_right),
+        }
+    }
+
+    /// Returns the report as it is stored: with the first chats and differences.
+    pub(super) fn shortened(&self) -> Self {
+        let mut report = self.clone();
+        report.chats.truncate(limits::IMPORT_REPORT_LISTED);
+        report.findings.truncate(limits::IMPORT_REPORT_LISTED);
+        report
     }
 
     pub(super) fn add_finding(&mut self, finding: &ImportIssue) {

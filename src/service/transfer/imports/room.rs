@@ -4,11 +4,8 @@
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::usage::storage::bounds::StorageRefusal;
 use crate::{Service, ServiceError};
-use turnleaf_domain::UserId;
+use turnleaf_domain::{MessageCode, UserId};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
-
-/// The reason for which an import ended when the disk is full.
-pub const DISK_IS_LOW: &str = "the server's disk is almost full";
 
 impl Service {
     /// Checks whether this many bytes of a conversation fit. A conversation that does not fit is reported; a full
@@ -26,7 +23,7 @@ impl Service {
             Err(error) => return Err(error),
         };
         if refusal == StorageRefusal::DiskLow {
-            report.stopped = Some(DISK_IS_LOW.to_owned());
+            report.stop(MessageCode::ImportDiskLow);
         }
         report.did_not_fit += 1;
         let place = IssueLocation { conversation: conversation.to_owned(), ..IssueLocation::default() };

@@ -21,8 +21,12 @@ pub(super) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat)
     for generation in &chat.generations {
         archive::insert_generation(tx, generation).await?;
     }
-    let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
-    finish_chat(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
+    finish_chat(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord(chat)).await
+}
+
+/// Returns the ord of the last turn, 0 if there is none.
+pub(super) fn last_ord(chat: &ArchivedChat) -> i64 {
+    chat.turns.last().map_or(0, |turn| turn.ord)
 }
 
 /// Stores the row of a chat without its references, whose targets are stored later.

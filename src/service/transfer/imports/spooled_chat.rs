@@ -166,7 +166,7 @@ impl Service {
         let mut stored = self.import_parts(incoming, report, Some(&mut arriving)).await;
         if stored.is_ok() {
             persist::keep_differences(import, &chat.title, &mut imported_from, now, report);
-            let ended = arriving.finish(imported_from.as_ref(), choice.as_ref(), last_ord).await;
+            let ended = arriving.finish((imported_from.as_ref(), choice.as_ref()), last_ord, report.recorded).await;
             stored = ended.map_err(ChatRefusal::from);
         }
         if stored.is_err() {

@@ -27,7 +27,7 @@ use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice};
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ModelParams, Role, Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId, TurnStatus,
 };
 
 const ID: &[&str] = &["id"];
@@ -329,6 +329,28 @@ pub(super) const TABLES: &[CheckedTable] = &[
         ],
     )
     .with_chat("chat_id"),
+    table(
+        "imports",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            word::<ImportState>("state", Text("interrupted")),
+            json_text::<Value>("report", Text("null")),
+            time("started_at", Moment),
+            time("ended_at", Null),
+            time("undone_at", Null),
+        ],
+    ),
+    table("import_chats", &["import_id", "chat_id", "first_ord"], &[id("import_id", Row), id("chat_id", Row)])
+        .with_chat("chat_id"),
+    table(
+        "import_documents",
+        &["import_id", "document_id"],
+        &[id("import_id", Row), id("document_id", Row), id("deletion_id", Null)],
+    )
+    .with_document("document_id"),
+    table("import_deletions", &["deletion_id"], &[id("deletion_id", Row), id("import_id", Row)]),
     table(
         "drafts",
         &["owner_id", "chat_id"],

@@ -39,6 +39,7 @@ impl Service {
                 tx.savepoint().await?;
                 let (onward, is_added) = ChatExtension::apply(tx, owner, key, chat, &[]).await?;
                 if is_added {
+                    onward.record(tx, owner, report.recorded, &[]).await?;
                     tx.release_savepoint().await?
                 } else {
                     tx.rollback_to_savepoint().await?

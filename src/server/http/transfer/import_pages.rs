@@ -1,0 +1,236 @@
+//! The pages of imports and their forms: upload, preview, progress, report, undo. Each form performs one action and
+//! redirects with 303 (post/redirect/get); errors of an upload are shown on the page of its form.
+
+use axum::extract::multipart::MultipartRejection;
+use axum::extract::{Multipart, State};
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use serde::Deserialize;
+
+use crate::domain::{ImportDifferenceKind, ImportId, UserId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field};
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::transfer::import_upload::{
+    ImportSettings, SpooledFiles, UploadUse, requested_format, requested_options, spool_file, start_upload,
+};
+use crate::server::server_pages::import::{ImportPage, ImportPageStep};
+use crate::server::server_pages::messages::{delete_all, import as words};
+use crate::server::server_pages::transfer::TransferPage;
+use crate::server::server_pages::{ActionNotice, ServerPage};
+use crate::ui::locale::coded_messages::coded_sentence;
+use turnleaf_service::ServiceError;
+
+/// Interval at which the page of a running import refreshes itself, in seconds.
+const REFRESH_SECONDS: &str = "2";
+/// Bound on the fields other than the file.
+const SHORT_FIELD_BYTES: usize = 200;
+
+/// The query of the page "Data".
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferPageQuery {
+    /// The action that was done.
+    done: Option<TransferResult>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TransferResult {
+    /// Everything was deleted.
+    Deleted,
+    /// A preview was cancelled.
+    Cancelled,
+}
+
+/// `GET /settings/data`.
+pub async fn data_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    StrictQuery(query): StrictQuery<TransferPageQuery>,
+) -> Result<Response, Problem> {
+    let notice = query.done.map(|done| {
+        ActionNotice::Done(match done {
+            TransferResult::Deleted => delete_all::deleted().to_owned(),
+            TransferResult::Cancelled => words::preview_cancelled().to_owned(),
+        })
+    });
+    Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, viewer.0, notice).await?))
+}
+
+async fn render_data_page(app: &App, viewer: UserId, notice: Option<ActionNotice>) -> Result<ServerPage, Problem> {
+    let (jobs, database) = (app.service().list_imports(viewer).await?, app.service().database_name());
+    let storage = app.service().storage_use(viewer).await?;
+    Ok(TransferPage { jobs, database, storage, notice }.draw())
+}
+
+/// The query of the page of an import.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportPageQuery {
+    /// Shows only the differences of this kind.
+    show: Option<ImportDifferenceKind>,
+    /// The action that was done.
+    done: Option<ImportResult>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ImportResult {
+    Undone,
+    Restored,
+}
+
+/// `GET /settings/data/imports/{id}`.
+pub async fn page(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ImportId>,
+    context: PageContext,
+    StrictQuery(query): StrictQuery<ImportPageQuery>,
+) -> Result<Response, Problem> {
+    let job = app.service().find_import(viewer.0, id).await?;
+    let is_over = job.is_over;
+    let notice = query.done.map(|done| {
+        ActionNotice::Done(match done {
+            ImportResult::Undone => words::undone(&job.present),
+            ImportResult::Restored => words::restored().to_owned(),
+        })
+    });
+    let page = ImportPage { job, shown_kind: query.show, step: ImportPageStep::Report, notice };
+    let mut response = context.respond(&app, StatusCode::OK, page.draw());
+    if !is_over {
+        response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(REFRESH_SECONDS));
+    }
+    Ok(response)
+}
+
+/// `POST /forms/import`: starts the preview of the files in the form.
+pub async fn import_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Problem> {
+    let form = form.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
+    match read_import_form(&app, viewer.0, form).await {
+        Ok(id) => Ok(see_other(&page_path(id))),
+        Err(problem) => match problem.client_error_sentence() {
+            Some(sentence) => {
+                let notice = Some(ActionNotice::Refused(sentence));
+                Ok(context.respond(
+                    &app,
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    render_data_page(&app, viewer.0, notice).await?,
+                ))
+            }
+            None => Err(problem),
+        },
+    }
+}
+
+async fn read_import_form(app: &App, viewer: UserId, mut form: Multipart) -> Result<ImportId, Problem> {
+    let place = app.service().import_slot(viewer)?;
+    app.service().check_growth(viewer, 0).await?;
+    let (mut from, mut map, mut files) = (None, None, SpooledFiles::default());
+    while let Some(field) = form.next_field().await.map_err(broken_form_problem)? {
+        match field.name() {
+            Some("from") => from = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
+            Some("map") => map = Some(read_text_field(field, SHORT_FIELD_BYTES).await?.trim().to_owned()),
+            Some("file") => {
+                let name = field.file_name().unwrap_or_default().to_owned();
+                if !name.is_empty() {
+                    let file = spool_file((app, viewer), &place, Box::pin(field), broken_form_problem).await?;
+                    files.add(file, &name)?;
+                }
+            }
+            _ => drop(read_text_field(field, SHORT_FIELD_BYTES).await?),
+        }
+    }
+    let format = requested_format(from.as_deref())?;
+    let options = requested_options(format, map.as_deref().filter(|map| !map.is_empty()))?;
+    let (file, name) = files.into_import(&place)?;
+    start_upload(app, viewer, file, ImportSettings { name, format, options, upload_use: UploadUse::Preview })
+}
+
+/// `POST /forms/import/start`: imports the file of a preview.
+pub async fn start_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: ImportId = fields.subject_id("id")?;
+    match app.service().import_preview(viewer.0, id) {
+        Ok(import) => Ok(see_other(&page_path(import))),
+        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+    }
+}
+
+/// `POST /forms/import/stop`: stops an import, or cancels a preview.
+pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+    let id: ImportId = fields.subject_id("id")?;
+    let job = app.service().find_import(viewer.0, id).await?;
+    app.service().stop_import(viewer.0, id).await?;
+    Ok(match job.is_over && job.importable_until.is_some() {
+        true => see_other("/settings/data?done=cancelled"),
+        false => see_other(&page_path(id)),
+    })
+}
+
+/// `POST /forms/import/undo`: undoes an import, after a confirmation (`sure`).
+pub async fn undo_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: ImportId = fields.subject_id("id")?;
+    if !fields.is_checked("sure") {
+        let job = app.service().find_import(viewer.0, id).await?;
+        let step = ImportPageStep::ConfirmUndo;
+        let page = ImportPage { job, shown_kind: None, step, notice: None };
+        return Ok(context.respond(&app, StatusCode::OK, page.draw()));
+    }
+    match app.service().undo_import(viewer.0, id).await {
+        Ok(_) => Ok(see_other(&format!("{}?done=undone", page_path(id)))),
+        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+    }
+}
+
+/// `POST /forms/import/restore`: restores what the undo of an import moved to Trash.
+pub async fn restore_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: ImportId = fields.subject_id("id")?;
+    match app.service().restore_import(viewer.0, id).await {
+        Ok(_) => Ok(see_other(&format!("{}?done=restored", page_path(id)))),
+        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+    }
+}
+
+fn page_path(id: ImportId) -> String {
+    format!("/settings/data/imports/{id}")
+}
+
+/// Shows the import with the reason why an action was refused.
+async fn refused_page(
+    app: &App,
+    (viewer, id): (UserId, ImportId),
+    context: PageContext,
+    error: ServiceError,
+) -> Result<Response, Problem> {
+    let ServiceError::Conflict { message, .. } = error else { return Err(error.into()) };
+    let notice = Some(ActionNotice::Refused(coded_sentence(&message)));
+    let job = app.service().find_import(viewer, id).await?;
+    let page = ImportPage { job, shown_kind: None, step: ImportPageStep::Report, notice };
+    Ok(context.respond(app, StatusCode::CONFLICT, page.draw()))
+}

@@ -1,0 +1,289 @@
+//! The pages of imports: the form for files and the past imports on the page "Data", and the page of one import, which
+//! is first its preview, then its progress, then its report.
+
+use leptos::prelude::*;
+
+use super::confirmation::ConfirmationForm;
+use super::form_fields::{FieldKind, FileField, SelectField, TextField};
+use super::messages::{import as words, transfer};
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::{ImportDifferenceKind, ImportState};
+use crate::ui::erased::view;
+use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::messages as app_words;
+use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
+
+mod report;
+
+/// Renders the form that uploads files to import. The row of the file field takes dropped files, also without script.
+pub fn upload_section() -> AnyView {
+    let auto = ("auto", words::detect_format());
+    let options: Vec<_> = [auto].into_iter().chain(formats().map(|name| (name, words::format_name(name)))).collect();
+    let from = SelectField {
+        label: words::import_format(),
+        name: "from",
+        form: "import",
+        options: &options,
+        chosen: auto.0,
+        hint: None,
+        error: None,
+    };
+    let mapping = TextField {
+        label: words::key_mapping(),
+        name: "map",
+        form: "import",
+        hint: Some(words::key_mapping_hint()),
+        kind: FieldKind::Code,
+        ..TextField::default()
+    };
+    let file = FileField {
+        id: "import-file",
+        name: "file",
+        label: words::files(),
+        hint: Some(words::drop_hint()),
+        accept: Some(".json,.jsonl,.zip,.gz,application/json,application/zip"),
+        is_multiple: true,
+        is_required: true,
+    };
+    view! {
+        <section class="panel">
+            <h2>{words::import_section()}</h2>
+            <p class="hint">{words::import_hint()}</p>
+            <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
+                <div class="drop-target">{file.draw()}</div>
+                <details>
+                    <summary>{words::advanced()}</summary>
+                    {from.draw()}
+                    {mapping.draw()}
+                </details>
+                <div class="deeds"><button type="submit" class="button primary">{words::preview()}</button></div>
+                <div class="upload-bar" hidden=true>
+                    <progress aria-label=words::sending()></progress>
+                    <span class="hint"></span>
+                    <button type="button" class="button">{app_words::cancel()}</button>
+                </div>
+            </form>
+        </section>
+    }
+}
+
+/// Renders the imports, previews and dry runs, newest first.
+pub fn history(jobs: &[ImportJob]) -> Option<AnyView> {
+    (!jobs.is_empty()).then(|| {
+        view! {
+            <section class="panel">
+                <h2>{words::history()}</h2>
+                <ul class="plain-list import-list">{jobs.iter().map(history_row).collect_view()}</ul>
+            </section>
+        }
+    })
+}
+
+fn history_row(job: &ImportJob) -> AnyView {
+    let report = &job.report;
+    let state = if report.dry_run { words::state_preview() } else { words::state_name(job.state) };
+    let counts = match job.is_over {
+        true if report.stopped.is_some() && report.conversations == 0 => words::failed().to_owned(),
+        true => sums(report),
+        false => words::import_progress(report.conversations, report.expected_conversations),
+    };
+    view! {
+        <li data-import=job.id.to_string() data-state=state_word(job)>
+            <p>
+                <a href=page_path(job) dir="auto">{report.name.clone()}</a>
+                " · "{state}" · "
+                <time datetime=job.started_at.to_rfc3339()>{job.started_at.format("%Y-%m-%d %H:%M UTC").to_string()}</time>
+                " · "{counts}
+            </p>
+            {actions(job, Some(&report.name))}
+        </li>
+    }
+}
+
+/// Renders the imports whose undo can be reverted, for Trash.
+pub fn undone_section(jobs: &[ImportJob]) -> Option<AnyView> {
+    let row = |job: &ImportJob| {
+        let name = job.report.name.clone();
+        view! {
+            <li class="panel" data-import=job.id.to_string()>
+                <h3 dir="auto"><a href=page_path(job)>{name.clone()}</a></h3>
+                <p class="hint">{words::items_in_trash(job.in_trash)}</p>
+                <div class="deeds">{one_button_form("/forms/import/restore", job, words::restore(), Some(&name))}</div>
+            </li>
+        }
+    };
+    (!jobs.is_empty()).then(|| {
+        view! {
+            <h2>{words::undone_imports()}</h2>
+            <ul class="trash">{jobs.iter().map(row).collect_view()}</ul>
+        }
+    })
+}
+
+fn page_path(job: &ImportJob) -> String {
+    format!("/settings/data/imports/{}", job.id)
+}
+
+/// Returns the state for tests and styles.
+fn state_word(job: &ImportJob) -> &'static str {
+    match (job.report.dry_run, job.state) {
+        (true, ImportState::Running) => "previewing",
+        (true, _) => "preview",
+        (false, ImportState::Running) => "running",
+        (false, ImportState::Finished) => "finished",
+        (false, ImportState::Stopped) => "stopped",
+        (false, ImportState::Interrupted) => "interrupted",
+        (false, ImportState::Undone) => "undone",
+    }
+}
+
+fn sums(report: &ImportReport) -> String {
+    let ImportReport { imported, known, left_out, .. } = *report;
+    match report.dry_run {
+        true => words::preview_sums(imported, known, left_out),
+        false => words::import_sums(imported, known, left_out),
+    }
+}
+
+/// Renders what can be done with an import. `subject` completes the accessible names where several imports are listed.
+fn actions(job: &ImportJob, subject: Option<&str>) -> Option<AnyView> {
+    let mut buttons = Vec::new();
+    if !job.is_over {
+        buttons.push(one_button_form("/forms/import/stop", job, words::stop(), subject));
+    } else if job.importable_until.is_some() && subject.is_none() {
+        buttons.push(one_button_form("/forms/import/start", job, words::start_import(), subject));
+        buttons.push(one_button_form("/forms/import/stop", job, words::cancel_preview(), subject));
+    }
+    if job.can_undo() {
+        buttons.push(one_button_form("/forms/import/undo", job, words::undo(), subject));
+    }
+    if job.in_trash > 0 {
+        buttons.push(one_button_form("/forms/import/restore", job, words::restore(), subject));
+    }
+    (!buttons.is_empty()).then(|| view! { <div class="deeds">{buttons}</div> })
+}
+
+fn one_button_form(action: &'static str, job: &ImportJob, word: &'static str, subject: Option<&str>) -> AnyView {
+    let class = if action.ends_with("/start") { "button primary" } else { "button" };
+    let subject = subject.map(|subject| view! { <span class="quiet">" "{subject.to_owned()}</span> });
+    view! {
+        <form method="post" action=action>
+            <input type="hidden" name="id" value=job.id.to_string()/>
+            <button type="submit" class=class>{word}{subject}</button>
+        </form>
+    }
+}
+
+/// What the page of an import shows above the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportPageStep {
+    Report,
+    /// The question whether to undo it.
+    ConfirmUndo,
+}
+
+/// The page of one import.
+pub struct ImportPage {
+    pub job: ImportJob,
+    /// Shows only the differences of this kind.
+    pub shown_kind: Option<ImportDifferenceKind>,
+    pub step: ImportPageStep,
+    pub notice: Option<ActionNotice>,
+}
+
+impl ImportPage {
+    pub fn draw(self) -> ServerPage {
+        let Self { job, shown_kind, step, notice } = self;
+        let (report, is_over) = (&job.report, job.is_over);
+        let format = match report.format {
+            None if is_over => None,
+            format => Some(words::detected_format(format.map_or(words::unknown(), words::format_name))),
+        };
+        // A file that could not be read at all has no counts.
+        let has_begun = report.conversations > 0 || report.stopped.is_none();
+        let stopped = report.stop_reason().map(|reason| {
+            let reason = coded_sentence(&reason);
+            let sentence = words::import_stopped(reason.trim_end_matches(['.', '。']), has_begun, report.dry_run);
+            view! { <p class="problem" role="alert">{sentence}</p> }
+        });
+        let refresh =
+            (!is_over).then(|| view! { <p><a class="button" href=page_path(&job)>{words::refresh()}</a></p> });
+        let bar = report.read_bytes.zip(report.total_bytes).filter(|_| !is_over).map(|(read, total)| {
+            view! {
+                <p class="import-bar">
+                    <progress max=total.to_string() value=read.to_string() aria-label=words::import()></progress>
+                    <span class="hint">{app_words::attachments::sent_of(read, total)}</span>
+                </p>
+            }
+        });
+        let question = (step == ImportPageStep::ConfirmUndo && job.can_undo()).then(|| undo_question(&job));
+        let body = view! {
+            {question}
+            <p><a href="/settings/data">{transfer::title()}</a></p>
+            <p dir="auto" data-import=job.id.to_string() data-state=state_word(&job)>
+                {report.name.clone()}{format.map(|format| format!(" · {format}"))}
+            </p>
+            {bar}
+            {stopped}
+            {if has_begun { counts(&job) } else { view! { <p role="status">{words::failed()}</p> } }}
+            {refresh}
+            {(step == ImportPageStep::Report).then(|| actions(&job, None))}
+            {report::chats_section(report)}
+            {report::findings_section(report, shown_kind, &page_path(&job))}
+        };
+        let title = if report.dry_run { words::preview_title() } else { words::import() };
+        ServerPage { section: PageSection::Data, title: title.to_owned(), notice, body }
+    }
+}
+
+/// Renders the state of the import with its counts.
+fn counts(job: &ImportJob) -> AnyView {
+    let report = &job.report;
+    let is_importable = job.importable_until.is_some();
+    let state = match (job.is_over, report.dry_run) {
+        (false, false) => words::refreshes(),
+        (false, true) => words::preview_refreshes(),
+        (true, false) => words::finished(),
+        (true, true) if is_importable => words::preview_ready(),
+        (true, true) => words::dry_run_finished(),
+    };
+    let progress = (!job.is_over || !report.dry_run)
+        .then(|| words::import_progress(report.conversations, report.expected_conversations));
+    let nothing_new = (is_importable && report.imported + report.turns + report.documents == 0)
+        .then(|| view! { <p>{words::nothing_new()}</p> });
+    let kept = job.importable_until.map(|until| {
+        let until = until.format("%Y-%m-%d %H:%M UTC").to_string();
+        view! { <p class="hint">{words::preview_is_kept(&until)}</p> }
+    });
+    let next = job.import_id.map(|id| {
+        view! { <p><a href=format!("/settings/data/imports/{id}")>{words::see_import()}</a></p> }
+    });
+    let expired = (report.dry_run && job.is_over && !is_importable && job.import_id.is_none())
+        .then(|| view! { <p class="hint">{words::preview_expired()}</p> });
+    let kept_after_undo = (job.state == ImportState::Undone)
+        .then(|| words::kept_after_undo(&job.present).map(|sentence| view! { <p>{sentence}</p> }));
+    view! {
+        <p role="status">{state}" "{progress}" "{sums(report)}</p>
+        {nothing_new}
+        {(report.in_trash > 0).then(|| view! { <p>{words::known_in_trash(report.in_trash)}</p> })}
+        {(report.did_not_fit > 0).then(|| view! { <p class="problem">{words::skipped_for_space(report.did_not_fit)}</p> })}
+        <p class="hint">{words::imported_counts(report.turns, report.branches, report.files, report.documents)}</p>
+        {kept}
+        {next}
+        {expired}
+        {kept_after_undo}
+    }
+}
+
+fn undo_question(job: &ImportJob) -> AnyView {
+    let question = ConfirmationForm {
+        title: words::undo_title().to_owned(),
+        description: words::undo_description(&job.present),
+        action: "/forms/import/undo",
+        fields: vec![("id", job.id.to_string()), ("sure", "1".to_owned())],
+        confirm_label: words::undo_sure().to_owned(),
+        cancel_path: page_path(job),
+        cancel_label: words::keep(),
+    };
+    question.draw()
+}

@@ -1,0 +1,379 @@
+//! Imports as a person does them: preview, import, report, undo, restore; on the pages without script and in the API.
+
+use std::io::Write;
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::{ChatId, ImportCreations, ImportId, ImportState};
+use turnleaf_platform::ids;
+use turnleaf_service::ServiceError;
+use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportUndo};
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::turns;
+
+use crate::bad_imports::{conversation, mapping_node};
+use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file, replies};
+use crate::samples::test_servers;
+use crate::test_server::TestServer;
+
+/// A conversation with this many exchanges.
+fn chat_of(id: &str, exchanges: usize) -> Value {
+    let mut nodes = Vec::new();
+    let mut parent: Option<String> = None;
+    for number in 0..exchanges {
+        let (question, answer) = (format!("q{number}"), format!("a{number}"));
+        nodes.push(mapping_node(&question, parent.as_deref(), "user", &format!("Question {number}")));
+        nodes.push(mapping_node(&answer, Some(&question), "assistant", &format!("Answer {number}")));
+        parent = Some(answer);
+    }
+    conversation(id, &nodes)
+}
+
+fn file_of(chats: &[Value]) -> Vec<u8> {
+    serde_json::to_vec(chats).unwrap()
+}
+
+/// Starts a preview of these bytes and waits for its end.
+async fn preview(house: &TestServer, bytes: &[u8]) -> ImportJob {
+    let mut sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
+    sent.write_all(bytes).unwrap();
+    let (file, name) = (sent.path().to_owned(), "chats.json".to_owned());
+    let import =
+        ImportRequest { owner: house.owner, file, name, format: None, options: Default::default(), dry_run: false };
+    let id = house.service.start_preview(import, sent.into_temp_path()).unwrap();
+    finished(house, id).await
+}
+
+async fn finished(house: &TestServer, id: ImportId) -> ImportJob {
+    loop {
+        let job = house.service.find_import(house.owner, id).await.unwrap();
+        if job.is_over {
+            return job;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Previews and imports these bytes.
+async fn import(house: &TestServer, bytes: &[u8]) -> ImportJob {
+    let preview = preview(house, bytes).await;
+    let id = house.service.import_preview(house.owner, preview.id).unwrap();
+    finished(house, id).await
+}
+
+async fn titles(house: &TestServer) -> Vec<String> {
+    let mut titles: Vec<String> =
+        house.service.list_chats(house.owner, 100).await.unwrap().into_iter().map(|chat| chat.title).collect();
+    titles.sort();
+    titles
+}
+
+fn conflict_code<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> &'static str {
+    match result {
+        Err(ServiceError::Conflict { code, .. }) => code,
+        other => panic!("no conflict: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn previewed_file_is_imported_undone_and_restored() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        let preview = preview(&house, &file_of(&[chat_of("one", 1), chat_of("two", 2)])).await;
+        assert_eq!((preview.report.dry_run, preview.report.imported, preview.report.turns), (true, 2, 6));
+        assert!(preview.importable_until.is_some() && titles(&house).await.is_empty(), "{preview:?}");
+        let id = service.import_preview(owner, preview.id).unwrap();
+        assert_eq!(service.import_preview(owner, preview.id).unwrap(), id, "a double click imports once");
+        let job = finished(&house, id).await;
+        assert_eq!((job.state, job.report.imported), (ImportState::Finished, 2), "{job:?}");
+        assert_eq!(job.report.expected_conversations, Some(2));
+        assert_eq!(job.present, ImportCreations { chats: 2, extended_chats: 0, documents: 0 });
+        assert_eq!(titles(&house).await, ["one", "two"]);
+
+        let undo = service.undo_import(owner, id).await.unwrap();
+        let removed = ImportCreations { chats: 2, extended_chats: 0, documents: 0 };
+        assert_eq!(undo, ImportUndo { removed, kept: ImportCreations::default() });
+        assert!(titles(&house).await.is_empty());
+        let undone = service.find_import(owner, id).await.unwrap();
+        assert_eq!((undone.state, undone.in_trash, undone.can_undo()), (ImportState::Undone, 2, false));
+        assert!(service.list_trash(owner, None, 10).await.unwrap().is_empty(), "Trash has one entry, of the import");
+        assert_eq!(service.list_undone_imports(owner).await.unwrap().len(), 1);
+        assert_eq!(conflict_code(service.undo_import(owner, id).await), "import_not_undoable");
+        house.check_invariants().await;
+
+        let restored = service.restore_import(owner, id).await.unwrap();
+        assert_eq!((restored.deletions, restored.documents), (2, 0));
+        assert_eq!(titles(&house).await, ["one", "two"]);
+        assert_eq!(conflict_code(service.restore_import(owner, id).await), "import_not_undone");
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undo_keeps_what_was_written_here() {
+    for mut house in TestServer::on_every_database(|| replies(2)).await {
+        house.service = house.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
+        let job = import(&house, &file_of(&[chat_of("read", 1), chat_of("continued", 1)])).await;
+        let continued = job.report.chats.iter().find(|chat| chat.title == "continued").unwrap().id.unwrap();
+        continue_chat(&house, continued).await;
+        let undo = house.service.undo_import(house.owner, job.id).await.unwrap();
+        assert_eq!((undo.removed.chats, undo.kept.chats), (1, 1));
+        assert_eq!(titles(&house).await, ["continued"]);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+/// Sends a message to an imported chat, on a new branch with a model of this server.
+async fn continue_chat(house: &TestServer, chat: ChatId) {
+    let turns = turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+    let message = TurnRequest {
+        chat_id: Some(chat),
+        content: vec![MessageBlock::Text { text: "And then?".to_owned() }],
+        place: PlacementRequest {
+            prev_turn_id: Some(turns.last().unwrap().id),
+            provider: Some("scripted".to_owned()),
+            model: Some("model-a".to_owned()),
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let started = house.service.start_turn(house.owner, message).await.unwrap();
+    house.wait_until_ended(started.assistant_turn.id).await;
+}
+
+#[tokio::test]
+async fn undo_of_extension_removes_only_added_messages() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        import(&house, &file_of(&[chat_of("grown", 1)])).await;
+        let chat = service.list_chats(owner, 10).await.unwrap()[0].id;
+        let count = async || turns::list_of_chat(&house.db, owner, chat, 0, 100).await.unwrap().len();
+        assert_eq!(count().await, 2);
+        let second = import(&house, &file_of(&[chat_of("grown", 3), chat_of("new", 1)])).await;
+        assert_eq!(count().await, 6);
+        assert_eq!(second.present, ImportCreations { chats: 1, extended_chats: 1, documents: 0 });
+        let undo = service.undo_import(owner, second.id).await.unwrap();
+        assert_eq!(undo.removed, ImportCreations { chats: 1, extended_chats: 1, documents: 0 });
+        assert_eq!((count().await, titles(&house).await), (2, vec!["grown".to_owned()]));
+        house.check_invariants().await;
+        service.restore_import(owner, second.id).await.unwrap();
+        assert_eq!(count().await, 6);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn documents_of_archive_are_undone_and_restored() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        for title in ["one", "two"] {
+            let source = DocumentTextSource::Text(format!("# {title}"));
+            let new = NewDocumentRequest {
+                title: Some(title.into()),
+                kind: None,
+                source,
+                client_request_id: None,
+            };
+            service.create_document(owner, new).await.unwrap();
+        }
+        let archive = export_archive(&house, ExportScope::Everything).await;
+        service.delete_everything(owner).await.unwrap();
+        let job = import(&house, &archive).await;
+        assert_eq!(job.present.documents, 2, "{job:?}");
+        let undo = service.undo_import(owner, job.id).await.unwrap();
+        assert_eq!((undo.removed.documents, undo.kept.documents), (2, 0));
+        assert!(service.deleted_documents(owner).await.unwrap().is_empty());
+        assert_eq!(service.restore_import(owner, job.id).await.unwrap().documents, 2);
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn preview_is_cancelled_replaced_and_hidden_from_others() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        let bytes = file_of(&[chat_of("one", 1)]);
+        let first = preview(&house, &bytes).await;
+        let stranger = ids::mint();
+        assert!(matches!(service.find_import(stranger, first.id).await, Err(ServiceError::NotFound)));
+        assert!(matches!(service.import_preview(stranger, first.id), Err(ServiceError::NotFound)));
+        assert!(matches!(service.stop_import(stranger, first.id).await, Err(ServiceError::NotFound)));
+        // The next upload replaces it.
+        let second = preview(&house, &bytes).await;
+        assert_eq!(conflict_code(service.import_preview(owner, first.id)), "preview_expired");
+        service.stop_import(owner, second.id).await.unwrap();
+        assert!(matches!(service.find_import(owner, second.id).await, Err(ServiceError::NotFound)));
+        assert!(titles(&house).await.is_empty());
+        // A file without chats cannot be imported.
+        let useless = preview(&house, b"Dear reader").await;
+        assert_eq!(useless.importable_until, None);
+        assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unsupported"));
+        let job = import(&house, &bytes).await;
+        for result in [service.undo_import(stranger, job.id).await.map(drop), service.restore_import(stranger, job.id).await.map(drop)] {
+            assert!(matches!(result, Err(ServiceError::NotFound)));
+        }
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn import_that_a_restart_interrupts_is_reported_and_undone() {
+    for house in test_servers().await {
+        let report = import_file(&house, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
+        assert_eq!(report.imported, 1);
+        // As a kill leaves it.
+        house.sql("UPDATE imports SET state = 'running', ended_at = NULL, report = '{\"name\":\"chats.json\"}'").await;
+        assert_eq!(house.service.interrupt_unfinished_imports().await.unwrap(), 1);
+        let jobs = house.service.list_imports(house.owner).await.unwrap();
+        assert_eq!(jobs.len(), 1);
+        assert_eq!((jobs[0].state, jobs[0].present.chats, jobs[0].can_undo()), (ImportState::Interrupted, 1, true));
+        assert_eq!(jobs[0].report.stopped_code.as_deref(), Some("import_interrupted"));
+        house.service.undo_import(house.owner, jobs[0].id).await.unwrap();
+        assert!(titles(&house).await.is_empty());
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+/// Posts files to the import form; returns the status and the address of the redirect, or the page.
+async fn post_files(api: &TestApi, files: &[(&str, &[u8])], fields: &[(&str, &str)]) -> (StatusCode, String) {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        write!(body, "--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").unwrap();
+    }
+    for (name, bytes) in files {
+        write!(body, "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n").unwrap();
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--X--\r\n");
+    let request = Request::post("/forms/import")
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "multipart/form-data; boundary=X");
+    let response = api.send(request.body(Body::from(body)).unwrap()).await;
+    let status = response.status();
+    if let Some(to) = response.headers().get("location") {
+        return (status, to.to_str().unwrap().to_owned());
+    }
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+/// Returns the page of an import once it no longer refreshes itself.
+async fn ended_page(api: &TestApi, path: &str) -> String {
+    loop {
+        let page = api.get_page(path).await;
+        if !page.contains("This page refreshes") && !page.contains("page refreshes until") {
+            return page;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn pages_preview_import_filter_and_undo_without_script() {
+    for house in test_servers().await {
+        let api = TestApi::with_server(house);
+        let mut with_loss = chat_of("lossy <b>", 1);
+        with_loss["mapping"]["a0"]["message"]["content"] = json!({"content_type": "unheard_of", "x": 1});
+        let bytes = file_of(&[with_loss, chat_of("plain", 1)]);
+        let (status, path) = post_files(&api, &[("chats.json", &bytes)], &[("from", "auto"), ("map", "")]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER, "{path}");
+        let page = ended_page(&api, &path).await;
+        assert!(page.contains("Nothing is imported yet") && page.contains("2 new chats"), "{page}");
+        assert!(page.contains("lossy &lt;b>") || page.contains("lossy &lt;b&gt;"), "{page}");
+        assert!(titles(&api.house).await.is_empty());
+        let id = path.rsplit('/').next().unwrap().to_owned();
+        let (status, path) = api.post_form("/forms/import/start", &[("id", &id)]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        let page = ended_page(&api, &path).await;
+        assert!(page.contains("2 imported") && page.contains("Undo this import"), "{page}");
+        assert!(page.contains(r#"aria-current="true""#), "{page}");
+        let lost = api.get_page(&format!("{path}?show=lost")).await;
+        assert!(!lost.contains(r#"data-kind="left_out""#) && !lost.contains(r#"data-kind="put_right""#), "{lost}");
+        assert_eq!(api.call("GET", &format!("{path}?show=nothing"), None).await.0, StatusCode::BAD_REQUEST);
+
+        let id = path.rsplit('/').next().unwrap().to_owned();
+        let (status, question) = api.post_form("/forms/import/undo", &[("id", &id)]).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(question.contains("This import created 2 chats."), "{question}");
+        let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        assert!(titles(&api.house).await.is_empty());
+        assert!(api.get_page("/trash").await.contains("Undone imports"));
+        assert!(api.get_page(&format!("{path}?done=undone")).await.contains("The import was undone."));
+        let (status, _) = api.post_form("/forms/import/restore", &[("id", &id)]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        assert_eq!(titles(&api.house).await.len(), 2);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn several_files_are_one_import_and_mapping_needs_its_format() {
+    let house = test_servers().await.remove(0);
+    let api = TestApi::with_server(house);
+    let (one, two) = (file_of(&[chat_of("one", 1)]), file_of(&[chat_of("two", 1)]));
+    let files = [("a/conversations.json", &one[..]), ("conversations.json", &two[..])];
+    let (status, path) = post_files(&api, &files, &[("from", "chatgpt")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER, "{path}");
+    let page = ended_page(&api, &path).await;
+    assert!(page.contains("conversations.json (+1)"), "{page}");
+    let (status, page) = post_files(&api, &files, &[("from", "claude"), ("map", "role=who")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(page.contains("only allowed with `from=messages`"), "{page}");
+    let (status, page) = post_files(&api, &[], &[("from", "auto")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(page.contains("choose a file first"), "{page}");
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn api_previews_starts_undoes_and_restores() {
+    let house = test_servers().await.remove(0);
+    let api = TestApi::with_server(house);
+    let bytes = json!([chat_of("one", 1)]);
+    let ended = async |id: &Value| {
+        loop {
+            let (_, job) = api.call("GET", &format!("/api/imports/{}", id.as_str().unwrap()), None).await;
+            if job["is_over"] == true {
+                return job;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (status, both) = api.call("POST", "/api/imports?preview=true&dry_run=true", Some(bytes.clone())).await;
+    assert_eq!((status, &both["reason_code"]), (StatusCode::BAD_REQUEST, &json!("both_set")));
+    let (status, started) = api.call("POST", "/api/imports?name=a.json&preview=true", Some(bytes)).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let preview = ended(&started["id"]).await;
+    assert!(preview["importable_until"].is_string(), "{preview}");
+    let path = |id: &Value, action: &str| format!("/api/imports/{}/{action}", id.as_str().unwrap());
+    let (status, import) = api.call("POST", &path(&started["id"], "start"), None).await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{import}");
+    let job = ended(&import["id"]).await;
+    assert_eq!((&job["state"], &job["present"]["chats"]), (&json!("finished"), &json!(1)), "{job}");
+    let (status, undo) = api.call("POST", &path(&import["id"], "undo"), None).await;
+    assert_eq!((status, &undo["removed"]["chats"]), (StatusCode::OK, &json!(1)), "{undo}");
+    let (status, again) = api.call("POST", &path(&import["id"], "undo"), None).await;
+    assert_eq!((status, &again["code"]), (StatusCode::CONFLICT, &json!("import_not_undoable")));
+    let (status, restored) = api.call("POST", &path(&import["id"], "restore"), None).await;
+    assert_eq!((status, &restored["deletions"]), (StatusCode::OK, &json!(1)));
+    let (_, all) = api.call("GET", "/api/imports", None).await;
+    assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
+    assert!(all[0].get("report").is_none() && all[0]["imported"] == 1, "{all}");
+    for action in ["start", "stop", "undo", "restore"] {
+        let (status, _) = api.call("POST", &path(&json!(ids::mint::<ImportId>().to_string()), action), None).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{action}");
+    }
+    api.house.close().await;
+}

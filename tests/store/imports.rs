@@ -1,0 +1,134 @@
+//! Records of imports: the owner finds them with what they created, others do not, and a restart interrupts them.
+
+use serde_json::json;
+use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
+use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
+use turnleaf_store::imports::{self, ImportedTurns};
+use turnleaf_store::{Db, users};
+
+use crate::databases::test_databases;
+use crate::domain_fixtures::{next_id, next_time};
+use crate::walkthrough;
+
+async fn insert_document(db: &Db, owner: UserId) -> DocumentId {
+    let id = next_id();
+    let mut tx = db.begin().await.unwrap();
+    let document = NewDocument { id, owner_id: owner, title: "Imported", kind: "text/markdown" };
+    let version = NewDocumentVersion { content: "a plan", origin: None, mime: "text/markdown", notes: &[] };
+    write::insert(&mut tx, &document, &version, next_time()).await.unwrap();
+    tx.commit().await.unwrap();
+    id
+}
+
+/// Records an import that added the first two turns of the chat, and a document, and checks who can read it.
+pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
+    let (id, stranger): (ImportId, UserId) = (next_id(), next_id());
+    let document = insert_document(db, owner).await;
+    let turns = ImportedTurns { chat_id: chat, ords: 1..=2 };
+    let mut tx = db.begin().await.unwrap();
+    imports::insert(&mut tx, owner, id, &json!({ "name": "chats.json" }), next_time()).await.unwrap();
+    imports::record_turns(&mut tx, stranger, id, &turns).await.unwrap();
+    imports::record_document(&mut tx, stranger, id, document).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(imports::list_turns(db, owner, id).await.unwrap(), [], "another user cannot record");
+    let mut tx = db.begin().await.unwrap();
+    // A repeated record is one.
+    for _ in 0..2 {
+        imports::record_turns(&mut tx, owner, id, &turns).await.unwrap();
+        imports::record_document(&mut tx, owner, id, document).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let stored = imports::find(db, owner, id).await.unwrap().unwrap();
+    let present = ImportCreations { chats: 0, extended_chats: 1, documents: 1 };
+    assert_eq!((stored.state, stored.present, stored.in_trash), (ImportState::Running, present, 0));
+    assert_eq!(stored.report, json!({ "name": "chats.json" }));
+    assert_eq!(imports::list(db, owner, 10).await.unwrap(), [stored]);
+    assert_eq!(imports::list_turns(db, owner, id).await.unwrap(), [turns]);
+    assert_eq!(imports::list_unchanged_documents(db, owner, id).await.unwrap(), [document]);
+    assert!(imports::has_own_turns(db, owner, chat).await.unwrap());
+    assert!(imports::placed_turns(db, owner, chat).await.unwrap().len() > 2);
+
+    assert_eq!(imports::find(db, stranger, id).await.unwrap(), None);
+    assert_eq!(imports::list(db, stranger, 10).await.unwrap(), []);
+    assert_eq!(imports::list_turns(db, stranger, id).await.unwrap(), []);
+    assert_eq!(imports::list_unchanged_documents(db, stranger, id).await.unwrap(), []);
+    assert_eq!(imports::placed_turns(db, stranger, chat).await.unwrap(), []);
+    assert!(!imports::has_own_turns(db, stranger, chat).await.unwrap());
+
+    let mut tx = db.begin().await.unwrap();
+    let report = json!({ "name": "chats.json", "known": 1 });
+    let other = (ImportState::Stopped, &report);
+    imports::finish(&mut tx, stranger, id, other, next_time()).await.unwrap();
+    imports::finish(&mut tx, owner, id, (ImportState::Finished, &report), next_time()).await.unwrap();
+    assert!(!imports::mark_undone(&mut tx, stranger, id, next_time()).await.unwrap());
+    assert!(!imports::mark_restored(&mut tx, owner, id).await.unwrap(), "it is not undone");
+    assert_eq!(imports::delete_all(&mut tx, stranger).await.unwrap(), 0);
+    assert_eq!(imports::interrupt_running(&mut tx, next_time()).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let stored = imports::find(db, owner, id).await.unwrap().unwrap();
+    assert_eq!((stored.state, stored.report), (ImportState::Finished, report));
+    assert!(stored.ended_at.is_some());
+}
+
+#[tokio::test]
+async fn document_of_import_is_listed_while_undone_and_unchanged() {
+    for fresh in test_databases().await {
+        let db = &fresh.db;
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (id, document): (ImportId, _) = (next_id(), insert_document(db, owner).await);
+        let mut tx = db.begin().await.unwrap();
+        imports::insert(&mut tx, owner, id, &json!(null), next_time()).await.unwrap();
+        imports::record_document(&mut tx, owner, id, document).await.unwrap();
+        imports::finish(&mut tx, owner, id, (ImportState::Finished, &json!(null)), next_time()).await.unwrap();
+        let deletion = next_id();
+        assert!(write::move_to_trash(&mut tx, owner, document, deletion, next_time()).await.unwrap());
+        imports::record_document_deletion(&mut tx, owner, id, (document, deletion)).await.unwrap();
+        assert!(imports::mark_undone(&mut tx, owner, id, next_time()).await.unwrap());
+        tx.commit().await.unwrap();
+        let stored = imports::find(db, owner, id).await.unwrap().unwrap();
+        assert_eq!((stored.state, stored.in_trash, stored.present.is_empty()), (ImportState::Undone, 1, true));
+        assert_eq!(imports::list_deleted_documents(db, owner, id).await.unwrap(), [document]);
+        assert!(turnleaf_store::documents::list_deleted(db, owner, 10).await.unwrap().is_empty());
+        let mut tx = db.begin().await.unwrap();
+        write::restore(&mut tx, owner, document).await.unwrap();
+        assert!(imports::mark_restored(&mut tx, owner, id).await.unwrap());
+        let newer = NewDocumentVersion { content: "a better plan", origin: None, mime: "text/markdown", notes: &[] };
+        let newest = write::newest_version(&mut tx, document).await.unwrap().map(|(at, _)| at);
+        write::add_version(&mut tx, document, &newer, newest, next_time()).await.unwrap();
+        tx.commit().await.unwrap();
+        let stored = imports::find(db, owner, id).await.unwrap().unwrap();
+        assert_eq!((stored.state, stored.in_trash, stored.present.documents), (ImportState::Finished, 0, 1));
+        assert_eq!(imports::list_unchanged_documents(db, owner, id).await.unwrap(), []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn restart_interrupts_running_imports_and_old_ones_are_forgotten() {
+    for fresh in test_databases().await {
+        let db = &fresh.db;
+        let story = walkthrough::start_walkthrough(db).await;
+        let owner = story.owner();
+        let mut tx = db.begin().await.unwrap();
+        let running: ImportId = next_id();
+        imports::insert(&mut tx, owner, running, &json!({}), next_time()).await.unwrap();
+        assert_eq!(imports::interrupt_running(&mut tx, next_time()).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+        let stored = imports::find(db, owner, running).await.unwrap().unwrap();
+        assert_eq!(stored.state, ImportState::Interrupted);
+        assert!(stored.ended_at.is_some());
+        let mut tx = db.begin().await.unwrap();
+        for _ in 0..limits::IMPORTS_KEPT {
+            let id = next_id();
+            imports::insert(&mut tx, owner, id, &json!({}), next_time()).await.unwrap();
+            imports::finish(&mut tx, owner, id, (ImportState::Finished, &json!({})), next_time()).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let kept = imports::list(db, owner, limits::IMPORTS_KEPT + 10).await.unwrap();
+        assert_eq!(kept.len(), limits::IMPORTS_KEPT as usize);
+        assert!(kept.iter().all(|import| import.id != running));
+        fresh.close().await;
+    }
+}
