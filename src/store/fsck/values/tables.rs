@@ -27,7 +27,8 @@ use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice};
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId,
+    TurnStatus,
 };
 
 const ID: &[&str] = &["id"];
