@@ -11,7 +11,7 @@ use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
 use crate::ui::kit::Icon;
 use crate::ui::locale::parenthesized;
-use crate::ui::markdown::view::MarkdownText;
+use crate::ui::markdown::view::draw_static;
 use crate::ui::messages::elicitation as words;
 use crate::ui::tool_rendering;
 
@@ -45,7 +45,8 @@ impl ElicitationForm<'_> {
     pub fn question(&self) -> AnyView {
         let request = &self.asked.request;
         let server = request.server.as_str();
-        let parts = RwSignal::new(vec![tool_rendering::elicitation_message(&request.message)]);
+        // A server page has no reactive owner, and the text never changes.
+        let message = draw_static(&[tool_rendering::elicitation_message(&request.message)]);
         let warning = request.looks_secret().then(|| {
             view! {
                 <p class="said warn" role="note" dir="auto"><Icon name="alert"/><span>{words::asks_for_secret(server)}</span></p>
@@ -68,7 +69,7 @@ impl ElicitationForm<'_> {
         let goes_to =
             request.page.is_none().then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
         view! {
-            <MarkdownText parts class="drawn"/>
+            {message}
             {warning}
             {goes_to}
             {page}

@@ -2,13 +2,14 @@
 //! without script.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, InvalidField, TurnId, UserId};
+use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
@@ -130,8 +131,13 @@ pub async fn resource_page(
     State(app): State<App>,
     viewer: Viewer,
     StrictQuery(query): StrictQuery<ResourceQuery>,
+    headers: HeaderMap,
     context: PageContext,
 ) -> Result<Response, Problem> {
+    // Reading a resource acts on its server, which a link of another site must not cause.
+    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "cross_site", MessageCode::CrossSite));
+    }
     let ResourceQuery { server, uri, chat, turn } = query;
     let chat = match turn {
         Some(turn) => Some(app.service().turn(viewer.0, turn).await?.chat_id),
