@@ -74,10 +74,10 @@ mod grown_exports;
 mod http_api;
 #[path = "server/idempotency.rs"]
 mod idempotency;
-#[path = "server/import_flow.rs"]
-mod import_flow;
 #[path = "server/images.rs"]
 mod images;
+#[path = "server/import_flow.rs"]
+mod import_flow;
 #[path = "server/interchange.rs"]
 mod interchange;
 #[path = "server/kept_responses.rs"]

@@ -11,9 +11,7 @@ use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{parse_word, to_json, to_unsigned, to_word};
 use turnleaf_domain::import_record::PlacedTurn;
-use turnleaf_domain::{
-    ChatId, DeletionId, DocumentId, ImportCreations, ImportId, ImportState, TurnId, UserId, limits,
-};
+use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportCreations, ImportId, ImportState, TurnId, UserId, limits};
 
 const TABLE: &str = "imports";
 
@@ -233,12 +231,7 @@ pub async fn delete_all(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
 
 /// Records turns of a chat that an import created, in the transaction that stores them. For a new chat the ords start
 /// at 0.
-pub async fn record_turns(
-    tx: &mut Tx,
-    owner: UserId,
-    id: ImportId,
-    turns: &ImportedTurns,
-) -> Result<(), StoreError> {
+pub async fn record_turns(tx: &mut Tx, owner: UserId, id: ImportId, turns: &ImportedTurns) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(ADD_CHAT).bind(owner.uuid()).bind(id.uuid()).bind(turns.chat_id.uuid());
         query.bind(*turns.ords.start()).bind(*turns.ords.end()).execute(conn).await?;
@@ -247,12 +240,7 @@ pub async fn record_turns(
 }
 
 /// Records a document that an import created, after its last version.
-pub async fn record_document(
-    tx: &mut Tx,
-    owner: UserId,
-    id: ImportId,
-    document: DocumentId,
-) -> Result<(), StoreError> {
+pub async fn record_document(tx: &mut Tx, owner: UserId, id: ImportId, document: DocumentId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(ADD_DOCUMENT).bind(owner.uuid()).bind(id.uuid()).bind(document.uuid());
         query.execute(conn).await?;
@@ -311,12 +299,7 @@ async fn list_documents(
 }
 
 /// Assigns a deletion to the import that it undoes, in the transaction of the deletion.
-pub async fn record_deletion(
-    tx: &mut Tx,
-    owner: UserId,
-    id: ImportId,
-    deletion: DeletionId,
-) -> Result<(), StoreError> {
+pub async fn record_deletion(tx: &mut Tx, owner: UserId, id: ImportId, deletion: DeletionId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(ADD_DELETION).bind(owner.uuid()).bind(id.uuid()).bind(deletion.uuid());
         query.execute(conn).await?;

@@ -177,12 +177,7 @@ async fn documents_of_archive_are_undone_and_restored() {
         let (service, owner) = (&house.service, house.owner);
         for title in ["one", "two"] {
             let source = DocumentTextSource::Text(format!("# {title}"));
-            let new = NewDocumentRequest {
-                title: Some(title.into()),
-                kind: None,
-                source,
-                client_request_id: None,
-            };
+            let new = NewDocumentRequest { title: Some(title.into()), kind: None, source, client_request_id: None };
             service.create_document(owner, new).await.unwrap();
         }
         let archive = export_archive(&house, ExportScope::Everything).await;
@@ -218,7 +213,10 @@ async fn preview_is_cancelled_replaced_and_hidden_from_others() {
         assert_eq!(useless.importable_until, None);
         assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unsupported"));
         let job = import(&house, &bytes).await;
-        for result in [service.undo_import(stranger, job.id).await.map(drop), service.restore_import(stranger, job.id).await.map(drop)] {
+        for result in [
+            service.undo_import(stranger, job.id).await.map(drop),
+            service.restore_import(stranger, job.id).await.map(drop),
+        ] {
             assert!(matches!(result, Err(ServiceError::NotFound)));
         }
         house.close().await;

@@ -10,8 +10,7 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, imports, server_policies, turns, uploads,
-    users,
+    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, imports, server_policies, turns, uploads, users,
 };
 use uuid::Uuid;
 

@@ -246,7 +246,10 @@ async fn start_background_work(
     }
     let interrupted = service.interrupt_unfinished_imports().await?;
     if interrupted > 0 {
-        tracing::info!(interrupted, "imports ended because the server restarted; import the files again to add the rest");
+        tracing::info!(
+            interrupted,
+            "imports ended because the server restarted; import the files again to add the rest"
+        );
     }
     service.load_providers(owner).await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // Tool servers start in the background, so one that hangs does not delay the start.

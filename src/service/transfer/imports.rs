@@ -50,8 +50,8 @@ pub use jobs::{ImportJob, ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
 pub use spool::SpooledImport;
-pub use undo::{ImportRestore, ImportUndo};
 pub use turnleaf_interchange::{ImportFormat, InvalidMessageKeys, MessageKeys, ReadOptions};
+pub use undo::{ImportRestore, ImportUndo};
 
 impl Service {
     /// Imports a file. `progress` is called after each conversation, and returns false to stop.

@@ -42,9 +42,7 @@ pub struct ImportSettings {
 pub fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, InvalidField> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => {
-            parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat))
-        }
+        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat)),
     }
 }
 

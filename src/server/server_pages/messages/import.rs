@@ -250,7 +250,10 @@ pub fn undo_description(of: &ImportCreations) -> String {
 /// Returns the notice after an undo; `kept` is what stays.
 pub fn undone(kept: &ImportCreations) -> String {
     if kept.is_empty() {
-        return message!("The import was undone. What it created is in Trash.", "已撤销此导入，其创建的内容已移到回收站。");
+        return message!(
+            "The import was undone. What it created is in Trash.",
+            "已撤销此导入，其创建的内容已移到回收站。"
+        );
     }
     let list = creations(kept);
     message!(

@@ -17,12 +17,12 @@ use super::report::{ImportOutcome, ImportReport, ImportedChat, ImportedTable};
 use super::rows::{self, last_ord};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{BranchOrigin, ChatId, CodedMessage, ImportOrigin, MessageCode, ModelLock, UserId};
-use turnleaf_platform::ids;
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::legacy::{
     ConversationGatherer, GatheredConversation, LegacyRowKind, LegacyTable, RowCount, find_tables,
 };
 use turnleaf_interchange::{Conversation, ImportIssue, IssueKind, IssueLocation};
+use turnleaf_platform::ids;
 use turnleaf_store::legacy::LegacyDatabase;
 use turnleaf_store::{StoreError, Tx, branches};
 

@@ -134,8 +134,7 @@ fn read(
     let mut input = open()?;
     let format = match import.format {
         Some(format) => format,
-        None => turnleaf_interchange::detect(&mut input)?
-            .ok_or(ImportError::WrongFormat(SUPPORTED_FILE))?,
+        None => turnleaf_interchange::detect(&mut input)?.ok_or(ImportError::WrongFormat(SUPPORTED_FILE))?,
     };
     if send.blocking_send(ReadItem::Format(format)).is_err() {
         return Err(ImportError::Cancelled);

@@ -93,7 +93,7 @@ impl Service {
     }
 
     /// Marks the imports that a previous server process left unfinished. Returns their number.
-    pub async fn interrupt_unfinished_imports(&self) -> Result<u64, ServiceError> {
+    pub async fn interrupt_unfinished_imports(&self) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
         let interrupted = imports::interrupt_running(&mut tx, self.clock().now()).await?;
         tx.commit().await?;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::differences::{PendingDifferences, to_difference};
-use super::redrawn_images::RedrawnImages;
 use super::format_names::stored_format_name;
+use super::redrawn_images::RedrawnImages;
 use turnleaf_domain::{
     ChatId, CodedMessage, DocumentId, ImportDifference, ImportDifferenceKind, ImportId, UserId, limits,
 };
@@ -15,6 +15,9 @@ use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, ReadOptions};
 
 /// The number of chats and issues that are listed; the others are only counted.
 const LISTED: usize = 2_000;
+
+/// The name of a format. By its own name serde does not take it for text that is borrowed from the input.
+type FormatName = &'static str;
 
 /// The request for an import.
 #[derive(Debug, Clone)]
@@ -39,7 +42,8 @@ pub struct ImportReport {
     pub name: String,
     /// Null until the format is detected.
     #[serde(deserialize_with = "known_format")]
-    pub format: Option<&'static str>,
+    #[schema(value_type = Option<String>)]
+    pub format: Option<FormatName>,
     pub dry_run: bool,
     /// Number of conversations that were read: imported, already known, and left out.
     pub conversations: u64,
@@ -109,7 +113,7 @@ pub struct ImportReport {
 }
 
 /// Reads the name of a format; one that this version does not know is none.
-fn known_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static str>, D::Error> {
+fn known_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FormatName>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.as_deref().and_then(stored_format_name))
 }
 

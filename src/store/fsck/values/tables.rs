@@ -26,7 +26,8 @@ use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::tool::{OfferedTool, ToolChoice};
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId,
+    TurnStatus,
 };
 
 const ID: &[&str] = &["id"];
