@@ -113,6 +113,22 @@ impl Service {
         Ok(jobs)
     }
 
+    /// Forgets an import with its report, which contains titles of chats. What it created stays, and can no longer be
+    /// undone together; what is in Trash is listed there one by one.
+    ///
+    /// # Errors
+    /// `import_running` while it runs.
+    pub async fn forget_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
+        if !self.find_import(owner, id).await?.is_over {
+            return Err(ServiceError::conflict("import_running", MessageCode::ImportRunning));
+        }
+        let mut tx = self.db().begin().await?;
+        imports::delete(&mut tx, owner, id).await?;
+        tx.commit().await?;
+        self.import_job_registry().forget(owner, id);
+        Ok(())
+    }
+
     /// Returns the imports whose undoing can be reverted, because what they created is in Trash.
     pub async fn list_undone_imports(&self, owner: UserId) -> Result<Vec<ImportJob>, ServiceError> {
         let recorded = imports::list(self.db(), owner, limits::IMPORTS_KEPT).await?;
