@@ -41,6 +41,7 @@ sql! {
     /// The oldest ones beyond the number that is kept.
     FORGET_OLD = "DELETE FROM imports WHERE owner_id = $1 AND state <> 'running' AND id < ( \
         SELECT n.id FROM imports n WHERE n.owner_id = $1 ORDER BY n.id DESC LIMIT 1 OFFSET $2)";
+    FORGET = "DELETE FROM imports WHERE owner_id = $1 AND id = $2 AND state <> 'running'";
     FORGET_ALL = "DELETE FROM imports WHERE owner_id = $1";
     FINISH = "UPDATE imports SET state = $3, report = $4, ended_at = $5 WHERE owner_id = $1 AND id = $2 \
         AND state <> 'undone'";
@@ -222,6 +223,14 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<StoredImport
         sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(ImportRow::into_import).collect())
+}
+
+/// Forgets an ended import with its report; returns false if the owner has none. What it created stays.
+pub async fn delete(tx: &mut Tx, owner: UserId, id: ImportId) -> Result<bool, StoreError> {
+    let forgotten = in_tx!(tx, |conn| {
+        sqlx::query(FORGET).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()
+    });
+    Ok(forgotten > 0)
 }
 
 /// Forgets all imports of an owner. What they created stays.

@@ -369,6 +369,10 @@ async fn api_previews_starts_undoes_and_restores() {
     let (_, all) = api.call("GET", "/api/imports", None).await;
     assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
     assert!(all[0].get("report").is_none() && all[0]["imported"] == 1, "{all}");
+    let address = format!("/api/imports/{}", import["id"].as_str().unwrap());
+    assert_eq!(api.call("DELETE", &address, None).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(api.call("GET", &address, None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(titles(&api.house).await, ["one"], "what it created is kept");
     for action in ["start", "stop", "undo", "restore"] {
         let (status, _) = api.call("POST", &path(&json!(ids::mint::<ImportId>().to_string()), action), None).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{action}");

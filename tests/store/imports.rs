@@ -63,6 +63,7 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     assert!(!imports::mark_undone(&mut tx, stranger, id, next_time()).await.unwrap());
     assert!(!imports::mark_restored(&mut tx, owner, id).await.unwrap(), "it is not undone");
     assert_eq!(imports::delete_all(&mut tx, stranger).await.unwrap(), 0);
+    assert!(!imports::delete(&mut tx, stranger, id).await.unwrap());
     assert_eq!(imports::interrupt_running(&mut tx, next_time()).await.unwrap(), 0);
     tx.commit().await.unwrap();
     let stored = imports::find(db, owner, id).await.unwrap().unwrap();
@@ -120,6 +121,12 @@ async fn restart_interrupts_running_imports_and_old_ones_are_forgotten() {
         assert_eq!(stored.state, ImportState::Interrupted);
         assert!(stored.ended_at.is_some());
         let mut tx = db.begin().await.unwrap();
+        let forgotten: ImportId = next_id();
+        imports::insert(&mut tx, owner, forgotten, &json!({}), next_time()).await.unwrap();
+        assert!(!imports::delete(&mut tx, owner, forgotten).await.unwrap(), "it runs");
+        let state = (ImportState::Finished, &json!({}));
+        imports::finish(&mut tx, owner, forgotten, state, next_time()).await.unwrap();
+        assert!(imports::delete(&mut tx, owner, forgotten).await.unwrap());
         for _ in 0..limits::IMPORTS_KEPT {
             let id = next_id();
             imports::insert(&mut tx, owner, id, &json!({}), next_time()).await.unwrap();

@@ -199,6 +199,7 @@ const ROUTES: &[Route] = &[
     api!(post "/api/imports" imports::create, transfer::operations::start_import),
     api!(get "/api/imports" imports::list, transfer::operations::list_imports),
     api!(get "/api/imports/{id}" imports::show, transfer::operations::show_import),
+    api!(delete "/api/imports/{id}" imports::forget, transfer::operations::forget_import),
     api!(post "/api/imports/{id}/start" imports::start, transfer::operations::start_previewed_import),
     api!(post "/api/imports/{id}/stop" imports::stop, transfer::operations::stop_import),
     api!(post "/api/imports/{id}/undo" imports::undo, transfer::operations::undo_import),
@@ -213,6 +214,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/import/stop" import_pages::stop_form),
     page!(post "/forms/import/undo" import_pages::undo_form),
     page!(post "/forms/import/restore" import_pages::restore_form),
+    page!(post "/forms/import/forget" import_pages::forget_form),
     // Providers.
     api!(get "/api/models" providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" providers::api::set_default, providers::operations::set_default_model),

@@ -230,6 +230,7 @@ impl ImportPage {
             {(step == ImportPageStep::Report).then(|| actions(&job, None))}
             {report::chats_section(report)}
             {report::findings_section(report, shown_kind, &page_path(&job))}
+            {(is_over && job.importable_until.is_none()).then(|| forget_section(&job))}
         };
         let title = if report.dry_run { words::preview_title() } else { words::import() };
         ServerPage { section: PageSection::Data, title: title.to_owned(), notice, body }
@@ -272,6 +273,15 @@ fn counts(job: &ImportJob) -> AnyView {
         {next}
         {expired}
         {kept_after_undo}
+    }
+}
+
+fn forget_section(job: &ImportJob) -> AnyView {
+    view! {
+        <section class="panel">
+            <p class="hint">{words::forget_hint()}</p>
+            <div class="deeds">{one_button_form("/forms/import/forget", job, words::forget(), None)}</div>
+        </section>
     }
 }
 

@@ -45,6 +45,8 @@ enum TransferResult {
     Deleted,
     /// A preview was cancelled.
     Cancelled,
+    /// An import was removed from the list.
+    Forgotten,
 }
 
 /// `GET /settings/data`.
@@ -58,6 +60,7 @@ pub async fn data_page(
         ActionNotice::Done(match done {
             TransferResult::Deleted => delete_all::deleted().to_owned(),
             TransferResult::Cancelled => words::preview_cancelled().to_owned(),
+            TransferResult::Forgotten => words::forgotten().to_owned(),
         })
     });
     Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, viewer.0, notice).await?))
@@ -213,6 +216,20 @@ pub async fn restore_form(
     let id: ImportId = fields.subject_id("id")?;
     match app.service().restore_import(viewer.0, id).await {
         Ok(_) => Ok(see_other(&format!("{}?done=restored", page_path(id)))),
+        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+    }
+}
+
+/// `POST /forms/import/forget`: removes an import from the list, with its report.
+pub async fn forget_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: ImportId = fields.subject_id("id")?;
+    match app.service().forget_import(viewer.0, id).await {
+        Ok(()) => Ok(see_other("/settings/data?done=forgotten")),
         Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
     }
 }

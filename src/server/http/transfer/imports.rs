@@ -136,3 +136,13 @@ pub async fn restore(
 ) -> Result<ApiJson<ImportRestore>, Problem> {
     Ok(ApiJson(app.service().restore_import(viewer.0, id).await?))
 }
+
+/// `DELETE /api/imports/{id}`: forgets an import with its report.
+pub async fn forget(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ImportId>,
+) -> Result<StatusCode, Problem> {
+    app.service().forget_import(viewer.0, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -101,3 +101,11 @@ pub fn restore_import(operation: ApiOperation) -> ApiOperation {
         )
         .problem_response(409, UNAVAILABLE)
 }
+
+pub fn forget_import(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Transfer", "forget_import", "Forgets an import with its report.")
+        .add_description("What it created is kept, and can no longer be undone together.")
+        .empty_response(204, "It is forgotten.")
+        .problem_response(409, "`import_running`: it is still running.")
+}

@@ -69,6 +69,10 @@ define_messages! {
     keep: "Cancel", "取消";
     restore: "Restore import", "恢复此导入";
     restored: "Restored.", "已恢复。";
+    forget: "Remove from list", "从列表中移除";
+    forget_hint: "Removing the import from the list deletes this report. What was imported is kept.",
+        "从列表中移除会删除此报告，已导入的内容会保留。";
+    forgotten: "Import removed from the list.", "已从列表中移除此导入。";
     state_running: "running", "进行中";
     state_finished: "finished", "已完成";
     state_stopped: "stopped", "已停止";

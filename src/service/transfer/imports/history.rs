@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::jobs::ImportJob;
 use super::report::ImportReport;
@@ -59,9 +60,18 @@ impl From<&ImportJob> for ImportSummary {
     }
 }
 
+/// Reads a stored report. Members that the version which wrote it did not have get their default.
+fn read_report(stored: Value) -> ImportReport {
+    let mut members = serde_json::to_value(ImportReport::default()).unwrap_or_default();
+    if let (Value::Object(members), Value::Object(stored)) = (&mut members, stored) {
+        members.extend(stored);
+    }
+    serde_json::from_value(members).unwrap_or_default()
+}
+
 /// Returns a recorded import as a job.
 fn recorded_job(stored: StoredImport) -> ImportJob {
-    let mut report: ImportReport = serde_json::from_value(stored.report).unwrap_or_default();
+    let mut report = read_report(stored.report);
     // The report of an import that did not end is the one from its start.
     if stored.state == ImportState::Interrupted && report.stopped.is_none() {
         report.stop(MessageCode::ImportInterrupted);
@@ -113,9 +123,46 @@ impl Service {
         Ok(jobs)
     }
 
+    /// Forgets an import with its report, which contains titles of chats. What it created stays, and can no longer be
+    /// undone together; what is in Trash is listed there one by one.
+    ///
+    /// # Errors
+    /// `import_running` while it runs.
+    pub async fn forget_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
+        if !self.find_import(owner, id).await?.is_over {
+            return Err(ServiceError::conflict("import_running", MessageCode::ImportRunning));
+        }
+        let mut tx = self.db().begin().await?;
+        imports::delete(&mut tx, owner, id).await?;
+        tx.commit().await?;
+        self.import_job_registry().forget(owner, id);
+        Ok(())
+    }
+
     /// Returns the imports whose undoing can be reverted, because what they created is in Trash.
     pub async fn list_undone_imports(&self, owner: UserId) -> Result<Vec<ImportJob>, ServiceError> {
         let recorded = imports::list(self.db(), owner, limits::IMPORTS_KEPT).await?;
         Ok(recorded.into_iter().filter(|stored| stored.in_trash > 0).map(recorded_job).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use turnleaf_domain::{ImportDifference, ImportDifferenceKind};
+
+    #[test]
+    fn stored_report_is_read_also_from_other_versions() {
+        let mut report = ImportReport { name: "a.json".to_owned(), format: Some("chatgpt"), ..ImportReport::default() };
+        report.findings = vec![ImportDifference::new(ImportDifferenceKind::Lost, "a".to_owned(), "b".to_owned())];
+        report.stop(MessageCode::ImportNewerVersion.with("version", 9));
+        assert_eq!(read_report(serde_json::to_value(&report).unwrap()), report);
+        let reason = report.stop_reason().unwrap();
+        assert_eq!(reason, MessageCode::ImportNewerVersion.with("version", 9));
+        let other = read_report(json!({ "name": "b.json", "format": "unheard-of", "more": 1 }));
+        assert_eq!((other.name.as_str(), other.format), ("b.json", None));
+        assert_eq!(read_report(json!("damaged")), ImportReport::default());
     }
 }

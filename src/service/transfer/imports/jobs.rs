@@ -300,6 +300,11 @@ impl ImportJobs {
         self.with_jobs(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
     }
 
+    /// Forgets a job that is over.
+    pub(super) fn forget(&self, owner: UserId, id: ImportId) {
+        self.with_jobs(|jobs| jobs.retain(|job| job.owner != owner || job.seen.id != id || !job.seen.is_over));
+    }
+
     /// Stops an import after its current conversation.
     pub(super) fn stop(&self, id: ImportId) {
         self.update_job(id, |job| job.stop.cancel());

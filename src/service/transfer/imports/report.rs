@@ -37,7 +37,6 @@ pub struct ImportRequest {
 
 /// The result of an import, or its progress while it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(default)]
 pub struct ImportReport {
     pub name: String,
     /// Null until the format is detected.
@@ -75,7 +74,7 @@ pub struct ImportReport {
     /// The number of all differences; more than `findings` has if the list is cut.
     pub findings_total: u64,
     /// Tables of a database import.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<ImportedTable>,
     /// While it runs: the bytes of the file that are read, if known; `total_bytes` is its length.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +87,7 @@ pub struct ImportReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_code: Option<String>,
     /// The arguments of the code.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stopped_args: BTreeMap<String, String>,
     /// The number of files and conversations that are left out although they have content.
     #[serde(skip)]
