@@ -50,9 +50,9 @@ migration_files!(
     "0030_quarantine_owners",
     "0031_packed_pieces",
     "0032_search_queue",
-    "0040_imports",
-    "0042_server_instructions",
     "0043_server_policies",
+    "0044_imports",
+    "0045_server_instructions",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));
