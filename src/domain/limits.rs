@@ -301,6 +301,10 @@ pub const IMPORT_PREVIEW_KEPT: Duration = Duration::from_secs(3_600);
 /// a recorded report.
 pub const IMPORTS_KEPT: u32 = 100;
 pub const IMPORT_REPORT_LISTED: usize = 500;
+/// The interval at which a running import stores its report, and the time without that after which an import of
+/// another process counts as interrupted.
+pub const IMPORT_REPORT_STORED_EVERY: Duration = Duration::from_secs(5);
+pub const IMPORT_SILENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
 /// The free space that stays on each disk unless configured otherwise.
 pub const MIN_FREE_DISK: u64 = 256 << 20;

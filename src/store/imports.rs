@@ -1,4 +1,4 @@
-//! Recorded imports: their state and report, what each of them created, and the deletions that undid it.
+//! Recorded imports: their state and report, and what each of them created.
 
 use std::ops::RangeInclusive;
 
@@ -10,8 +10,9 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{parse_word, to_json, to_unsigned, to_word};
-use turnleaf_domain::import_record::PlacedTurn;
-use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportCreations, ImportId, ImportState, TurnId, UserId, limits};
+use turnleaf_domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
+
+pub mod undo;
 
 const TABLE: &str = "imports";
 
@@ -19,11 +20,13 @@ const TABLE: &str = "imports";
 /// created thousands.
 macro_rules! with_counts {
     () => {
-        "SELECT i.id, i.state, i.report, i.started_at, i.ended_at, i.undone_at, \
+        "SELECT i.id, i.state, i.report, i.started_at, i.reported_at, i.ended_at, i.undone_at, \
          (SELECT COUNT(DISTINCT m.chat_id) FROM import_chats m JOIN chats c ON c.id = m.chat_id \
             WHERE m.import_id = i.id AND m.first_ord = 0 AND c.deleted_at IS NULL) AS chats, \
          (SELECT COUNT(DISTINCT m.chat_id) FROM import_chats m JOIN chats c ON c.id = m.chat_id \
-            WHERE m.import_id = i.id AND m.first_ord > 0 AND c.deleted_at IS NULL AND EXISTS ( \
+            WHERE m.import_id = i.id AND m.first_ord > 0 AND c.deleted_at IS NULL AND NOT EXISTS ( \
+                SELECT 1 FROM import_chats n WHERE n.import_id = m.import_id AND n.chat_id = m.chat_id \
+                AND n.first_ord = 0) AND EXISTS ( \
                 SELECT 1 FROM turns t WHERE t.chat_id = m.chat_id AND t.ord BETWEEN m.first_ord AND m.last_ord \
                 AND t.deleted_at IS NULL)) AS extended_chats, \
          (SELECT COUNT(*) FROM import_documents m JOIN documents d ON d.id = m.document_id \
@@ -36,56 +39,47 @@ macro_rules! with_counts {
     };
 }
 
+/// True if something is in Trash because the import `$import` was undone, or waits there to be purged.
+macro_rules! has_deletions {
+    ($import:literal) => {
+        concat!(
+            "(EXISTS (SELECT 1 FROM import_deletions m WHERE m.import_id = ",
+            $import,
+            ") OR EXISTS (SELECT 1 FROM import_documents m JOIN documents d ON d.id = m.document_id \
+                WHERE m.import_id = ",
+            $import,
+            " AND d.deletion_id = m.deletion_id))"
+        )
+    };
+}
+
 sql! {
-    INSERT = "INSERT INTO imports (id, owner_id, state, report, started_at) VALUES ($1, $2, 'running', $3, $4)";
-    /// The oldest ones beyond the number that is kept.
-    FORGET_OLD = "DELETE FROM imports WHERE owner_id = $1 AND state <> 'running' AND id < ( \
-        SELECT n.id FROM imports n WHERE n.owner_id = $1 ORDER BY n.id DESC LIMIT 1 OFFSET $2)";
+    INSERT = "INSERT INTO imports (id, owner_id, state, report, started_at, reported_at) \
+        VALUES ($1, $2, 'running', $3, $4, $4)";
+    /// The oldest ones beyond the number that is kept. One with items in Trash stays, because Trash lists these as one.
+    FORGET_OLD = concat!("DELETE FROM imports WHERE owner_id = $1 AND state <> 'running' AND id < ( \
+        SELECT n.id FROM imports n WHERE n.owner_id = $1 ORDER BY n.id DESC LIMIT 1 OFFSET $2) \
+        AND NOT ", has_deletions!("imports.id"));
     FORGET = "DELETE FROM imports WHERE owner_id = $1 AND id = $2 AND state <> 'running'";
     FORGET_ALL = "DELETE FROM imports WHERE owner_id = $1";
-    FINISH = "UPDATE imports SET state = $3, report = $4, ended_at = $5 WHERE owner_id = $1 AND id = $2 \
-        AND state <> 'undone'";
-    INTERRUPT = "UPDATE imports SET state = 'interrupted', ended_at = $1 WHERE state = 'running'";
+    FINISH = "UPDATE imports SET state = $3, report = $4, reported_at = $5, ended_at = $5 \
+        WHERE owner_id = $1 AND id = $2 AND state <> 'undone'";
+    REPORT = "UPDATE imports SET report = $3, reported_at = $4 WHERE owner_id = $1 AND id = $2 AND state = 'running'";
+    RUNNING = "SELECT owner_id, id, report FROM imports WHERE state = 'running'";
+    INTERRUPT = "UPDATE imports SET state = 'interrupted', report = $3, ended_at = $4 \
+        WHERE owner_id = $1 AND id = $2 AND state = 'running'";
     FIND = concat!(with_counts!(), " AND i.id = $2");
     /// Ids are ordered by time.
     LIST = concat!(with_counts!(), " ORDER BY i.id DESC LIMIT $2");
+    /// Without a limit, because Trash does not list their items otherwise.
+    LIST_UNDONE = concat!(with_counts!(), " AND ", has_deletions!("i.id"), " ORDER BY i.id DESC");
     ADD_CHAT = "INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) \
         SELECT i.id, c.id, $4, $5 FROM imports i JOIN chats c ON c.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND c.id = $3 ON CONFLICT DO NOTHING";
-    ADD_DOCUMENT = "INSERT INTO import_documents (import_id, document_id, versions) \
-        SELECT i.id, d.id, (SELECT COUNT(*) FROM document_versions v WHERE v.document_id = d.id) \
+    ADD_DOCUMENT = "INSERT INTO import_documents (import_id, document_id, versions, title) \
+        SELECT i.id, d.id, (SELECT COUNT(*) FROM document_versions v WHERE v.document_id = d.id), d.title \
         FROM imports i JOIN documents d ON d.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.id = $3 ON CONFLICT DO NOTHING";
-    CHATS = "SELECT m.chat_id, m.first_ord, m.last_ord FROM import_chats m JOIN imports i ON i.id = m.import_id \
-        JOIN chats c ON c.id = m.chat_id WHERE i.owner_id = $1 AND i.id = $2 AND c.deleted_at IS NULL \
-        ORDER BY m.chat_id, m.first_ord";
-    /// A turn that no import created: a message that was written here, or its reply.
-    WRITTEN_HERE = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL AND t.deleted_at IS NULL AND NOT EXISTS ( \
-            SELECT 1 FROM import_chats m WHERE m.chat_id = t.chat_id AND t.ord BETWEEN m.first_ord AND m.last_ord) \
-        LIMIT 1";
-    PLACED_TURNS = "SELECT t.id, t.prev_turn_id, t.ord FROM turns t JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL AND t.deleted_at IS NULL";
-    /// The documents that were not changed since.
-    UNCHANGED_DOCUMENTS = "SELECT m.document_id FROM import_documents m JOIN imports i ON i.id = m.import_id \
-        JOIN documents d ON d.id = m.document_id WHERE i.owner_id = $1 AND i.id = $2 AND d.deleted_at IS NULL \
-        AND (SELECT COUNT(*) FROM document_versions v WHERE v.document_id = d.id) <= m.versions \
-        ORDER BY m.document_id";
-    ADD_DELETION = "INSERT INTO import_deletions (deletion_id, import_id) \
-        SELECT d.id, i.id FROM imports i JOIN deletions d ON d.owner_id = i.owner_id \
-        WHERE i.owner_id = $1 AND i.id = $2 AND d.id = $3 ON CONFLICT DO NOTHING";
-    SET_DOCUMENT_DELETION = "UPDATE import_documents SET deletion_id = $4 WHERE document_id = $3 AND import_id IN ( \
-        SELECT i.id FROM imports i WHERE i.owner_id = $1 AND i.id = $2)";
-    /// The newest first, because an earlier one may be below a later one.
-    DELETIONS = "SELECT d.id FROM import_deletions m JOIN imports i ON i.id = m.import_id \
-        JOIN deletions d ON d.id = m.deletion_id WHERE i.owner_id = $1 AND i.id = $2 AND d.purging_since IS NULL \
-        ORDER BY d.id DESC";
-    DELETED_DOCUMENTS = "SELECT m.document_id FROM import_documents m JOIN imports i ON i.id = m.import_id \
-        JOIN documents d ON d.id = m.document_id WHERE i.owner_id = $1 AND i.id = $2 AND d.deletion_id = m.deletion_id";
-    MARK_UNDONE = "UPDATE imports SET state = 'undone', undone_at = $3 WHERE owner_id = $1 AND id = $2 \
-        AND state <> 'running'";
-    MARK_RESTORED = "UPDATE imports SET state = 'finished', undone_at = NULL WHERE owner_id = $1 AND id = $2 \
-        AND state = 'undone'";
 }
 
 /// A recorded import.
@@ -97,6 +91,8 @@ pub struct StoredImport {
     /// The report as it was stored; null if it cannot be read.
     pub report: Value,
     pub started_at: DateTime<Utc>,
+    /// The time at which the report was last stored.
+    pub reported_at: DateTime<Utc>,
     pub ended_at: Option<DateTime<Utc>>,
     pub undone_at: Option<DateTime<Utc>>,
     /// What it created and is not in Trash.
@@ -111,6 +107,7 @@ struct ImportRow {
     state: Lossy<String>,
     report: Lossy<String>,
     started_at: Lossy<DateTime<Utc>>,
+    reported_at: Lossy<DateTime<Utc>>,
     ended_at: Lossy<Option<DateTime<Utc>>>,
     undone_at: Lossy<Option<DateTime<Utc>>>,
     chats: i64,
@@ -124,6 +121,7 @@ from_row!(ImportRow {
     state,
     report,
     started_at,
+    reported_at,
     ended_at,
     undone_at,
     chats,
@@ -144,6 +142,7 @@ impl ImportRow {
             state: state.unwrap_or(ImportState::Interrupted),
             report: serde_json::from_str(&report).unwrap_or_default(),
             started_at: self.started_at.unwrap_or_default(TABLE, "started_at", id),
+            reported_at: self.reported_at.unwrap_or_default(TABLE, "reported_at", id),
             ended_at: self.ended_at.unwrap_or_default(TABLE, "ended_at", id),
             undone_at: self.undone_at.unwrap_or_default(TABLE, "undone_at", id),
             present: ImportCreations {
@@ -205,9 +204,46 @@ pub async fn finish(
     Ok(())
 }
 
-/// Marks the imports of an earlier server process as interrupted; returns their number.
-pub async fn interrupt_running(tx: &mut Tx, now: DateTime<Utc>) -> Result<u64, StoreError> {
-    Ok(in_tx!(tx, |conn| sqlx::query(INTERRUPT).bind(now).execute(conn).await?.rows_affected()))
+/// Stores the report of a running import.
+pub async fn store_report(
+    tx: &mut Tx,
+    owner: UserId,
+    id: ImportId,
+    report: &Value,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let report = to_json(report, TABLE, "report")?;
+    in_tx!(tx, |conn| {
+        sqlx::query(REPORT).bind(owner.uuid()).bind(id.uuid()).bind(report).bind(now).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Returns the running imports of all owners with their reports, for the start of the server.
+pub async fn list_running(tx: &mut Tx) -> Result<Vec<(UserId, ImportId, Value)>, StoreError> {
+    let rows: Vec<Readable<(Uuid, Uuid, Lossy<String>)>> =
+        in_tx!(tx, |conn| sqlx::query_as(RUNNING).fetch_all(conn).await?);
+    let running = keep_readable(rows, TABLE).into_iter().map(|(owner, id, report)| {
+        let report = report.unwrap_or_default(TABLE, "report", id);
+        (owner.into(), id.into(), serde_json::from_str(&report).unwrap_or_default())
+    });
+    Ok(running.collect())
+}
+
+/// Marks a running import as interrupted, with its report; returns false if the owner has no such running import.
+pub async fn interrupt(
+    tx: &mut Tx,
+    owner: UserId,
+    id: ImportId,
+    report: &Value,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let report = to_json(report, TABLE, "report")?;
+    let marked = in_tx!(tx, |conn| {
+        let query = sqlx::query(INTERRUPT).bind(owner.uuid()).bind(id.uuid()).bind(report).bind(now);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(marked > 0)
 }
 
 /// Returns an import of this owner.
@@ -222,6 +258,13 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<StoredImport
     let rows: Vec<Readable<ImportRow>> = with_pool!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
+    Ok(keep_readable(rows, TABLE).into_iter().map(ImportRow::into_import).collect())
+}
+
+/// Returns the imports of this owner of which something is in Trash because they were undone, newest first.
+pub async fn list_undone(db: &Db, owner: UserId) -> Result<Vec<StoredImport>, StoreError> {
+    let rows: Vec<Readable<ImportRow>> =
+        with_pool!(db, |pool| sqlx::query_as(LIST_UNDONE).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(ImportRow::into_import).collect())
 }
 
@@ -255,102 +298,4 @@ pub async fn record_document(tx: &mut Tx, owner: UserId, id: ImportId, document:
         query.execute(conn).await?;
     });
     Ok(())
-}
-
-/// Returns the turns that an import created in chats that are not in Trash, those of a chat together.
-pub async fn list_turns(db: &Db, owner: UserId, id: ImportId) -> Result<Vec<ImportedTurns>, StoreError> {
-    let rows: Vec<Readable<(Uuid, i64, i64)>> =
-        with_pool!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).fetch_all(pool).await?);
-    let rows = keep_readable(rows, "import_chats").into_iter();
-    Ok(rows.map(|(chat, first, last)| ImportedTurns { chat_id: chat.into(), ords: first..=last }).collect())
-}
-
-/// Returns whether a chat of this owner has turns that no import created.
-pub async fn has_own_turns(db: &Db, owner: UserId, chat: ChatId) -> Result<bool, StoreError> {
-    let found: Option<Uuid> = with_pool!(db, |pool| {
-        sqlx::query_scalar(WRITTEN_HERE).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
-    });
-    Ok(found.is_some())
-}
-
-/// Returns the turns of a chat that are not deleted, with their places.
-pub async fn placed_turns(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<PlacedTurn>, StoreError> {
-    let rows: Vec<Readable<(Uuid, Option<Uuid>, i64)>> = with_pool!(db, |pool| {
-        sqlx::query_as(PLACED_TURNS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?
-    });
-    let placed = |(id, prev, ord): (Uuid, Option<Uuid>, i64)| PlacedTurn {
-        id: id.into(),
-        prev_turn_id: prev.map(TurnId::from),
-        ord,
-    };
-    Ok(keep_readable(rows, "turns").into_iter().map(placed).collect())
-}
-
-/// Returns the documents that an import created and that were not changed or deleted since.
-pub async fn list_unchanged_documents(db: &Db, owner: UserId, id: ImportId) -> Result<Vec<DocumentId>, StoreError> {
-    list_documents(db, owner, id, UNCHANGED_DOCUMENTS).await
-}
-
-/// Returns the documents that are in Trash because the import was undone.
-pub async fn list_deleted_documents(db: &Db, owner: UserId, id: ImportId) -> Result<Vec<DocumentId>, StoreError> {
-    list_documents(db, owner, id, DELETED_DOCUMENTS).await
-}
-
-async fn list_documents(
-    db: &Db,
-    owner: UserId,
-    id: ImportId,
-    query: &'static str,
-) -> Result<Vec<DocumentId>, StoreError> {
-    let rows: Vec<Readable<(Uuid,)>> =
-        with_pool!(db, |pool| sqlx::query_as(query).bind(owner.uuid()).bind(id.uuid()).fetch_all(pool).await?);
-    Ok(keep_readable(rows, "import_documents").into_iter().map(|(id,)| DocumentId::from(id)).collect())
-}
-
-/// Assigns a deletion to the import that it undoes, in the transaction of the deletion.
-pub async fn record_deletion(tx: &mut Tx, owner: UserId, id: ImportId, deletion: DeletionId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        let query = sqlx::query(ADD_DELETION).bind(owner.uuid()).bind(id.uuid()).bind(deletion.uuid());
-        query.execute(conn).await?;
-    });
-    Ok(())
-}
-
-/// Assigns the deletion of a document to the import that it undoes, in the transaction of the deletion.
-pub async fn record_document_deletion(
-    tx: &mut Tx,
-    owner: UserId,
-    id: ImportId,
-    (document, deletion): (DocumentId, DeletionId),
-) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        let query = sqlx::query(SET_DOCUMENT_DELETION).bind(owner.uuid()).bind(id.uuid()).bind(document.uuid());
-        query.bind(deletion.uuid()).execute(conn).await?;
-    });
-    Ok(())
-}
-
-/// Returns the deletions that undid an import and can be restored, newest first.
-pub async fn list_deletions(db: &Db, owner: UserId, id: ImportId) -> Result<Vec<DeletionId>, StoreError> {
-    let ids: Vec<Uuid> =
-        with_pool!(db, |pool| sqlx::query_scalar(DELETIONS).bind(owner.uuid()).bind(id.uuid()).fetch_all(pool).await?);
-    Ok(ids.into_iter().map(DeletionId::from).collect())
-}
-
-/// Marks an ended import as undone; returns false if the owner has none.
-pub async fn mark_undone(tx: &mut Tx, owner: UserId, id: ImportId, now: DateTime<Utc>) -> Result<bool, StoreError> {
-    let marked = in_tx!(tx, |conn| {
-        let query = sqlx::query(MARK_UNDONE).bind(owner.uuid()).bind(id.uuid()).bind(now);
-        query.execute(conn).await?.rows_affected()
-    });
-    Ok(marked > 0)
-}
-
-/// Marks an undone import as finished again; returns false if the owner has none.
-pub async fn mark_restored(tx: &mut Tx, owner: UserId, id: ImportId) -> Result<bool, StoreError> {
-    let marked = in_tx!(tx, |conn| {
-        let query = sqlx::query(MARK_RESTORED).bind(owner.uuid()).bind(id.uuid());
-        query.execute(conn).await?.rows_affected()
-    });
-    Ok(marked > 0)
 }

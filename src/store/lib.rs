@@ -87,6 +87,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
         ("imports", imports::STATEMENTS),
+        ("imports/undo", imports::undo::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),

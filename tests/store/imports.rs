@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
+use turnleaf_store::deletions::{DeletionRoot, NewDeletion};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
 use turnleaf_store::imports::{self, ImportedTurns};
-use turnleaf_store::{Db, users};
+use turnleaf_store::{Db, deletions, users};
 
 use crate::databases::test_databases;
 use crate::domain_fixtures::{next_id, next_time};
@@ -30,7 +31,7 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     imports::record_turns(&mut tx, stranger, id, &turns).await.unwrap();
     imports::record_document(&mut tx, stranger, id, document).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(imports::list_turns(db, owner, id).await.unwrap(), [], "another user cannot record");
+    assert_eq!(imports::undo::list_turns(db, owner, id).await.unwrap(), [], "another user cannot record");
     let mut tx = db.begin().await.unwrap();
     // A repeated record is one.
     for _ in 0..2 {
@@ -43,28 +44,39 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     assert_eq!((stored.state, stored.present, stored.in_trash), (ImportState::Running, present, 0));
     assert_eq!(stored.report, json!({ "name": "chats.json" }));
     assert_eq!(imports::list(db, owner, 10).await.unwrap(), [stored]);
-    assert_eq!(imports::list_turns(db, owner, id).await.unwrap(), [turns]);
-    assert_eq!(imports::list_unchanged_documents(db, owner, id).await.unwrap(), [document]);
-    assert!(imports::has_own_turns(db, owner, chat).await.unwrap());
-    assert!(imports::placed_turns(db, owner, chat).await.unwrap().len() > 2);
+    assert_eq!(imports::undo::list_turns(db, owner, id).await.unwrap(), [turns]);
+    assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), [document]);
+    assert!(imports::undo::is_written_in(db, owner, chat).await.unwrap());
+    assert!(imports::undo::placed_turns(db, owner, chat).await.unwrap().len() > 2);
+
+    // The chat has messages of its own, which the check finds among those that a deletion has marked.
+    let mut tx = db.begin().await.unwrap();
+    let new = NewDeletion { id: next_id(), owner_id: owner, chat_id: chat, root: DeletionRoot::Chat, at: next_time() };
+    deletions::soft_delete(&mut tx, &new).await.unwrap();
+    assert!(imports::undo::takes_writing(&mut tx, owner, id, &new).await.unwrap());
+    tx.rollback().await.unwrap();
 
     assert_eq!(imports::find(db, stranger, id).await.unwrap(), None);
     assert_eq!(imports::list(db, stranger, 10).await.unwrap(), []);
-    assert_eq!(imports::list_turns(db, stranger, id).await.unwrap(), []);
-    assert_eq!(imports::list_unchanged_documents(db, stranger, id).await.unwrap(), []);
-    assert_eq!(imports::placed_turns(db, stranger, chat).await.unwrap(), []);
-    assert!(!imports::has_own_turns(db, stranger, chat).await.unwrap());
+    assert_eq!(imports::undo::list_turns(db, stranger, id).await.unwrap(), []);
+    assert_eq!(imports::undo::list_untouched_documents(db, stranger, id).await.unwrap(), []);
+    assert_eq!(imports::undo::placed_turns(db, stranger, chat).await.unwrap(), []);
+    assert!(!imports::undo::is_written_in(db, stranger, chat).await.unwrap());
 
     let mut tx = db.begin().await.unwrap();
     let report = json!({ "name": "chats.json", "known": 1 });
     let other = (ImportState::Stopped, &report);
     imports::finish(&mut tx, stranger, id, other, next_time()).await.unwrap();
     imports::finish(&mut tx, owner, id, (ImportState::Finished, &report), next_time()).await.unwrap();
-    assert!(!imports::mark_undone(&mut tx, stranger, id, next_time()).await.unwrap());
-    assert!(!imports::mark_restored(&mut tx, owner, id).await.unwrap(), "it is not undone");
+    assert!(!imports::undo::mark_undone(&mut tx, stranger, id, next_time()).await.unwrap());
+    assert!(
+        !imports::undo::mark_restored(&mut tx, owner, id, ImportState::Finished).await.unwrap(),
+        "it is not undone"
+    );
     assert_eq!(imports::delete_all(&mut tx, stranger).await.unwrap(), 0);
     assert!(!imports::delete(&mut tx, stranger, id).await.unwrap());
-    assert_eq!(imports::interrupt_running(&mut tx, next_time()).await.unwrap(), 0);
+    assert_eq!(imports::list_running(&mut tx).await.unwrap(), []);
+    assert!(!imports::interrupt(&mut tx, owner, id, &report, next_time()).await.unwrap(), "it is over");
     tx.commit().await.unwrap();
     let stored = imports::find(db, owner, id).await.unwrap().unwrap();
     assert_eq!((stored.state, stored.report), (ImportState::Finished, report));
@@ -85,23 +97,23 @@ async fn document_of_import_is_listed_while_undone_and_unchanged() {
         imports::finish(&mut tx, owner, id, (ImportState::Finished, &json!(null)), next_time()).await.unwrap();
         let deletion = next_id();
         assert!(write::move_to_trash(&mut tx, owner, document, deletion, next_time()).await.unwrap());
-        imports::record_document_deletion(&mut tx, owner, id, (document, deletion)).await.unwrap();
-        assert!(imports::mark_undone(&mut tx, owner, id, next_time()).await.unwrap());
+        imports::undo::record_document_deletion(&mut tx, owner, id, (document, deletion)).await.unwrap();
+        assert!(imports::undo::mark_undone(&mut tx, owner, id, next_time()).await.unwrap());
         tx.commit().await.unwrap();
         let stored = imports::find(db, owner, id).await.unwrap().unwrap();
         assert_eq!((stored.state, stored.in_trash, stored.present.is_empty()), (ImportState::Undone, 1, true));
-        assert_eq!(imports::list_deleted_documents(db, owner, id).await.unwrap(), [document]);
+        assert_eq!(imports::undo::list_deleted_documents(db, owner, id).await.unwrap(), [document]);
         assert!(turnleaf_store::documents::list_deleted(db, owner, 10).await.unwrap().is_empty());
         let mut tx = db.begin().await.unwrap();
         write::restore(&mut tx, owner, document).await.unwrap();
-        assert!(imports::mark_restored(&mut tx, owner, id).await.unwrap());
+        assert!(imports::undo::mark_restored(&mut tx, owner, id, ImportState::Finished).await.unwrap());
         let newer = NewDocumentVersion { content: "a better plan", origin: None, mime: "text/markdown", notes: &[] };
         let newest = write::newest_version(&mut tx, document).await.unwrap().map(|(at, _)| at);
         write::add_version(&mut tx, document, &newer, newest, next_time()).await.unwrap();
         tx.commit().await.unwrap();
         let stored = imports::find(db, owner, id).await.unwrap().unwrap();
         assert_eq!((stored.state, stored.in_trash, stored.present.documents), (ImportState::Finished, 0, 1));
-        assert_eq!(imports::list_unchanged_documents(db, owner, id).await.unwrap(), []);
+        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), []);
         fresh.close().await;
     }
 }
@@ -115,10 +127,16 @@ async fn restart_interrupts_running_imports_and_old_ones_are_forgotten() {
         let mut tx = db.begin().await.unwrap();
         let running: ImportId = next_id();
         imports::insert(&mut tx, owner, running, &json!({}), next_time()).await.unwrap();
-        assert_eq!(imports::interrupt_running(&mut tx, next_time()).await.unwrap(), 1);
+        let progress = json!({ "imported": 3 });
+        imports::store_report(&mut tx, next_id(), running, &json!({}), next_time()).await.unwrap();
+        imports::store_report(&mut tx, owner, running, &progress, next_time()).await.unwrap();
+        assert_eq!(imports::list_running(&mut tx).await.unwrap(), [(owner, running, progress.clone())]);
+        assert!(!imports::interrupt(&mut tx, next_id(), running, &progress, next_time()).await.unwrap());
+        assert!(imports::interrupt(&mut tx, owner, running, &progress, next_time()).await.unwrap());
         tx.commit().await.unwrap();
         let stored = imports::find(db, owner, running).await.unwrap().unwrap();
-        assert_eq!(stored.state, ImportState::Interrupted);
+        assert_eq!((stored.state, stored.report), (ImportState::Interrupted, progress));
+        assert!(stored.reported_at > stored.started_at);
         assert!(stored.ended_at.is_some());
         let mut tx = db.begin().await.unwrap();
         let forgotten: ImportId = next_id();
@@ -136,6 +154,36 @@ async fn restart_interrupts_running_imports_and_old_ones_are_forgotten() {
         let kept = imports::list(db, owner, limits::IMPORTS_KEPT + 10).await.unwrap();
         assert_eq!(kept.len(), limits::IMPORTS_KEPT as usize);
         assert!(kept.iter().all(|import| import.id != running));
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
+    for fresh in test_databases().await {
+        let db = &fresh.db;
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (id, document): (ImportId, _) = (next_id(), insert_document(db, owner).await);
+        let mut tx = db.begin().await.unwrap();
+        imports::insert(&mut tx, owner, id, &json!({}), next_time()).await.unwrap();
+        imports::record_document(&mut tx, owner, id, document).await.unwrap();
+        assert!(imports::undo::is_document_untouched(&mut tx, owner, id, document).await.unwrap());
+        assert!(!imports::undo::is_document_untouched(&mut tx, next_id(), id, document).await.unwrap());
+        let block = json!([{ "type": "document", "document_id": document.to_string() }]).to_string();
+        let text = format!(
+            "INSERT INTO drafts (owner_id, chat_id, text, attachments, rev, updated_at) \
+             SELECT owner_id, NULL, '', '{block}', 1, started_at FROM imports"
+        );
+        tx.commit().await.unwrap();
+        crate::damage::sql(db, text).await;
+        let mut tx = db.begin().await.unwrap();
+        assert!(!imports::undo::is_document_untouched(&mut tx, owner, id, document).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), [document]);
+        crate::damage::sql(db, "UPDATE documents SET title = 'Renamed'".to_owned()).await;
+        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), []);
         fresh.close().await;
     }
 }

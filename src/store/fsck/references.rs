@@ -50,6 +50,9 @@ rules! {
         "its import is missing, or its document is missing or of another owner",
         "SELECT m.document_id FROM import_documents m LEFT JOIN imports i ON i.id = m.import_id \
          LEFT JOIN documents d ON d.id = m.document_id WHERE i.id IS NULL OR d.id IS NULL OR d.owner_id <> i.owner_id";
+    OWNER_OF_IMPORT_DELETION: "R15", "import_deletions", "its import or its deletion is missing, or of another owner",
+        "SELECT m.deletion_id FROM import_deletions m LEFT JOIN imports i ON i.id = m.import_id \
+         LEFT JOIN deletions d ON d.id = m.deletion_id WHERE i.id IS NULL OR d.id IS NULL OR d.owner_id <> i.owner_id";
     EXCHANGE_OF_GRAFT: "I14", "grafts", "the exchange of its newest step is missing or in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN exchanges e ON e.id = g.exchange_id \
          WHERE g.exchange_id IS NOT NULL AND (e.id IS NULL OR e.chat_id <> g.chat_id)";

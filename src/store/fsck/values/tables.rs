@@ -339,6 +339,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             word::<ImportState>("state", Text("interrupted")),
             json_text::<Value>("report", Text("null")),
             time("started_at", Moment),
+            time("reported_at", Moment),
             time("ended_at", Null),
             time("undone_at", Null),
         ],
@@ -348,7 +349,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
     table(
         "import_documents",
         &["import_id", "document_id"],
-        &[id("import_id", Row), id("document_id", Row), id("deletion_id", Null)],
+        &[id("import_id", Row), id("document_id", Row), text("title", Lossy), id("deletion_id", Null)],
     )
     .with_document("document_id"),
     table("import_deletions", &["deletion_id"], &[id("deletion_id", Row), id("import_id", Row)]),
