@@ -169,21 +169,25 @@ impl Service {
         root: DeletionRoot,
         near: [Option<TurnId>; 2],
     ) -> Result<DeletionSummary, ServiceError> {
-        let mut summary = self.delete_root(owner, chat_id, root, None).await?;
+        let summary = self.delete_root(owner, chat_id, root, None).await?;
+        let mut summary = summary.ok_or(ServiceError::NotFound)?;
         summary.leaf = self.leaf_near(owner, chat_id, root, near).await?;
         Ok(summary)
     }
 
-    /// Deletes as a part of undoing an import.
+    /// Deletes as a part of undoing an import, unless it would take what was written here; returns whether it did.
     pub(crate) async fn delete_for_import(
         &self,
         owner: UserId,
         chat_id: ChatId,
         root: DeletionRoot,
         import: ImportId,
-    ) -> Result<(), ServiceError> {
-        self.delete_root(owner, chat_id, root, Some(import)).await.map(drop)
+    ) -> Result<bool, ServiceError> {
+        Ok(self.delete_root(owner, chat_id, root, Some(import)).await?.is_some())
     }
+
+    /// Deletes once the affected running replies have stopped. With an import, nothing is deleted or stopped if
+    /// something of it was written here; the result is `None` then.
 
     async fn delete_root(
         &self,
@@ -191,13 +195,22 @@ impl Service {
         chat_id: ChatId,
         root: DeletionRoot,
         import: Option<ImportId>,
-    ) -> Result<DeletionSummary, ServiceError> {
+    ) -> Result<Option<DeletionSummary>, ServiceError> {
         let mut running_stopped = 0;
         for _ in 0..limits::STOP_ROUNDS {
             let id = ids::mint();
             let new = NewDeletion { id, owner_id: owner, chat_id, root, at: self.clock().now() };
             let mut tx = self.db().begin().await?;
-            match deletions::soft_delete(&mut tx, &new).await? {
+            let outcome = deletions::soft_delete(&mut tx, &new).await?;
+            let is_marked = matches!(outcome, DeletionOutcome::Running(_) | DeletionOutcome::Done { .. });
+            // A message may have been sent since the undo was planned; the chat is locked now.
+            if let Some(import) = import.filter(|_| is_marked)
+                && imports::undo::takes_writing(&mut tx, owner, import, &new).await?
+            {
+                tx.rollback().await?;
+                return Ok(None);
+            }
+            match outcome {
                 DeletionOutcome::Gone => return Err(ServiceError::NotFound),
                 DeletionOutcome::LastBranch => {
                     return Err(ServiceError::conflict("last_branch", MessageCode::LastBranch));
@@ -213,11 +226,12 @@ impl Service {
                 }
                 DeletionOutcome::Done { turns, branches } => {
                     if let Some(import) = import {
-                        imports::record_deletion(&mut tx, owner, import, id).await?;
+                        imports::undo::record_deletion(&mut tx, owner, import, id).await?;
                     }
                     tx.commit().await?;
                     let leaf = None;
-                    return Ok(DeletionSummary { deletion_id: id, chat_id, turns, branches, running_stopped, leaf });
+                    let summary = DeletionSummary { deletion_id: id, chat_id, turns, branches, running_stopped, leaf };
+                    return Ok(Some(summary));
                 }
             }
         }

@@ -404,7 +404,7 @@ async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
         let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
         let report = house.service.import_legacy(wanted, &mut stop).await.unwrap();
         assert_eq!((seen, report.imported, report.left_out, report.turns), (2, 0, 2, 0));
-        assert_eq!(report.stopped.as_deref(), Some("it was stopped; nothing was stored"));
+        assert_eq!(report.stopped.as_deref(), Some("nothing was stored: it was stopped"));
         assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == ImportOutcome::LeftOut));
         assert_eq!(outline(&house).await, [""; 0]);
         // The database fails in the middle of the third conversation.

@@ -165,7 +165,7 @@ define_codes! {
     ImportNotUndoable, "import_not_undoable", "this import is already undone";
     ImportNotUndone, "import_not_undone", "this import is not undone";
     ImportPartlyUndone, "import_partly_undone", "some of it could not be moved to Trash; try again";
-    ImportPartlyRestored, "import_partly_restored", "some of it could not be restored: {reason}";
+    ImportPartlyRestored, "import_partly_restored", "some of it could not be restored{cause}";
     ImportStopped, "import_stopped", "it was stopped";
     ImportCrashed, "import_crashed", "the server could not continue; try again";
     ImportInterrupted, "import_interrupted", "the server was restarted";
@@ -189,7 +189,7 @@ define_codes! {
     ImportDatabaseNotOpened, "import_database_not_opened", "the database cannot be opened: {reason}";
     ImportTablesUnreadable, "import_tables_unreadable", "its tables cannot be read: {reason}";
     ImportNotSqlite, "import_not_sqlite", "this is not a SQLite database";
-    ImportRolledBack, "import_rolled_back", "{reason}; nothing was stored";
+    ImportRolledBack, "import_rolled_back", "nothing was stored{cause}";
     // Files and documents.
     FileEmpty, "file_empty", "the file is empty";
     FileUnsupported, "file_unsupported", "{kind} is not supported";

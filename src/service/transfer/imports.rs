@@ -3,6 +3,7 @@
 //! idempotent: the same file adds nothing a second time. Nothing is sent anywhere.
 
 use chrono::{DateTime, Utc};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Service, ServiceError};
@@ -11,7 +12,7 @@ use import_key::ImportKey;
 use incoming::IncomingConversation;
 use jobs::ImportSlotUse;
 use reader_thread::{ImportReader, ImportSurroundings, ReadItem};
-use turnleaf_domain::{ImportOrigin, MessageCode, UserId};
+use turnleaf_domain::{ImportOrigin, MessageCode, UserId, limits};
 use turnleaf_interchange::archive::ArchiveItem;
 use turnleaf_interchange::{Conversation, IssueKind};
 use turnleaf_platform::ids;
@@ -90,8 +91,15 @@ impl Service {
             default_lock: self.supervisor().registry().default_lock(),
         };
         let mut reading = ImportReader::start(import, surroundings, stop.child_token());
-        // The reader thread may be inside a long step, so cancellation does not wait for it.
-        while let Some(read) = stop.run_until_cancelled(reading.next()).await {
+        let mut stored_at = Instant::now();
+        // The reader thread may be inside a long step, so cancellation and the sign of life do not wait for it.
+        while let Some(read) =
+            stop.run_until_cancelled(timeout(limits::IMPORT_REPORT_STORED_EVERY, reading.next())).await
+        {
+            let Ok(read) = read else {
+                self.store_progress(import.owner, report, &mut stored_at).await;
+                continue;
+            };
             (report.read_bytes, report.total_bytes) = reading.progress().unzip();
             let Some(read) = read else {
                 (report.read_bytes, report.total_bytes) = (None, None);
@@ -120,6 +128,7 @@ impl Service {
             if !progress(report) {
                 break;
             }
+            self.store_progress(import.owner, report, &mut stored_at).await;
             if report.stopped.is_some() {
                 (report.read_bytes, report.total_bytes) = (None, None);
                 return Ok(());

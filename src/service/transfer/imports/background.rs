@@ -55,7 +55,7 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` if the owner has no such preview, `preview_running`, `preview_expired` when its file is gone, and
-    /// `import_running`.
+    /// `import_running` or `deletion_running` while the slot of the owner is held.
     pub fn import_preview(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
         match self.import_job_registry().start_preview_import(owner, preview, self.clock().now())? {
             PreviewStart::Earlier(id) => Ok(id),
@@ -90,7 +90,7 @@ impl Service {
         if let Err(error) = self.end_record(import.owner, report).await {
             tracing::error!(%error, "the end of an import could not be recorded");
         }
-        running.has_ended = imported.is_ok();
+        running.ended_at = imported.is_ok().then(|| self.clock().now());
         drop(running);
         self.supervisor().index_soon();
     }

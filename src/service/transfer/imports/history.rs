@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::jobs::ImportJob;
-use super::report::ImportReport;
+use super::recording::{self, interrupted_report, read_report};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserId, limits};
 use turnleaf_store::imports::{self, StoredImport};
@@ -60,26 +59,20 @@ impl From<&ImportJob> for ImportSummary {
     }
 }
 
-/// Reads a stored report. Members that the version which wrote it did not have get their default.
-fn read_report(stored: Value) -> ImportReport {
-    let mut members = serde_json::to_value(ImportReport::default()).unwrap_or_default();
-    if let (Value::Object(members), Value::Object(stored)) = (&mut members, stored) {
-        members.extend(stored);
-    }
-    serde_json::from_value(members).unwrap_or_default()
-}
-
-/// Returns a recorded import as a job.
-fn recorded_job(stored: StoredImport) -> ImportJob {
-    let mut report = read_report(stored.report);
-    // The report of an import that did not end is the one from its start.
-    if stored.state == ImportState::Interrupted && report.stopped.is_none() {
-        report.stop(MessageCode::ImportInterrupted);
-    }
+/// Returns a recorded import as a job. One that is recorded as running although it does not run was interrupted.
+fn recorded_job(stored: StoredImport, is_running: bool) -> ImportJob {
+    let state = match stored.state {
+        ImportState::Running if !is_running => ImportState::Interrupted,
+        state => state,
+    };
+    let report = match state {
+        ImportState::Interrupted => interrupted_report(stored.report),
+        _ => read_report(stored.report),
+    };
     ImportJob {
         id: stored.id,
-        is_over: stored.state != ImportState::Running,
-        state: stored.state,
+        is_over: state != ImportState::Running,
+        state,
         started_at: stored.started_at,
         ended_at: stored.ended_at,
         undone_at: stored.undone_at,
@@ -92,6 +85,40 @@ fn recorded_job(stored: StoredImport) -> ImportJob {
 }
 
 impl Service {
+    /// Returns whether a recorded import runs: in this process, or, if this process does not know it, on the command
+    /// line beside the server, which stores its report regularly.
+    fn is_import_running(&self, owner: UserId, stored: &StoredImport) -> bool {
+        stored.state == ImportState::Running
+            && match self.import_job_registry().find(owner, stored.id) {
+                Some(job) => !job.is_over,
+                None => self.clock().now() - stored.reported_at < limits::IMPORT_SILENCE,
+            }
+    }
+
+    fn recorded_import(&self, owner: UserId, stored: StoredImport) -> ImportJob {
+        let is_running = self.is_import_running(owner, &stored);
+        recorded_job(stored, is_running)
+    }
+
+    /// Returns a recorded import that does not run. One whose process ended without recording it is marked as
+    /// interrupted. The caller holds the owner's slot.
+    ///
+    /// # Errors
+    /// `NotFound` if the owner has no such record, `import_running` while it runs.
+    pub(super) async fn ended_import(&self, owner: UserId, id: ImportId) -> Result<StoredImport, ServiceError> {
+        let stored = imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if stored.state != ImportState::Running {
+            return Ok(stored);
+        }
+        if self.is_import_running(owner, &stored) {
+            return Err(ServiceError::conflict("import_running", MessageCode::ImportRunning));
+        }
+        let mut tx = self.db().begin().await?;
+        recording::interrupt(&mut tx, owner, id, stored.report, self.clock().now()).await?;
+        tx.commit().await?;
+        imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
     /// Returns an import, a preview or a dry run of this owner. Its report is complete while this process knows it,
     /// and lists [`limits::IMPORT_REPORT_LISTED`] chats and differences afterwards.
     pub async fn find_import(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
@@ -99,7 +126,8 @@ impl Service {
         match job {
             Some(job) if !job.is_over || job.report.dry_run => Ok(job),
             job => {
-                let recorded = imports::find(self.db(), owner, id).await?.map(recorded_job);
+                let recorded =
+                    imports::find(self.db(), owner, id).await?.map(|stored| self.recorded_import(owner, stored));
                 match (recorded, job) {
                     (Some(recorded), Some(job)) => Ok(ImportJob { report: job.report, ..recorded }),
                     (Some(recorded), None) => Ok(recorded),
@@ -117,7 +145,8 @@ impl Service {
         // Jobs that could not be recorded are kept, too.
         jobs.retain(|job| !job.is_over || !recorded.iter().any(|stored| stored.id == job.id));
         let is_shown = |stored: &StoredImport| !jobs.iter().any(|job| job.id == stored.id);
-        let recorded: Vec<ImportJob> = recorded.into_iter().filter(is_shown).map(recorded_job).collect();
+        let recorded: Vec<ImportJob> =
+            recorded.into_iter().filter(is_shown).map(|stored| self.recorded_import(owner, stored)).collect();
         jobs.extend(recorded);
         jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
         Ok(jobs)
@@ -127,10 +156,18 @@ impl Service {
     /// undone together; what is in Trash is listed there one by one.
     ///
     /// # Errors
-    /// `import_running` while it runs.
+    /// `import_running` while it runs, or is being undone or restored.
     pub async fn forget_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
-        if !self.find_import(owner, id).await?.is_over {
+        let job = self.find_import(owner, id).await?;
+        if !job.is_over {
             return Err(ServiceError::conflict("import_running", MessageCode::ImportRunning));
+        }
+        // While the slot is held, the import is not being undone or restored. A preview has no record.
+        let _slot = if job.report.dry_run { None } else { Some(self.import_slot(owner)?) };
+        match self.ended_import(owner, id).await {
+            // It could not be recorded.
+            Ok(_) | Err(ServiceError::NotFound) => {}
+            Err(error) => return Err(error),
         }
         let mut tx = self.db().begin().await?;
         imports::delete(&mut tx, owner, id).await?;
@@ -141,28 +178,7 @@ impl Service {
 
     /// Returns the imports whose undoing can be reverted, because what they created is in Trash.
     pub async fn list_undone_imports(&self, owner: UserId) -> Result<Vec<ImportJob>, ServiceError> {
-        let recorded = imports::list(self.db(), owner, limits::IMPORTS_KEPT).await?;
-        Ok(recorded.into_iter().filter(|stored| stored.in_trash > 0).map(recorded_job).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use turnleaf_domain::{ImportDifference, ImportDifferenceKind};
-
-    #[test]
-    fn stored_report_is_read_also_from_other_versions() {
-        let mut report = ImportReport { name: "a.json".to_owned(), format: Some("chatgpt"), ..ImportReport::default() };
-        report.findings = vec![ImportDifference::new(ImportDifferenceKind::Lost, "a".to_owned(), "b".to_owned())];
-        report.stop(MessageCode::ImportNewerVersion.with("version", 9));
-        assert_eq!(read_report(serde_json::to_value(&report).unwrap()), report);
-        let reason = report.stop_reason().unwrap();
-        assert_eq!(reason, MessageCode::ImportNewerVersion.with("version", 9));
-        let other = read_report(json!({ "name": "b.json", "format": "unheard-of", "more": 1 }));
-        assert_eq!((other.name.as_str(), other.format), ("b.json", None));
-        assert_eq!(read_report(json!("damaged")), ImportReport::default());
+        let recorded = imports::list_undone(self.db(), owner).await?.into_iter();
+        Ok(recorded.filter(|stored| stored.in_trash > 0).map(|stored| self.recorded_import(owner, stored)).collect())
     }
 }

@@ -3,7 +3,7 @@
 //! process; what an import creates is recorded in the database ([`super::recording`]).
 
 use std::collections::VecDeque;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::hash_map::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use tempfile::{NamedTempFile, TempDir};
 use tokio_util::sync::CancellationToken;
 
+pub use self::slot::ImportSlot;
+pub(super) use self::slot::ImportSlotUse;
+use self::slot::import_running;
 use super::report::{ImportReport, ImportRequest};
 use super::spool::{ImportScratch, SpooledImport, spooled_bytes};
 use crate::ServiceError;
@@ -21,6 +23,8 @@ use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserI
 use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
+
+mod slot;
 
 /// The number of finished imports that are remembered.
 const REMEMBERED: usize = 20;
@@ -53,6 +57,17 @@ pub struct ImportJob {
 }
 
 impl ImportJob {
+    /// Returns whether something was read or imported. An import that was interrupted may have no counts although it
+    /// created something.
+    pub fn has_begun(&self) -> bool {
+        self.has_counts() || !self.present.is_empty() || self.in_trash > 0
+    }
+
+    /// Returns whether the counts of the report say what happened: the file was read at least in part, or to its end.
+    pub fn has_counts(&self) -> bool {
+        self.report.conversations > 0 || self.report.stopped.is_none()
+    }
+
     /// Returns whether undoing would move something to Trash.
     pub fn can_undo(&self) -> bool {
         self.is_over && self.state.can_undo() && !self.present.is_empty()
@@ -86,15 +101,6 @@ pub(super) enum PreviewStart {
     /// It was started before.
     Earlier(ImportId),
     New(RunningImport, ImportRequest),
-}
-
-/// The purpose for which an owner's slot is held.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ImportSlotUse {
-    /// An upload or import of a file.
-    File,
-    /// The deletion of everything.
-    Deletion,
 }
 
 /// The import jobs of this process.
@@ -158,26 +164,6 @@ impl ImportJobs {
         act(&mut self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn with_taken<T>(&self, act: impl FnOnce(&mut HashMap<UserId, ImportSlotUse>) -> T) -> T {
-        act(&mut self.0.taken.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(super) fn acquire_slot(&self, owner: UserId, of: ImportSlotUse) -> Result<ImportSlot, ServiceError> {
-        self.with_taken(|taken| match taken.entry(owner) {
-            Entry::Vacant(free) => {
-                free.insert(of);
-                Ok(())
-            }
-            Entry::Occupied(taken) => Err(match taken.get() {
-                ImportSlotUse::File => import_running(),
-                ImportSlotUse::Deletion => ServiceError::conflict("deletion_running", MessageCode::DeletionRunning),
-            }),
-        })?;
-        // Dropping it releases the slot that was just acquired.
-        let place = ImportSlot { owner, jobs: self.clone() };
-        if self.with_jobs(|all| is_running(all, owner)) { Err(import_running()) } else { Ok(place) }
-    }
-
     /// Registers an import job, unless another one of its owner runs: two imports of the same file would race. With
     /// `keeps_file` it is a preview, which replaces the one that the owner had.
     pub(super) fn start(
@@ -199,8 +185,8 @@ impl ImportJobs {
     /// Registers the import of a preview.
     ///
     /// # Errors
-    /// `NotFound` for a job that is no preview; conflicts while the preview or another import runs, and when the
-    /// file is gone.
+    /// `NotFound` for a job that is no preview; conflicts while the preview or another import runs, while the slot is
+    /// held, and when the file is gone.
     pub(super) fn start_preview_import(
         &self,
         owner: UserId,
@@ -213,6 +199,7 @@ impl ImportJobs {
             if let Some(earlier) = entry.seen.import_id {
                 return Ok(PreviewStart::Earlier(earlier));
             }
+            self.check_slot(owner)?;
             if !entry.seen.is_over {
                 return Err(ServiceError::conflict("preview_running", MessageCode::PreviewRunning));
             }
@@ -264,7 +251,7 @@ impl ImportJobs {
             all.remove(oldest);
         }
         all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None });
-        Ok(RunningImport { jobs: self.clone(), id, stop, file: None, keeps: None, report, has_ended: false })
+        Ok(RunningImport { jobs: self.clone(), id, stop, file: None, keeps: None, report, ended_at: None })
     }
 
     /// Removes the file of a preview whose time is over.
@@ -320,37 +307,6 @@ impl ImportJobs {
     }
 }
 
-/// The slot of an owner, for one upload or for the deletion of everything. While it is held, the owner has no other
-/// slot and no running import.
-pub struct ImportSlot {
-    owner: UserId,
-    jobs: ImportJobs,
-}
-
-impl ImportSlot {
-    /// Creates an empty file, which is removed when dropped.
-    pub fn new_file(&self) -> io::Result<NamedTempFile> {
-        match &self.jobs.0.folder {
-            Some(folder) => NamedTempFile::new_in(folder),
-            None => NamedTempFile::new(),
-        }
-    }
-
-    /// Creates an empty folder, which is removed when dropped.
-    pub fn new_folder(&self) -> io::Result<TempDir> {
-        match &self.jobs.0.folder {
-            Some(folder) => TempDir::new_in(folder),
-            None => TempDir::new(),
-        }
-    }
-}
-
-impl Drop for ImportSlot {
-    fn drop(&mut self) {
-        self.jobs.with_taken(|taken| taken.remove(&self.owner));
-    }
-}
-
 /// A running import. Dropping it marks the job as over.
 pub(super) struct RunningImport {
     pub jobs: ImportJobs,
@@ -361,26 +317,27 @@ pub(super) struct RunningImport {
     /// For a preview: how its file is to be read again.
     keeps: Option<ImportRequest>,
     pub report: ImportReport,
-    /// True when the import ended regularly.
-    pub has_ended: bool,
+    /// The time at which the import ended regularly.
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Drop for RunningImport {
     fn drop(&mut self) {
         let (mut report, file) = (std::mem::take(&mut self.report), self.file.take());
-        if !self.has_ended {
+        if self.ended_at.is_none() {
             report.stop(MessageCode::ImportCrashed);
         }
         // A preview that was stopped, or found nothing, has nothing to import.
         let is_useful = report.stopped.is_none() || report.imported + report.known > 0;
-        let keeps = self.keeps.take().filter(|_| self.has_ended && is_useful && !self.stop.is_cancelled());
+        let keeps = self.keeps.take().filter(|_| is_useful && !self.stop.is_cancelled());
+        let until = self.ended_at.map(|ended| ended + limits::IMPORT_PREVIEW_KEPT).filter(|_| keeps.is_some());
+        let keeps = keeps.filter(|_| until.is_some());
         let kept = file.zip(keeps).map(|(file, request)| KeptFile { file, request });
         // A file that is not kept was removed before the job is reported as over.
         self.jobs.update_job(self.id, |job| {
-            let until = job.seen.started_at + limits::IMPORT_PREVIEW_KEPT;
-            job.seen.importable_until = kept.as_ref().map(|_| until);
+            job.seen.importable_until = until.filter(|_| kept.is_some());
             job.kept = kept;
-            job.seen.state = if report.stopped.is_some() { ImportState::Stopped } else { ImportState::Finished };
+            job.seen.state = report.end_state();
             (job.seen.is_over, job.seen.report) = (true, report);
         });
     }
@@ -388,8 +345,4 @@ impl Drop for RunningImport {
 
 fn is_running(jobs: &VecDeque<JobEntry>, owner: UserId) -> bool {
     jobs.iter().any(|job| job.owner == owner && !job.seen.is_over)
-}
-
-fn import_running() -> ServiceError {
-    ServiceError::conflict("import_running", MessageCode::ImportRunning)
 }

@@ -329,6 +329,6 @@ impl ImportReport {
                 ImportOutcome::Known | ImportOutcome::InTrash | ImportOutcome::LeftOut => {}
             }
         }
-        self.stop(MessageCode::ImportRolledBack.with("reason", reason));
+        self.stop(CodedMessage::from(MessageCode::ImportRolledBack).with_cause(reason));
     }
 }

@@ -1,6 +1,6 @@
 //! Requests and reports of imports.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,11 +9,12 @@ use super::differences::{PendingDifferences, to_difference};
 use super::format_names::stored_format_name;
 use super::redrawn_images::RedrawnImages;
 use turnleaf_domain::{
-    ChatId, CodedMessage, DocumentId, ImportDifference, ImportDifferenceKind, ImportId, UserId, limits,
+    ChatId, CodedMessage, DocumentId, ImportDifference, ImportDifferenceKind, ImportId, ImportState, MessageCode,
+    UserId, limits,
 };
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, ReadOptions};
 
-/// The number of chats and issues that are listed; the others are only counted.
+/// The number of chats, and of issues of each kind, that are listed; the others are only counted.
 const LISTED: usize = 2_000;
 
 /// The name of a format. By its own name serde does not take it for text that is borrowed from the input.
@@ -69,7 +70,7 @@ pub struct ImportReport {
     pub chats: Vec<ImportedChat>,
     /// The number of all chats; more than `chats` has if the list is cut.
     pub chats_total: u64,
-    /// The first differences from the source that a person should know.
+    /// The first differences of each kind from the source that a person should know.
     pub findings: Vec<ImportDifference>,
     /// The number of all differences; more than `findings` has if the list is cut.
     pub findings_total: u64,
@@ -176,6 +177,15 @@ impl ImportReport {
         Some(CodedMessage::from_parts(self.stopped_code.as_deref(), &self.stopped_args, text))
     }
 
+    /// Returns the state of an import that ended with this report.
+    pub(super) fn end_state(&self) -> ImportState {
+        match (&self.stopped, self.stopped_code.as_deref()) {
+            (None, _) => ImportState::Finished,
+            (Some(_), Some(code)) if code == MessageCode::ImportInterrupted.code() => ImportState::Interrupted,
+            (Some(_), _) => ImportState::Stopped,
+        }
+    }
+
     /// Returns the number of all differences of this kind, also of those that are not listed.
     pub fn differences_of_kind(&self, kind: ImportDifferenceKind) -> u64 {
         match kind {
@@ -185,11 +195,16 @@ impl ImportReport {
         }
     }
 
-    /// Returns the report as it is stored: with the first chats and differences.
+    /// Returns the report as it is stored: with the first chats and the first differences of each kind.
     pub(super) fn shortened(&self) -> Self {
         let mut report = self.clone();
         report.chats.truncate(limits::IMPORT_REPORT_LISTED);
-        report.findings.truncate(limits::IMPORT_REPORT_LISTED);
+        let mut listed: HashMap<ImportDifferenceKind, usize> = HashMap::new();
+        report.findings.retain(|finding| {
+            let count = listed.entry(finding.kind).or_default();
+            *count += 1;
+            *count <= limits::IMPORT_REPORT_LISTED
+        });
         report
     }
 
@@ -205,9 +220,16 @@ impl ImportReport {
         }
         self.findings_total += 1;
         self.apart.add(finding);
-        if self.findings.len() < LISTED {
+        // Each kind has its own bound, so that many of one kind do not hide all of another.
+        if self.differences_of_kind(finding.kind) <= LISTED as u64 {
             self.findings.push(to_difference(finding));
         }
+    }
+
+    /// Returns whether the whole file was read, and everything in it exists here already.
+    pub fn is_all_known(&self) -> bool {
+        let is_whole = self.stopped.is_none() && self.left_out + self.did_not_fit + self.in_trash == 0;
+        is_whole && self.known > 0 && self.imported + self.turns + self.documents == 0
     }
 
     /// Returns how much of the file is here now.
@@ -286,5 +308,55 @@ impl DryRunTally {
         if self.documents.insert(id) {
             self.bytes += bytes;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnleaf_interchange::IssueLocation;
+
+    #[test]
+    fn many_differences_of_one_kind_do_not_hide_another() {
+        let mut report = ImportReport::default();
+        let kinds = [(IssueKind::PutRight, LISTED + 5), (IssueKind::Lost, 3), (IssueKind::LeftOut, 2)];
+        for (kind, count) in kinds {
+            for _ in 0..count {
+                let location = IssueLocation { conversation: "a".into(), ..IssueLocation::default() };
+                report.add_finding(&ImportIssue { kind, location, text: "b".into() });
+            }
+        }
+        let listed = |report: &ImportReport, kind| report.findings.iter().filter(|one| one.kind == kind).count();
+        let of_kinds = |report: &ImportReport| kinds.map(|(kind, _)| listed(report, kind));
+        assert_eq!(of_kinds(&report), [LISTED, 3, 2]);
+        assert_eq!(of_kinds(&report.shortened()), [limits::IMPORT_REPORT_LISTED, 3, 2]);
+        assert_eq!(report.findings_total, LISTED as u64 + 10);
+    }
+
+    #[test]
+    fn all_is_known_only_if_nothing_is_new_or_missing() {
+        let known = ImportReport { known: 2, ..ImportReport::default() };
+        assert!(known.is_all_known());
+        let stopped = Some("it was stopped".to_owned());
+        let others = [
+            ImportReport::default(),
+            ImportReport { turns: 1, ..known.clone() },
+            ImportReport { documents: 1, ..known.clone() },
+            ImportReport { in_trash: 1, ..known.clone() },
+            ImportReport { left_out: 1, ..known.clone() },
+            ImportReport { did_not_fit: 1, ..known.clone() },
+            ImportReport { stopped, ..known },
+        ];
+        assert!(others.iter().all(|report| !report.is_all_known()));
+    }
+
+    #[test]
+    fn end_state_follows_from_reason() {
+        let mut report = ImportReport::default();
+        assert_eq!(report.end_state(), ImportState::Finished);
+        report.stop(MessageCode::ImportStopped);
+        assert_eq!(report.end_state(), ImportState::Stopped);
+        report.stop(MessageCode::ImportInterrupted);
+        assert_eq!(report.end_state(), ImportState::Interrupted);
     }
 }

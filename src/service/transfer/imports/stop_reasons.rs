@@ -1,12 +1,14 @@
 //! The reasons why a file cannot be read further, as coded messages.
 
+use std::io;
+
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_interchange::ImportError;
 
 /// What a file without a known format is not.
 pub(super) const SUPPORTED_FILE: &str = "a file from a program Turnleaf supports";
 
-/// Returns the reason with its code. The English text is that of the error.
+/// Returns the reason with its code. The English text is that of the error, except for I/O errors.
 pub(super) fn stop_reason(error: &ImportError) -> CodedMessage {
     match error {
         ImportError::WrongFormat(SUPPORTED_FILE) => MessageCode::ImportUnsupported.into(),
@@ -20,15 +22,19 @@ pub(super) fn stop_reason(error: &ImportError) -> CodedMessage {
         ImportError::NewerVersion(version) => MessageCode::ImportNewerVersion.with("version", version),
         ImportError::Database => MessageCode::ImportIsDatabase.into(),
         ImportError::Cancelled => MessageCode::ImportStopped.into(),
-        ImportError::Io(error) => MessageCode::ImportUnreadable.with("reason", error),
-        ImportError::Spool(error) => MessageCode::ImportNotSpooled.with("reason", error),
+        ImportError::Io(error) => MessageCode::ImportUnreadable.with("reason", logged_kind(error)),
+        ImportError::Spool(error) => MessageCode::ImportNotSpooled.with("reason", logged_kind(error)),
     }
+}
+
+/// Logs an error and returns its kind. Its text may contain a path of the server, which is not for the reader.
+fn logged_kind(error: &io::Error) -> io::ErrorKind {
+    tracing::warn!(%error, "a file of an import could not be read or stored");
+    error.kind()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]
@@ -44,12 +50,19 @@ mod tests {
             (ImportError::TooLarge("the archive has more than 3 entries".to_owned()), "import_too_large"),
             (ImportError::NewerVersion(9), "import_newer_version"),
             (ImportError::Database, "import_is_database"),
-            (ImportError::Io(io::Error::other("no")), "import_unreadable"),
-            (ImportError::Spool(io::Error::other("no")), "import_not_spooled"),
         ];
         for (error, code) in errors {
             let reason = stop_reason(&error);
             assert_eq!((reason.code.code(), reason.to_string()), (code, error.to_string()));
         }
+    }
+
+    #[test]
+    fn reason_of_io_error_has_no_path() {
+        let error = || io::Error::new(io::ErrorKind::StorageFull, "/srv/turnleaf/a: no space");
+        let (unreadable, unspooled) =
+            (stop_reason(&ImportError::Io(error())), stop_reason(&ImportError::Spool(error())));
+        assert_eq!(unreadable, MessageCode::ImportUnreadable.with("reason", "no storage space"));
+        assert_eq!(unspooled, MessageCode::ImportNotSpooled.with("reason", "no storage space"));
     }
 }

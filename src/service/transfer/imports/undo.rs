@@ -1,6 +1,6 @@
 //! Undoing an import: what it created goes to Trash as one deletion, and can be restored together. What was written
-//! here since stays: chats that were continued, messages that others follow, documents that were changed or are used
-//! by other chats.
+//! here since stays: chats that were continued or have a draft, messages that others follow, documents that were
+//! changed or renamed, or that other chats or drafts use.
 //!
 //! Each chat is deleted in a transaction of its own, because one transaction over thousands of chats would block the
 //! journal of running replies. An undo that is interrupted can be repeated, and continues.
@@ -10,13 +10,14 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
+use super::recording::read_report;
 use crate::{Service, ServiceError};
 use turnleaf_domain::import_record::AdditionsUndo;
-use turnleaf_domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, MessageCode, UserId};
+use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportCreations, ImportId, ImportState, MessageCode, UserId};
 use turnleaf_platform::{ids, tasks};
 use turnleaf_store::deletions::DeletionRoot;
 use turnleaf_store::documents::write;
-use turnleaf_store::{documents, imports};
+use turnleaf_store::imports;
 
 /// The result of undoing an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -43,16 +44,13 @@ impl Service {
     /// `import_running` while it runs, `import_not_undoable` when it is undone already, and `import_partly_undone`
     /// when something could not be deleted: the rest is in Trash, and the undo can be repeated.
     pub async fn undo_import(&self, owner: UserId, id: ImportId) -> Result<ImportUndo, ServiceError> {
-        let stored = imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        match stored.state {
-            ImportState::Running => return Err(ServiceError::conflict("import_running", MessageCode::ImportRunning)),
-            ImportState::Undone => {
-                return Err(ServiceError::conflict("import_not_undoable", MessageCode::ImportNotUndoable));
-            }
-            ImportState::Finished | ImportState::Stopped | ImportState::Interrupted => {}
-        }
+        imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         // While the slot is held, no import can add to the chats.
         let slot = self.import_slot(owner)?;
+        let stored = self.ended_import(owner, id).await?;
+        if !stored.state.can_undo() {
+            return Err(ServiceError::conflict("import_not_undoable", MessageCode::ImportNotUndoable));
+        }
         let service = self.clone();
         let undoing = tasks::spawn(async move {
             let _slot = slot;
@@ -67,7 +65,7 @@ impl Service {
     async fn undo_recorded(&self, owner: UserId, id: ImportId) -> Result<ImportUndo, ServiceError> {
         let mut undo = ImportUndo::default();
         let mut chats: BTreeMap<ChatId, Vec<RangeInclusive<i64>>> = BTreeMap::new();
-        for turns in imports::list_turns(self.db(), owner, id).await? {
+        for turns in imports::undo::list_turns(self.db(), owner, id).await? {
             chats.entry(turns.chat_id).or_default().push(turns.ords);
         }
         let mut has_failed = false;
@@ -87,14 +85,14 @@ impl Service {
             }
         }
         // Only now are the documents no longer used by these chats.
-        for document in imports::list_unchanged_documents(self.db(), owner, id).await? {
+        for document in imports::undo::list_untouched_documents(self.db(), owner, id).await? {
             self.undo_document(owner, id, document, &mut undo).await?;
         }
         if has_failed {
             return Err(partly_undone());
         }
         let mut tx = self.db().begin().await?;
-        imports::mark_undone(&mut tx, owner, id, self.clock().now()).await?;
+        imports::undo::mark_undone(&mut tx, owner, id, self.clock().now()).await?;
         tx.commit().await?;
         let left = imports::find(self.db(), owner, id).await?;
         undo.kept = left.map(|stored| stored.present).unwrap_or_default();
@@ -108,8 +106,10 @@ impl Service {
         chat: ChatId,
         undo: &mut ImportUndo,
     ) -> Result<(), ServiceError> {
-        if !imports::has_own_turns(self.db(), owner, chat).await? {
-            self.delete_for_import(owner, chat, DeletionRoot::Chat, id).await?;
+        // Asking first avoids the lock of a chat that stays anyway.
+        if !imports::undo::is_written_in(self.db(), owner, chat).await?
+            && self.delete_for_import(owner, chat, DeletionRoot::Chat, id).await?
+        {
             undo.removed.chats += 1;
         }
         Ok(())
@@ -122,12 +122,13 @@ impl Service {
         (chat, ords): (ChatId, &[RangeInclusive<i64>]),
         undo: &mut ImportUndo,
     ) -> Result<(), ServiceError> {
-        let turns = imports::placed_turns(self.db(), owner, chat).await?;
+        let turns = imports::undo::placed_turns(self.db(), owner, chat).await?;
         let plan = AdditionsUndo::plan(&turns, ords);
+        let mut is_removed = false;
         for root in &plan.roots {
-            self.delete_for_import(owner, chat, DeletionRoot::Turn(*root), id).await?;
+            is_removed |= self.delete_for_import(owner, chat, DeletionRoot::Turn(*root), id).await?;
         }
-        undo.removed.extended_chats += u64::from(!plan.roots.is_empty());
+        undo.removed.extended_chats += u64::from(is_removed);
         Ok(())
     }
 
@@ -138,16 +139,16 @@ impl Service {
         document: DocumentId,
         undo: &mut ImportUndo,
     ) -> Result<(), ServiceError> {
-        let found = documents::find(self.db(), owner, document).await?;
-        if found.is_none_or(|found| found.used_in > 0) {
-            return Ok(());
-        }
         let (deletion, mut tx) = (ids::mint(), self.db().begin().await?);
-        if write::move_to_trash(&mut tx, owner, document, deletion, self.clock().now()).await? {
-            imports::record_document_deletion(&mut tx, owner, id, (document, deletion)).await?;
-            undo.removed.documents += 1;
+        let is_moved = write::move_to_trash(&mut tx, owner, document, deletion, self.clock().now()).await?;
+        // Only now is the document locked, so that it cannot change after the check.
+        if !is_moved || !imports::undo::is_document_untouched(&mut tx, owner, id, document).await? {
+            return Ok(tx.rollback().await?);
         }
-        Ok(tx.commit().await?)
+        imports::undo::record_document_deletion(&mut tx, owner, id, (document, deletion)).await?;
+        tx.commit().await?;
+        undo.removed.documents += 1;
+        Ok(())
     }
 
     /// Restores what the undo of an import moved to Trash. What was deleted permanently since stays deleted.
@@ -161,10 +162,11 @@ impl Service {
             return Err(ServiceError::conflict("import_not_undone", MessageCode::ImportNotUndone));
         }
         let slot = self.import_slot(owner)?;
+        let state = read_report(stored.report).end_state();
         let service = self.clone();
         let restoring = tasks::spawn(async move {
             let _slot = slot;
-            service.restore_recorded(owner, id).await
+            service.restore_recorded(owner, id, state).await
         });
         restoring.await.unwrap_or_else(|error| {
             tracing::error!(%error, "restoring an import broke off");
@@ -172,17 +174,23 @@ impl Service {
         })
     }
 
-    async fn restore_recorded(&self, owner: UserId, id: ImportId) -> Result<ImportRestore, ServiceError> {
+    /// Restores, and gives the import the state that it had before the undo.
+    async fn restore_recorded(
+        &self,
+        owner: UserId,
+        id: ImportId,
+        state: ImportState,
+    ) -> Result<ImportRestore, ServiceError> {
         let (mut restore, mut refusal) = (ImportRestore::default(), None);
         // Documents come first, so that the restored messages find them.
-        for document in imports::list_deleted_documents(self.db(), owner, id).await? {
+        for document in imports::undo::list_deleted_documents(self.db(), owner, id).await? {
             match self.restore_document(owner, document).await {
                 Ok(_) => restore.documents += 1,
                 Err(ServiceError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
-        for deletion in imports::list_deletions(self.db(), owner, id).await? {
+        for deletion in imports::undo::list_deletions(self.db(), owner, id).await? {
             match self.restore_deletion(owner, deletion).await {
                 Ok(_) => restore.deletions += 1,
                 Err(ServiceError::NotFound) => {}
@@ -191,11 +199,11 @@ impl Service {
             }
         }
         let mut tx = self.db().begin().await?;
-        imports::mark_restored(&mut tx, owner, id).await?;
+        imports::undo::mark_restored(&mut tx, owner, id, state).await?;
         tx.commit().await?;
         match refusal {
             Some(reason) => {
-                let message = MessageCode::ImportPartlyRestored.with("reason", reason);
+                let message = CodedMessage::from(MessageCode::ImportPartlyRestored).with_cause(reason);
                 Err(ServiceError::conflict("import_partly_restored", message))
             }
             None => Ok(restore),
