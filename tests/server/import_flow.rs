@@ -14,6 +14,7 @@ use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportUndo};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::drafts::Draft;
 use turnleaf_store::turns;
 
 use crate::bad_imports::{conversation, mapping_node};
@@ -88,6 +89,9 @@ async fn previewed_file_is_imported_undone_and_restored() {
         let preview = preview(&house, &file_of(&[chat_of("one", 1), chat_of("two", 2)])).await;
         assert_eq!((preview.report.dry_run, preview.report.imported, preview.report.turns), (true, 2, 6));
         assert!(preview.importable_until.is_some() && titles(&house).await.is_empty(), "{preview:?}");
+        let slot = service.import_slot(owner).unwrap();
+        assert_eq!(conflict_code(service.import_preview(owner, preview.id)), "import_running");
+        drop(slot);
         let id = service.import_preview(owner, preview.id).unwrap();
         assert_eq!(service.import_preview(owner, preview.id).unwrap(), id, "a double click imports once");
         let job = finished(&house, id).await;
@@ -104,6 +108,9 @@ async fn previewed_file_is_imported_undone_and_restored() {
         assert_eq!((undone.state, undone.in_trash, undone.can_undo()), (ImportState::Undone, 2, false));
         assert!(service.list_trash(owner, None, 10).await.unwrap().is_empty(), "Trash has one entry, of the import");
         assert_eq!(service.list_undone_imports(owner).await.unwrap().len(), 1);
+        let slot = service.import_slot(owner).unwrap();
+        assert_eq!(conflict_code(service.forget_import(owner, id).await), "import_running");
+        drop(slot);
         assert_eq!(conflict_code(service.undo_import(owner, id).await), "import_not_undoable");
         house.check_invariants().await;
 
@@ -120,12 +127,15 @@ async fn previewed_file_is_imported_undone_and_restored() {
 async fn undo_keeps_what_was_written_here() {
     for mut house in TestServer::on_every_database(|| replies(2)).await {
         house.service = house.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
-        let job = import(&house, &file_of(&[chat_of("read", 1), chat_of("continued", 1)])).await;
-        let continued = job.report.chats.iter().find(|chat| chat.title == "continued").unwrap().id.unwrap();
-        continue_chat(&house, continued).await;
+        let chats = [chat_of("read", 1), chat_of("continued", 1), chat_of("drafted", 1)];
+        let job = import(&house, &file_of(&chats)).await;
+        let id_of = |title: &str| job.report.chats.iter().find(|chat| chat.title == title).unwrap().id.unwrap();
+        continue_chat(&house, id_of("continued")).await;
+        let draft = Draft { text: "And then".to_owned(), ..Draft::default() };
+        house.service.save_draft(house.owner, Some(id_of("drafted")), draft).await.unwrap();
         let undo = house.service.undo_import(house.owner, job.id).await.unwrap();
-        assert_eq!((undo.removed.chats, undo.kept.chats), (1, 1));
-        assert_eq!(titles(&house).await, ["continued"]);
+        assert_eq!((undo.removed.chats, undo.kept.chats), (1, 2));
+        assert_eq!(titles(&house).await, ["continued", "drafted"]);
         house.check_invariants().await;
         house.close().await;
     }
@@ -230,13 +240,20 @@ async fn import_that_a_restart_interrupts_is_reported_and_undone() {
         assert_eq!(report.imported, 1);
         // As a kill leaves it.
         house.sql("UPDATE imports SET state = 'running', ended_at = NULL, report = '{\"name\":\"chats.json\"}'").await;
+        let running = house.service.list_imports(house.owner).await.unwrap();
+        assert_eq!(running[0].state, ImportState::Running, "its report was stored a moment ago");
+        assert_eq!(conflict_code(house.service.undo_import(house.owner, running[0].id).await), "import_running");
         assert_eq!(house.service.interrupt_unfinished_imports().await.unwrap(), 1);
         let jobs = house.service.list_imports(house.owner).await.unwrap();
         assert_eq!(jobs.len(), 1);
         assert_eq!((jobs[0].state, jobs[0].present.chats, jobs[0].can_undo()), (ImportState::Interrupted, 1, true));
         assert_eq!(jobs[0].report.stopped_code.as_deref(), Some("import_interrupted"));
+        assert!(jobs[0].has_begun() && !jobs[0].has_counts());
         house.service.undo_import(house.owner, jobs[0].id).await.unwrap();
         assert!(titles(&house).await.is_empty());
+        house.service.restore_import(house.owner, jobs[0].id).await.unwrap();
+        let restored = house.service.find_import(house.owner, jobs[0].id).await.unwrap();
+        assert_eq!(restored.state, ImportState::Interrupted, "as it was before the undo");
         house.check_invariants().await;
         house.close().await;
     }
@@ -303,7 +320,7 @@ async fn pages_preview_import_filter_and_undo_without_script() {
         let id = path.rsplit('/').next().unwrap().to_owned();
         let (status, question) = api.post_form("/forms/import/undo", &[("id", &id)]).await;
         assert_eq!(status, StatusCode::OK);
-        assert!(question.contains("This import created 2 chats."), "{question}");
+        assert!(question.contains("What this import created is moved to Trash: 2 chats."), "{question}");
         let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
         assert!(titles(&api.house).await.is_empty());

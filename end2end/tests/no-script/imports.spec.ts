@@ -29,7 +29,7 @@ test("a file is previewed, imported, undone and restored", async ({ page }) => {
   await expect(page.locator("#differences [data-kind]:not([data-kind=lost])")).toHaveCount(0);
 
   await page.getByRole("button", { name: "Undo this import…" }).click();
-  await expect(page.getByRole("alertdialog")).toContainText("They are moved to Trash");
+  await expect(page.getByRole("alertdialog")).toContainText("is moved to Trash");
   await page.getByRole("button", { name: "Undo import", exact: true }).click();
   await expect(page.locator("[data-state=undone]")).toBeVisible();
   await expect(page.getByText("The import was undone.")).toBeVisible();

@@ -83,7 +83,8 @@ fn history_row(job: &ImportJob) -> AnyView {
     let report = &job.report;
     let state = if report.dry_run { words::state_preview() } else { words::state_name(job.state) };
     let counts = match job.is_over {
-        true if report.stopped.is_some() && report.conversations == 0 => words::failed().to_owned(),
+        true if !job.has_begun() => words::failed().to_owned(),
+        true if !job.has_counts() => words::presence(&job.present, job.in_trash),
         true => sums(report),
         false => words::import_progress(report.conversations, report.expected_conversations),
     };
@@ -199,11 +200,14 @@ impl ImportPage {
             None if is_over => None,
             format => Some(words::detected_format(format.map_or(words::unknown(), words::format_name))),
         };
-        // A file that could not be read at all has no counts.
-        let has_begun = report.conversations > 0 || report.stopped.is_none();
+        let has_begun = job.has_begun();
         let stopped = report.stop_reason().map(|reason| {
             let reason = coded_sentence(&reason);
-            let sentence = words::import_stopped(reason.trim_end_matches(['.', '。']), has_begun, report.dry_run);
+            let reason = reason.trim_end_matches(['.', '。']);
+            let sentence = match report.dry_run && has_begun {
+                true => words::preview_stopped(reason, job.importable_until.is_some()),
+                false => words::import_stopped(reason, has_begun),
+            };
             view! { <p class="problem" role="alert">{sentence}</p> }
         });
         let refresh =
@@ -241,6 +245,9 @@ impl ImportPage {
 fn counts(job: &ImportJob) -> AnyView {
     let report = &job.report;
     let is_importable = job.importable_until.is_some();
+    if job.is_over && !job.has_counts() {
+        return view! { <p role="status">{words::presence(&job.present, job.in_trash)}</p> };
+    }
     let state = match (job.is_over, report.dry_run) {
         (false, false) => words::refreshes(),
         (false, true) => words::preview_refreshes(),
@@ -250,8 +257,7 @@ fn counts(job: &ImportJob) -> AnyView {
     };
     let progress = (!job.is_over || !report.dry_run)
         .then(|| words::import_progress(report.conversations, report.expected_conversations));
-    let nothing_new = (is_importable && report.imported + report.turns + report.documents == 0)
-        .then(|| view! { <p>{words::nothing_new()}</p> });
+    let nothing_new = (is_importable && report.is_all_known()).then(|| view! { <p>{words::nothing_new()}</p> });
     let kept = job.importable_until.map(|until| {
         let until = until.format("%Y-%m-%d %H:%M UTC").to_string();
         view! { <p class="hint">{words::preview_is_kept(&until)}</p> }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
-use crate::domain::{ImportDifferenceKind, ImportId, UserId};
+use crate::domain::{ImportDifferenceKind, ImportId, ImportState, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field};
@@ -99,12 +99,13 @@ pub async fn page(
 ) -> Result<Response, Problem> {
     let job = app.service().find_import(viewer.0, id).await?;
     let is_over = job.is_over;
-    let notice = query.done.map(|done| {
-        ActionNotice::Done(match done {
-            ImportResult::Undone => words::undone(&job.present),
-            ImportResult::Restored => words::restored().to_owned(),
-        })
+    // The address may be older than the state.
+    let notice = query.done.and_then(|done| match done {
+        ImportResult::Undone if job.state == ImportState::Undone => Some(words::undone(&job.present)),
+        ImportResult::Restored if job.state.can_undo() => Some(words::restored().to_owned()),
+        ImportResult::Undone | ImportResult::Restored => None,
     });
+    let notice = notice.map(ActionNotice::Done);
     let page = ImportPage { job, shown_kind: query.show, step: ImportPageStep::Report, notice };
     let mut response = context.respond(&app, StatusCode::OK, page.draw());
     if !is_over {

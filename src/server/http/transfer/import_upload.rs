@@ -118,16 +118,32 @@ impl SpooledFiles {
         let title = format!("{name} (+{})", several.len());
         let mut taken = HashSet::new();
         for (file, name) in std::iter::once((first, name)).chain(several) {
-            let path = folder.path().join(unique_name(name, &mut taken));
+            let path = folder.path().join(unique_name(&bounded_name(name), &mut taken));
             file.persist_noclobber(path).map_err(|error| spool_write_problem(error.error))?;
         }
         Ok((folder.into(), title))
     }
 }
 
+/// The bytes of the name of a stored file. File systems allow 255; a number may come before it.
+const STORED_NAME_BYTES: usize = 200;
+/// The bytes of an extension that is kept when a name is shortened.
+const EXTENSION_BYTES: usize = 20;
+
+/// Shortens a name so that a file system takes it. The extension stays, because readers look at it.
+fn bounded_name(mut name: String) -> String {
+    if name.len() <= STORED_NAME_BYTES {
+        return name;
+    }
+    let dot = name.rfind('.').filter(|dot| name.len() - dot <= EXTENSION_BYTES);
+    let extension = dot.map(|dot| name.split_off(dot)).unwrap_or_default();
+    name.truncate(name.floor_char_boundary(STORED_NAME_BYTES - extension.len()));
+    name + &extension
+}
+
 /// Returns the name, or one like it that no earlier file has. Names are compared as file systems without case do.
-fn unique_name(name: String, taken: &mut HashSet<String>) -> String {
-    let mut unique = name.clone();
+fn unique_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut unique = name.to_owned();
     let mut number = 1;
     while !taken.insert(unique.to_lowercase()) {
         number += 1;
@@ -165,7 +181,21 @@ mod tests {
     #[test]
     fn names_of_files_in_folder_are_unique() {
         let mut taken = HashSet::new();
-        let names = ["a.json", "A.json", "a.json", "b.json"].map(|name| unique_name(name.to_owned(), &mut taken));
+        let names = ["a.json", "A.json", "a.json", "b.json"].map(|name| unique_name(name, &mut taken));
         assert_eq!(names, ["a.json", "2-A.json", "3-a.json", "b.json"]);
+    }
+
+    #[test]
+    fn stored_name_is_bounded_and_keeps_extension() {
+        let long = "对".repeat(80);
+        let cases = [
+            ("a.json".to_owned(), "a.json".to_owned()),
+            (format!("{long}.jsonl"), format!("{}.jsonl", "对".repeat(64))),
+            (long.clone(), "对".repeat(66)),
+            (format!("a.{}", "b".repeat(250)), format!("a.{}", "b".repeat(198))),
+        ];
+        for (name, bounded) in cases {
+            assert_eq!(bounded_name(name), bounded);
+        }
     }
 }

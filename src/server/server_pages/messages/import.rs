@@ -163,18 +163,25 @@ pub fn imported_counts(turns: u64, branches: u64, files: u64, documents: u64) ->
     message!("{list}.", "共 {list}。")
 }
 
-/// Returns the sentence about a file that could not be read, or not to its end.
-pub fn import_stopped(reason: &str, has_begun: bool, dry_run: bool) -> String {
-    match (has_begun, dry_run) {
-        (true, false) => message!(
+/// Returns the sentence about an import whose file could not be read, or not to its end.
+pub fn import_stopped(reason: &str, has_begun: bool) -> String {
+    match has_begun {
+        true => message!(
             "The import stopped early: {reason}. What was imported before that is kept.",
             "导入提前结束：{reason}。此前导入的内容会保留。"
         ),
-        (true, true) => message!(
+        false => message!("The import failed: {reason}.", "导入失败：{reason}。"),
+    }
+}
+
+/// Returns the sentence about a previewed file that could not be read to its end.
+pub fn preview_stopped(reason: &str, is_importable: bool) -> String {
+    match is_importable {
+        true => message!(
             "The file could not be read to its end: {reason}. Only what comes before that would be imported.",
             "未能读完此文件：{reason}。只会导入此前的内容。"
         ),
-        (false, _) => message!("The import failed: {reason}.", "导入失败：{reason}。"),
+        false => message!("The file could not be read to its end: {reason}.", "未能读完此文件：{reason}。"),
     }
 }
 
@@ -245,9 +252,9 @@ fn creations(of: &ImportCreations) -> String {
 pub fn undo_description(of: &ImportCreations) -> String {
     let (list, days) = (creations(of), limits::TRASH_KEPT.num_days());
     message!(
-        "This import created {list}. They are moved to Trash, where you can restore them together for {days} days. \
+        "What this import created is moved to Trash: {list}. You can restore it all together for {days} days. \
         Chats you have continued, messages you have answered, and documents you have changed or use elsewhere are kept.",
-        "此导入创建了{list}。它们将移到回收站，{days} 天内可一并恢复。你继续过的对话、回复过的消息，以及修改过或在别处使用的文档会保留。"
+        "此导入创建的内容将移到回收站：{list}。{days} 天内可一并恢复。你继续过的对话、回复过的消息，以及修改过或在别处使用的文档会保留。"
     )
 }
 
@@ -270,6 +277,19 @@ pub fn undone(kept: &ImportCreations) -> String {
 pub fn kept_after_undo(kept: &ImportCreations) -> Option<String> {
     let list = creations(kept);
     (!kept.is_empty()).then(|| message!("Still here: {list}.", "仍保留：{list}。"))
+}
+
+/// Returns where the creations of an import are of which nothing else is known.
+pub fn presence(present: &ImportCreations, in_trash: u64) -> String {
+    let here = kept_after_undo(present);
+    let trashed = (in_trash > 0).then(|| {
+        let items = items_in_trash(in_trash);
+        message!("{items}.", "{items}。")
+    });
+    match (here, trashed) {
+        (Some(here), Some(trashed)) => message!("{here} {trashed}", "{here}{trashed}"),
+        (here, trashed) => here.or(trashed).unwrap_or_default(),
+    }
 }
 
 /// Returns the number of items that restoring an import brings back.
