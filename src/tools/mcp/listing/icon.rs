@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use turnleaf_providers::base64;
+use turnleaf_providers::pictures::image_size;
 
 /// Longest `data:` URL of one icon, and of all icons of a server, in bytes.
 const ICON_BYTES: usize = 8 << 10;
@@ -26,10 +27,8 @@ fn is_shown(src: &str) -> bool {
 }
 
 fn is_small_png(bytes: &[u8]) -> bool {
-    let size = bytes.strip_prefix(PNG).and_then(|rest| rest.split_first_chunk());
-    let Some((width, rest)) = size else { return false };
-    let Some((height, _)) = rest.split_first_chunk() else { return false };
-    [width, height].into_iter().all(|side| (1..=ICON_PIXELS).contains(&u32::from_be_bytes(*side)))
+    let size = image_size(bytes).filter(|_| bytes.starts_with(PNG));
+    size.is_some_and(|(width, height)| width.max(height) <= ICON_PIXELS)
 }
 
 #[cfg(test)]
