@@ -9,9 +9,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::field::names_secret;
 pub use self::field::{ElicitationField, ElicitationFieldType, ElicitationOption, ElicitationTextFormat};
 pub use self::schema::parse_fields;
-use self::field::names_secret;
 use crate::block::{Block, Content, ToolStatus};
 use crate::coded_message::MessageCode;
 use crate::failure::InvalidField;

@@ -202,7 +202,8 @@ impl ElicitationField {
 
     /// Returns true if the field looks as if it asked for a secret.
     pub fn looks_secret(&self) -> bool {
-        self.can_hold_secret() && [&self.name, &self.title, &self.description].into_iter().any(|text| names_secret(text))
+        self.can_hold_secret()
+            && [&self.name, &self.title, &self.description].into_iter().any(|text| names_secret(text))
     }
 
     /// Checks a value and returns what is sent; `None` for an optional field without a value.

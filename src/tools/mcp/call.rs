@@ -38,8 +38,15 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
     let limit = server.config.total.unwrap_or(TOOL_TIME);
-    let call = McpCall { server, owner, progress_sender, questions, stop: stop.clone(), pending: Mutex::default(),
-        slot: Mutex::default() };
+    let call = McpCall {
+        server,
+        owner,
+        progress_sender,
+        questions,
+        stop: stop.clone(),
+        pending: Mutex::default(),
+        slot: Mutex::default(),
+    };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use super::{error_messages, sanitizer};
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
-    RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
+    RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES,
+    UPLOAD_BYTES,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;

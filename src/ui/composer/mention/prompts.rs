@@ -74,7 +74,11 @@ impl ServerPrompts {
 
 /// Returns whether the offer of a server is unknown.
 fn has_problem(answer: &Value) -> bool {
-    answer.as_array().into_iter().flatten().any(|server| server.get("problem").is_some_and(|problem| !problem.is_null()))
+    answer
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|server| server.get("problem").is_some_and(|problem| !problem.is_null()))
 }
 
 fn prompts_from_response(answer: &Value) -> Vec<ServerPrompt> {
@@ -121,6 +125,8 @@ mod tests {
         assert_eq!(names("code"), ["review"]);
         assert!(names("").is_empty() && names("x").is_empty());
         assert!(!has_problem(&answer));
-        assert!(has_problem(&json!([{ "server": "a", "problem": null }, { "server": "b", "problem": { "code": "x" } }])));
+        assert!(has_problem(
+            &json!([{ "server": "a", "problem": null }, { "server": "b", "problem": { "code": "x" } }])
+        ));
     }
 }
