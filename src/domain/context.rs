@@ -13,8 +13,8 @@ use crate::exchange::DroppedParam;
 use crate::id::TurnId;
 use crate::notice::is_notice;
 use crate::repair::RequestRepair;
-use crate::server_instructions::ServerInstructions;
-use crate::tokens::{approx_tokens, block_tokens};
+use crate::server_instructions::{ServerInstructions, instructions_tokens};
+use crate::tokens::block_tokens;
 use crate::turn::{Role, Turn};
 use crate::user_input_wait::is_pause;
 
@@ -109,15 +109,28 @@ pub struct SentInstructions {
     pub server: String,
     /// Its display name.
     pub name: String,
-    /// An estimate.
+    /// An estimate, with the tags around the text, and at the first with the introduction to all.
     pub approx_tokens: u64,
+    /// The SHA-256 of the text in hexadecimal. Empty in manifests of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
 }
 
 impl SentInstructions {
-    /// Creates the entry of instructions that are sent.
-    pub fn new(instructions: &ServerInstructions) -> Self {
-        let ServerInstructions { server, name, text } = instructions;
-        Self { server: server.clone(), name: name.clone(), approx_tokens: approx_tokens(text) }
+    /// Creates the entries of instructions that are sent. `sha256` hashes a text.
+    pub fn list(instructions: &[ServerInstructions], sha256: impl Fn(&str) -> String) -> Vec<Self> {
+        let entry = |(ServerInstructions { server, name, text }, approx_tokens): (&ServerInstructions, u64)| Self {
+            server: server.clone(),
+            name: name.clone(),
+            approx_tokens,
+            sha256: sha256(text),
+        };
+        instructions.iter().zip(instructions_tokens(instructions)).map(entry).collect()
+    }
+
+    /// Returns whether these instructions are the ones that were sent. `sha256` is the hash of their text.
+    pub fn is_of(&self, instructions: &ServerInstructions, sha256: &str) -> bool {
+        !self.sha256.is_empty() && self.server == instructions.server && self.sha256 == sha256
     }
 }
 

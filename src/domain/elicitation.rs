@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::field::names_secret;
 pub use self::field::{ElicitationField, ElicitationFieldType, ElicitationOption, ElicitationTextFormat};
 pub use self::schema::parse_fields;
 use crate::block::{Block, Content, ToolStatus};
@@ -117,9 +118,11 @@ impl ElicitationRequest {
         fields.filter_map(|(at, field)| Some((field.name.clone(), field.parse_form_values(&values(at))?))).collect()
     }
 
-    /// Returns true if a field looks as if it asked for a password, a key or a number that is secret.
+    /// Returns true if a field, or the message of a form in which a secret can be entered, looks as if it asked for a
+    /// password, a key or a number that is secret.
     pub fn looks_secret(&self) -> bool {
-        self.fields.iter().any(ElicitationField::looks_secret)
+        let can_hold_secret = self.fields.iter().any(ElicitationField::can_hold_secret);
+        self.fields.iter().any(ElicitationField::looks_secret) || (can_hold_secret && names_secret(&self.message))
     }
 }
 

@@ -17,9 +17,13 @@ use turnleaf_domain::UserId;
 sql! {
     PUT = "INSERT INTO tool_listings (owner_id, server, tools, instructions, listed_at) VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (owner_id, server) DO UPDATE SET tools = excluded.tools, instructions = excluded.instructions, \
-        listed_at = excluded.listed_at";
+        listed_at = CASE WHEN tool_listings.tools = excluded.tools THEN tool_listings.listed_at \
+        ELSE excluded.listed_at END";
     ALL = "SELECT owner_id, server, tools, instructions, offers_instructions, listed_at FROM tool_listings \
         WHERE owner_id = $1 ORDER BY server";
+    SERVERS = "SELECT server FROM tool_listings WHERE owner_id = $1";
+    CLEAR = "UPDATE tool_listings SET tools = $3, instructions = '', listed_at = $4 \
+        WHERE owner_id = $1 AND server = $2";
     SET_OFFERS = "INSERT INTO tool_listings (owner_id, server, tools, offers_instructions, listed_at) \
         VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (owner_id, server) DO UPDATE SET offers_instructions = excluded.offers_instructions";
@@ -48,11 +52,22 @@ pub struct ToolListing {
     pub instructions: String,
     /// Whether models are offered the instructions.
     pub offers_instructions: bool,
+    /// When the tools changed last: changed instructions alone do not make a server late for a branch. The epoch while
+    /// the server has listed nothing.
     pub listed_at: DateTime<Utc>,
 }
 
-/// Replaces the listing of a server: its tools and its instructions. The tools are stored byte for byte, which the column type of PostgreSQL would
-/// not do by itself, because approvals refer to the hash of a schema.
+impl ToolListing {
+    /// Stands for a listing that cannot be read. Its switch may have been off, so it counts as off.
+    fn unreadable(server: String) -> Self {
+        let (tools, instructions) = (Vec::new(), String::new());
+        Self { server, tools, instructions, offers_instructions: false, listed_at: DateTime::UNIX_EPOCH }
+    }
+}
+
+/// Replaces the listing of a server: its tools and its instructions. The tools are stored byte for byte, which the
+/// column type of PostgreSQL would not do by itself, because approvals refer to the hash of a schema. `now` is the new
+/// time of the listing if the tools have changed.
 pub async fn put(
     tx: &mut Tx,
     owner: UserId,
@@ -70,19 +85,17 @@ pub async fn put(
 }
 
 /// Sets whether models are offered the instructions of a server, also before it has listed its tools.
-pub async fn set_offers_instructions(
-    tx: &mut Tx,
-    owner: UserId,
-    server: &str,
-    offers: bool,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let none = to_json(&[(); 0], "tool_listings", "tools")?;
+pub async fn set_offers_instructions(tx: &mut Tx, owner: UserId, server: &str, offers: bool) -> Result<(), StoreError> {
+    let none = no_tools()?;
     in_tx!(tx, |conn| {
         let query = sqlx::query(SET_OFFERS).bind(owner.uuid()).bind(server).bind(Json(none));
-        query.bind(offers).bind(now).execute(conn).await?;
+        query.bind(offers).bind(DateTime::<Utc>::UNIX_EPOCH).execute(conn).await?;
     });
     Ok(())
+}
+
+fn no_tools() -> Result<String, StoreError> {
+    to_json(&[(); 0], "tool_listings", "tools")
 }
 
 type ListingRow = (Uuid, String, Json<String>, String, bool, DateTime<Utc>);
@@ -96,7 +109,29 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError
         Ok::<_, StoreError>(ToolListing { server, tools, instructions, offers_instructions, listed_at })
     };
     // An unreadable listing is fetched again when its server is up.
-    Ok(keep_decoded(keep_readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))
+    let stored = rows.len();
+    let mut listings = keep_decoded(keep_readable(rows, "tool_listings").into_iter().map(listing), "tool_listings");
+    if listings.len() < stored {
+        let servers: Vec<Readable<(String,)>> =
+            with_pool!(db, |pool| sqlx::query_as(SERVERS).bind(owner.uuid()).fetch_all(pool).await?);
+        for (server,) in keep_readable(servers, "tool_listings") {
+            if listings.iter().all(|known| known.server != server) {
+                listings.push(ToolListing::unreadable(server));
+            }
+        }
+        listings.sort_by(|one, other| one.server.cmp(&other.server));
+    }
+    Ok(listings)
+}
+
+/// Forgets what a server listed, because it has another address; whether models are offered its instructions stays.
+pub async fn clear(tx: &mut Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
+    let none = no_tools()?;
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLEAR).bind(owner.uuid()).bind(server).bind(Json(none));
+        query.bind(DateTime::<Utc>::UNIX_EPOCH).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Deletes the listing of a server.

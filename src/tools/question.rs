@@ -2,8 +2,8 @@
 //! that does not count the time in which a question is open.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -48,13 +48,21 @@ struct SenderState {
     events: mpsc::UnboundedSender<QuestionEvent>,
     open: watch::Sender<usize>,
     asked: AtomicUsize,
+    /// The open questions whose end the server can report, with its ids of them.
+    pages: Mutex<Vec<(ElicitationId, String)>>,
+}
+
+impl SenderState {
+    fn lock_pages(&self) -> MutexGuard<'_, Vec<(ElicitationId, String)>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Creates both sides for one call.
 pub fn question_channel() -> (QuestionSender, CallQuestions) {
     let (sender, events) = mpsc::unbounded_channel();
     let (open, open_now) = watch::channel(0);
-    let state = SenderState { events: sender, open, asked: AtomicUsize::new(0) };
+    let state = SenderState { events: sender, open, asked: AtomicUsize::new(0), pages: Mutex::default() };
     (QuestionSender(Arc::new(state)), CallQuestions { events, open: open_now })
 }
 
@@ -67,17 +75,22 @@ impl QuestionSender {
         }
         let (answer, answered) = oneshot::channel();
         let id = ids::mint();
+        let page = request.page.as_ref().map(|page| page.elicitation_id.clone()).filter(|id| !id.is_empty());
+        let mut open = OpenQuestion::new(self.0.clone(), id, page);
         if self.0.events.send(QuestionEvent::Asked(ToolQuestion { id, request, answer })).is_err() {
             return ElicitationAnswer::Cancel;
         }
-        let mut open = OpenQuestion::new(self.0.clone(), id);
         let answer = answered.await.unwrap_or(ElicitationAnswer::Cancel);
         open.is_answered = true;
         answer
     }
 
-    /// Reports that the user finished on the page of a question with this id of the server.
+    /// Reports that the user finished on the page of the open question with this id of the server. Reports about other
+    /// questions, and later ones about the same, are ignored: a server may send any number of them.
     pub fn complete(&self, elicitation_id: &str) {
+        let mut pages = self.0.lock_pages();
+        let Some(at) = pages.iter().position(|(_, known)| known == elicitation_id) else { return };
+        pages.swap_remove(at);
         // The run may have ended the call.
         let _ = self.0.events.send(QuestionEvent::Completed(elicitation_id.to_owned()));
     }
@@ -96,7 +109,8 @@ struct OpenQuestion {
 }
 
 impl OpenQuestion {
-    fn new(sender: Arc<SenderState>, id: ElicitationId) -> Self {
+    fn new(sender: Arc<SenderState>, id: ElicitationId, page: Option<String>) -> Self {
+        sender.lock_pages().extend(page.map(|page| (id, page)));
         sender.open.send_modify(|open| *open += 1);
         Self { sender, id, is_answered: false }
     }
@@ -104,6 +118,7 @@ impl OpenQuestion {
 
 impl Drop for OpenQuestion {
     fn drop(&mut self) {
+        self.sender.lock_pages().retain(|(known, _)| *known != self.id);
         self.sender.open.send_modify(|open| *open = open.saturating_sub(1));
         if !self.is_answered {
             let _ = self.sender.events.send(QuestionEvent::Withdrawn(self.id));
@@ -143,6 +158,8 @@ pub async fn run_within<T>(
 
 #[cfg(test)]
 mod tests {
+    use turnleaf_domain::elicitation::ElicitationPage;
+
     use super::*;
 
     fn request() -> ElicitationRequest {
@@ -187,6 +204,29 @@ mod tests {
         };
         let (answer, ()) = tokio::join!(sender.ask(request()), leaving);
         assert_eq!(answer, ElicitationAnswer::Cancel);
+    }
+
+    #[tokio::test]
+    async fn end_of_page_is_reported_once_and_only_while_its_question_is_open() {
+        let (sender, mut questions) = question_channel();
+        sender.complete("e-1");
+        let page = ElicitationPage {
+            url: "https://a.example/".into(),
+            host: "a.example".into(),
+            elicitation_id: "e-1".into(),
+        };
+        let mut asking = Box::pin(sender.ask(ElicitationRequest { page: Some(page), ..request() }));
+        assert!(futures::poll!(&mut asking).is_pending());
+        for id in ["e-2", "", "e-1", "e-1"] {
+            sender.complete(id);
+        }
+        assert!(matches!(questions.events.try_recv(), Ok(QuestionEvent::Asked(_))));
+        assert!(matches!(questions.events.try_recv(), Ok(QuestionEvent::Completed(id)) if id == "e-1"));
+        assert!(questions.events.try_recv().is_err());
+        drop(asking);
+        sender.complete("e-1");
+        assert!(matches!(questions.events.try_recv(), Ok(QuestionEvent::Withdrawn(_))));
+        assert!(questions.events.try_recv().is_err());
     }
 
     #[tokio::test]

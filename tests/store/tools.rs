@@ -109,20 +109,27 @@ async fn offered_tools_are_stored_verbatim() {
         assert_eq!(tool_listings::list(db, other).await.unwrap(), []);
         assert_eq!((all[1].instructions.as_str(), all[1].offers_instructions), ("Read \"first\".", true));
         let mut tx = db.begin().await.unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "files", false, next_time()).await.unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "new", false, next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read."), all[1].listed_at).await.unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "files", false).await.unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "new", false).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read."), next_time()).await.unwrap();
         tx.commit().await.unwrap();
         let switched = tool_listings::list(db, owner).await.unwrap();
         let offers = |listing: &tool_listings::ToolListing| (listing.instructions.clone(), listing.offers_instructions);
         assert_eq!(offers(&switched[1]), ("Read.".to_owned(), false), "a new listing keeps the switch");
+        assert_eq!(switched[1].listed_at, all[1].listed_at, "the same tools are not a new listing");
         assert_eq!((offers(&switched[2]), switched[2].tools.len()), ((String::new(), false), 0));
+        assert_eq!(switched[2].listed_at, chrono::DateTime::UNIX_EPOCH, "it has listed nothing");
+        let mut tx = db.begin().await.unwrap();
+        tool_listings::clear(&mut tx, owner, "files").await.unwrap();
+        tx.commit().await.unwrap();
+        let cleared = tool_listings::list(db, owner).await.unwrap();
+        assert_eq!((offers(&cleared[1]), cleared[1].tools.len()), ((String::new(), false), 0), "the switch stays");
         let mut tx = db.begin().await.unwrap();
         tool_listings::delete(&mut tx, owner, "new").await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at)
             .await
             .unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "files", true, next_time()).await.unwrap();
+        tool_listings::set_offers_instructions(&mut tx, owner, "files", true).await.unwrap();
         tool_listings::delete(&mut tx, other, "files").await.unwrap();
         tool_listings::delete(&mut tx, owner, "a").await.unwrap();
         tx.commit().await.unwrap();

@@ -29,7 +29,7 @@ test("a resource is viewed and attached, and a prompt is filled in", async ({ pa
   const chat = await createChatWithTools(turnleaf);
   await page.goto(`/c/${chat}`);
   await page.getByRole("link", { name: "Insert from a server" }).click();
-  await page.getByRole("link", { name: "View Today" }).click();
+  await page.getByRole("button", { name: "View Today" }).click();
   await expect(page.getByText("# Notes of today")).toBeVisible();
   await page.getByRole("button", { name: "Attach" }).click();
   await expect(page.locator(".attached-item")).toContainText("today");

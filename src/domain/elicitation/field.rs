@@ -77,23 +77,43 @@ impl ElicitationOption {
     }
 }
 
-/// Parts of names of fields that ask for a secret.
-const SECRETS: [&str; 14] = [
+/// Parts of texts that ask for a secret.
+const SECRETS: [&str; 30] = [
     "password",
     "passwd",
     "passphrase",
+    "passcode",
     "secret",
     "token",
+    "credential",
     "api key",
     "apikey",
     "api_key",
     "private key",
     "private_key",
+    "one-time",
+    "one time",
+    "one_time",
     "cvv",
+    "cvc",
     "card number",
     "card_number",
     "密码",
+    "口令",
+    "令牌",
+    "密钥",
+    "私钥",
+    "验证码",
+    "银行卡",
+    "卡号",
+    "身份证",
+    "社会安全",
+    "助记词",
 ];
+/// Words for secrets that are also parts of other words, such as “shipping”.
+const SECRET_WORDS: [&str; 3] = ["pin", "otp", "ssn"];
+/// From here on, not every whole number is a number of JSON in JavaScript and in many servers (2⁵³).
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 /// Examples of the formats.
 const DATE_EXAMPLE: &str = "2026-11-28";
 const DATE_TIME_EXAMPLE: &str = "2026-11-28T14:30:00Z";
@@ -135,6 +155,20 @@ impl ElicitationTextFormat {
     }
 }
 
+/// Returns true if a text names a secret that people enter.
+pub(super) fn names_secret(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    // Names of fields are often written in camel case.
+    let mut words = String::with_capacity(text.len());
+    for c in text.chars() {
+        words.extend(c.is_uppercase().then_some(' '));
+        words.push(c);
+    }
+    let words = words.to_lowercase();
+    let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| SECRET_WORDS.contains(&word));
+    SECRETS.iter().any(|secret| lower.contains(secret)) || is_word(&lower) || is_word(&words)
+}
+
 /// Returns true for one `@` between a name and a host. Only the server can know whether the address exists.
 fn is_email(text: &str) -> bool {
     let Some((name, host)) = text.rsplit_once('@') else { return false };
@@ -160,11 +194,16 @@ impl ElicitationField {
         if self.title.is_empty() { &self.name } else { &self.title }
     }
 
+    /// Returns true if a secret can be entered: a text or a number.
+    pub fn can_hold_secret(&self) -> bool {
+        use ElicitationFieldType::{Integer, Number, Text};
+        matches!(self.field_type, Text | Number | Integer)
+    }
+
     /// Returns true if the field looks as if it asked for a secret.
     pub fn looks_secret(&self) -> bool {
-        let texts = [&self.name, &self.title, &self.description].map(|text| text.to_lowercase());
-        self.field_type == ElicitationFieldType::Text
-            && texts.iter().any(|text| SECRETS.iter().any(|secret| text.contains(secret)))
+        self.can_hold_secret()
+            && [&self.name, &self.title, &self.description].into_iter().any(|text| names_secret(text))
     }
 
     /// Checks a value and returns what is sent; `None` for an optional field without a value.
@@ -225,6 +264,15 @@ impl ElicitationField {
         if self.field_type == ElicitationFieldType::Integer && number.fract() != 0.0 {
             return Err(MessageCode::NotAWholeNumber.into());
         }
+        let is_exact = value.is_i64() || value.is_u64() || number.abs() < INEXACT_FROM;
+        if self.field_type == ElicitationFieldType::Integer && !is_exact {
+            // A larger number with a fraction or an exponent stands for several whole numbers.
+            let most = INEXACT_FROM as i64 - 1;
+            return Err(match number < 0.0 {
+                true => MessageCode::TooSmall.with("least", -most),
+                false => MessageCode::TooLarge.with("most", most),
+            });
+        }
         if let Some(least) = self.least.filter(|least| number < *least) {
             return Err(MessageCode::TooSmall.with("least", least));
         }
@@ -241,8 +289,12 @@ impl ElicitationField {
     fn check_choices(&self, value: &Value) -> Result<Value, CodedMessage> {
         let chosen = value.as_array().ok_or(MessageCode::NotAllowedValue)?;
         let is_known = |value: &Value| value.as_str().is_some_and(|value| self.has_option(value));
-        let is_repeated = (1..chosen.len()).any(|at| chosen[..at].contains(&chosen[at]));
-        if is_repeated || !chosen.iter().all(is_known) {
+        // The value may be a server's own default of any size: the bound comes before the search for duplicates, which is
+        // quadratic.
+        if chosen.len() > self.options.len() || !chosen.iter().all(is_known) {
+            return Err(MessageCode::NotAllowedValue.into());
+        }
+        if (1..chosen.len()).any(|at| chosen[..at].contains(&chosen[at])) {
             return Err(MessageCode::NotAllowedValue.into());
         }
         if let Some(least) = self.least.filter(|least| (chosen.len() as f64) < *least) {
@@ -264,12 +316,17 @@ impl ElicitationField {
         let first = || values.first().map(String::as_str).unwrap_or_default();
         match self.field_type {
             ElicitationFieldType::Boolean => Some(Value::Bool(!first().is_empty())),
-            ElicitationFieldType::Choices if values.is_empty() => None,
+            // A choice of nothing is an answer where one is required and no number of options is.
+            ElicitationFieldType::Choices if values.is_empty() => {
+                let can_be_empty = self.is_required && self.least.is_none_or(|least| least <= 0.0);
+                can_be_empty.then(|| Value::Array(Vec::new()))
+            }
             ElicitationFieldType::Choices => Some(values.iter().cloned().map(Value::String).collect()),
             _ if first().is_empty() => None,
             ElicitationFieldType::Number | ElicitationFieldType::Integer => {
                 let typed = first().trim();
                 let whole = typed.parse::<i64>().ok().map(Number::from);
+                let whole = whole.or_else(|| typed.parse::<u64>().ok().map(Number::from));
                 let number = whole.or_else(|| typed.parse::<f64>().ok().and_then(Number::from_f64));
                 Some(number.map_or_else(|| Value::from(typed), Value::Number))
             }

@@ -64,6 +64,9 @@ fn value_is_checked_against_its_field() {
         (whole.clone(), json!(2.5), Err("not_a_whole_number")),
         (whole.clone(), json!(0), Err("too_small")),
         (whole, json!(6), Err("too_large")),
+        (json!({ "type": "integer" }), json!(u64::MAX), Ok(json!(u64::MAX))),
+        (json!({ "type": "integer" }), json!(1e20), Err("too_large")),
+        (json!({ "type": "integer" }), json!(-1e20), Err("too_small")),
         (json!({ "type": "boolean" }), json!(false), Ok(json!(false))),
         (json!({ "type": "boolean" }), json!("yes"), Err("not_true_or_false")),
         (choice.clone(), json!("b"), Ok(json!("b"))),
@@ -135,15 +138,51 @@ fn form_values_get_types_of_their_fields() {
 }
 
 #[test]
+fn default_of_any_size_is_checked_in_linear_time() {
+    let options = json!({ "type": "string", "enum": ["a", "b"] });
+    let many = json!({ "type": "array", "items": options, "default": vec!["a"; 1_000_000] });
+    assert_eq!(request(json!({ "x": many }), &[]).fields[0].default, None);
+}
+
+#[test]
+fn required_choice_of_nothing_is_an_answer_where_options_are_not_counted() {
+    let choices = |more: Value| {
+        let mut property = json!({ "type": "array", "items": { "type": "string", "enum": ["a"] } });
+        property.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        property
+    };
+    for (property, required, expected) in [
+        (choices(json!({})), &["x"][..], Ok(json!({ "x": [] }))),
+        (choices(json!({ "minItems": 1 })), &["x"][..], Err("is_required")),
+        (choices(json!({})), &[][..], Ok(json!({}))),
+    ] {
+        let request = request(json!({ "x": property }), required);
+        let checked = request.check_content(&request.content_from_form(|_| Vec::new()));
+        let checked = checked.map(Value::Object).map_err(|invalid| invalid.reason.code.code());
+        assert_eq!(checked, expected);
+    }
+}
+
+#[test]
 fn fields_that_ask_for_secrets_are_recognized() {
     for (property, name, is_secret) in [
         (json!({ "type": "string" }), "city", false),
         (json!({ "type": "string" }), "api_key", true),
         (json!({ "type": "string", "title": "Your Password" }), "p", true),
+        (json!({ "type": "integer", "title": "Your PIN" }), "p", true),
+        (json!({ "type": "string" }), "cardPin", true),
+        (json!({ "type": "string", "description": "The OTP of your bank" }), "p", true),
+        (json!({ "type": "string", "title": "短信验证码" }), "p", true),
+        (json!({ "type": "string", "title": "Shipping footprint, className" }), "p", false),
         (json!({ "type": "boolean", "title": "Show the token count" }), "p", false),
     ] {
         assert_eq!(request(json!({ name: property }), &[]).looks_secret(), is_secret, "{name}");
     }
+    let asks = |kind: &str| ElicitationRequest {
+        message: "Enter your one-time code.".into(),
+        ..request(json!({ "x": { "type": kind } }), &[])
+    };
+    assert!(asks("string").looks_secret() && !asks("boolean").looks_secret());
 }
 
 #[test]

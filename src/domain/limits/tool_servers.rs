@@ -1,5 +1,7 @@
 //! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources and prompts.
 
+use std::time::Duration;
+
 /// Instructions of one tool server, and those of all that a branch offers.
 pub const SERVER_INSTRUCTIONS_BYTES: usize = 8 << 10;
 pub const ALL_INSTRUCTIONS_BYTES: usize = 32 << 10;
@@ -12,7 +14,13 @@ pub const ELICITATION_OPTIONS: usize = 200;
 pub const ELICITATION_MESSAGE_BYTES: usize = 4 << 10;
 pub const ELICITATION_LABEL_BYTES: usize = 500;
 pub const ELICITATION_ANSWER_CHARS: usize = 10_000;
+/// A whole question as JSON: every change of a call's questions stores all of them again.
+pub const ELICITATION_BYTES: usize = 64 << 10;
 /// Resources, templates and prompts of a tool server, each; arguments of a prompt; the text of a prompt.
 pub const SERVER_CATALOG_ENTRIES: usize = 500;
 pub const SERVER_PROMPT_ARGUMENTS: usize = 32;
 pub const SERVER_PROMPT_BYTES: usize = 64 << 10;
+/// How long the lists of resources and prompts are reused: not every server reports their changes.
+pub const SERVER_CATALOG_AGE: Duration = Duration::from_secs(60);
+/// The longest address of a resource.
+pub const RESOURCE_URI_BYTES: usize = 2000;

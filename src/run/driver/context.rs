@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 
 use super::attachments::read_path_attachments;
@@ -24,6 +25,7 @@ use turnleaf_domain::context::{
 use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
 use turnleaf_domain::tool::{OfferedTool, ToolLabel};
 use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
+use turnleaf_platform::hex::hex;
 use turnleaf_providers::provider::{AttachmentsByBlock, ChatRequest, HistoryTurn};
 use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::branches::PathBranch;
@@ -138,7 +140,8 @@ impl TurnRun<'_> {
         self.fit_images(&mut history, &mut manifest, &context.state);
         let offered = context.frozen.tools.clone().unwrap_or_default();
         let system = context.frozen.sent_prompt();
-        let server_instructions = context.frozen.instructions.iter().map(SentInstructions::new).collect();
+        let server_instructions =
+            SentInstructions::list(&context.frozen.instructions, |text| hex(Sha256::digest(text)));
         let found_tools = offered.iter().filter(|tool| tool.is_found).map(|tool| tool.spec.name.clone()).collect();
         let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.provider_tool_name().is_some());
         let tools = match context.frozen.tools {

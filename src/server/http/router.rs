@@ -259,6 +259,7 @@ const ROUTES: &[Route] = &[
     api!(get "/api/blobs/{sha256}" attachments::blobs::show, tools::operations::show_blob),
     page!(get "/insert" tools::content::page),
     page!(get "/insert/view" tools::content::resource_page),
+    page!(post "/forms/insert/view" tools::content::view_resource_form),
     page!(post "/forms/insert/resource" tools::content::attach_resource_form),
     page!(post "/forms/insert/prompt" tools::content::insert_prompt_form),
     page!(get "/settings/tools" tools::page::show),

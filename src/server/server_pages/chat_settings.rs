@@ -15,6 +15,7 @@ use super::form_fields::{FieldKind, SelectField, TextField};
 use super::{ActionNotice, PageSection, ServerPage, messages};
 use crate::domain::branch::{ContextPolicy, PromptPrefix};
 use crate::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
+use crate::domain::hidden_text::visible_text;
 use crate::domain::{Branch, Chat, InvalidField, ModelParams, Thinking};
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};
@@ -174,6 +175,7 @@ impl ChatSettingsView<'_> {
                 })}
                 {lines("system_prompt", messages::system_prompt(), prompt_hint, &form.system_prompt, FieldKind::Lines(6))}
                 {self.kept_prompt()}
+                {self.kept_instructions()}
                 <h2>{messages::parameters()}</h2>
                 <p class="hint">{self.about_model()}</p>
                 {self.thinking()}
@@ -206,6 +208,24 @@ impl ChatSettingsView<'_> {
                 <pre dir="auto">{prompt.to_owned()}</pre>
             </details>
         }
+    }
+
+    /// Renders the instructions of tool servers that the branch sends after its prompt.
+    fn kept_instructions(&self) -> Option<AnyView> {
+        let (branch, frozen, ..) = self.branch.filter(|(_, frozen, ..)| !frozen.instructions.is_empty())?;
+        let texts = frozen.instructions.iter().map(|one| {
+            view! {
+                <h3><bdi>{visible_text(&one.name)}</bdi></h3>
+                <pre dir="auto">{visible_text(&one.text)}</pre>
+            }
+        });
+        let texts = texts.collect_view();
+        Some(view! {
+            <details class="kept">
+                <summary>{messages::keeps_instructions(&branch.name)}</summary>
+                {texts}
+            </details>
+        })
     }
 
     fn about_model(&self) -> String {

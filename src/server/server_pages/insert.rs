@@ -6,7 +6,6 @@ use super::form_fields::{FieldKind, TextField};
 use super::messages::{self, insert as words};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::hidden_text::visible_text;
-use crate::domain::url_encoding::encode;
 use crate::domain::{ChatId, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -28,9 +27,26 @@ pub struct InsertPage {
     pub back: String,
     pub servers: Vec<ServerCatalogView>,
     pub problem: Option<String>,
-    /// The server, the prompt and its submitted arguments.
-    pub typed: Option<(String, String, Vec<String>)>,
+    pub typed: Option<TypedInsert>,
 }
+
+/// What was typed into one form of the page before its refusal.
+#[derive(Debug, Clone, Default)]
+pub struct TypedInsert {
+    pub server: String,
+    /// The prompt; empty at a resource.
+    pub prompt: String,
+    /// The submitted arguments of the prompt.
+    pub arguments: Vec<String>,
+    /// The template of addresses and the address that was made from it; empty at a prompt.
+    pub template: String,
+    pub uri: String,
+    /// The name of the argument that is wrong, and why.
+    pub error: Option<(String, String)>,
+}
+
+/// The name of the field with the address of a resource.
+pub const URI_FIELD: &str = "uri";
 
 impl InsertPage {
     pub fn draw(self) -> ServerPage {
@@ -82,16 +98,17 @@ impl InsertPage {
     }
 
     fn resource(&self, server: &str, resource: &ServerResourceView) -> AnyView {
-        let look = view_address(server, &resource.uri, self.chat);
         let name = resource.title.clone();
         view! {
             <li>
                 {entry(&resource.title, Some(&resource.uri), &resource.description)}
                 <form class="deeds" method="post" action="/forms/insert/resource">
                     {self.target(server)}
-                    <input type="hidden" name="uri" value=resource.uri.clone()/>
+                    <input type="hidden" name=URI_FIELD value=resource.uri.clone()/>
                     <button type="submit" class="button">{words::attach()}<span class="quiet">" "{name.clone()}</span></button>
-                    <a class="button bare" href=look>{words::view()}<span class="quiet">" "{name}</span></a>
+                    <button type="submit" class="button bare" formaction=VIEW_FORM>
+                        {words::view()}<span class="quiet">" "{name}</span>
+                    </button>
                 </form>
             </li>
         }
@@ -99,11 +116,13 @@ impl InsertPage {
 
     fn template(&self, server: &str, at: usize, template: &ServerResourceView) -> AnyView {
         let form = format!("template-{server}-{at}");
+        let typed = self.typed.as_ref().filter(|typed| typed.server == server && typed.template == template.uri);
         let field = TextField {
             label: words::address(),
-            name: "uri",
+            name: URI_FIELD,
             form: &form,
-            value: &template.uri,
+            value: typed.map_or(&template.uri, |typed| &typed.uri),
+            error: typed.and_then(|typed| typed.error_of(URI_FIELD)),
             hint: Some(words::template_hint()),
             kind: FieldKind::Code,
             is_required: true,
@@ -115,6 +134,7 @@ impl InsertPage {
                 {entry(&template.title, None, &template.description)}
                 <form class="form" method="post" action="/forms/insert/resource">
                     {self.target(server)}
+                    <input type="hidden" name="template" value=template.uri.clone()/>
                     {field.draw()}
                     <div class="deeds"><button type="submit" class="button">{words::attach()}<span class="quiet">" "{name}</span></button></div>
                 </form>
@@ -124,15 +144,16 @@ impl InsertPage {
 
     fn prompt(&self, server: &str, at: usize, prompt: &ServerPromptView) -> AnyView {
         let form = format!("prompt-{server}-{at}");
-        let typed = self.typed.as_ref().filter(|(of, name, _)| *of == server && *name == prompt.name);
-        let typed = |at: usize| typed.and_then(|(_, _, values)| values.get(at)).map_or("", String::as_str);
+        let typed = self.typed.as_ref().filter(|typed| typed.server == server && typed.prompt == prompt.name);
+        let value = |at: usize| typed.and_then(|typed| typed.arguments.get(at)).map_or("", String::as_str);
         let argument = |(at, argument): (usize, &PromptArgumentView)| {
             let name = argument_field(at);
             let field = TextField {
                 label: &argument.title,
                 name: &name,
                 form: &form,
-                value: typed(at),
+                value: value(at),
+                error: typed.and_then(|typed| typed.error_of(&argument.name)),
                 hint: Some(argument.description.as_str()).filter(|hint| !hint.is_empty()),
                 kind: FieldKind::Lines(2),
                 is_required: argument.is_required,
@@ -159,6 +180,15 @@ impl InsertPage {
     }
 }
 
+impl TypedInsert {
+    fn error_of(&self, field: &str) -> Option<&str> {
+        self.error.as_ref().filter(|(name, _)| name == field).map(|(_, sentence)| sentence.as_str())
+    }
+}
+
+/// The form that reads a resource.
+const VIEW_FORM: &str = "/forms/insert/view";
+
 /// Renders a list of a server; none where it is empty.
 fn list(name: &'static str, rows: Vec<AnyView>) -> Option<AnyView> {
     (!rows.is_empty()).then(|| view! { <h3>{name}</h3> <ul class="sent-list">{rows}</ul> })
@@ -176,11 +206,6 @@ fn entry(title: &str, address: Option<&str>, description: &str) -> AnyView {
     }
 }
 
-fn view_address(server: &str, uri: &str, chat: Option<ChatId>) -> String {
-    let chat = chat.map(|chat| format!("&chat={chat}")).unwrap_or_default();
-    format!("/insert/view?server={}&uri={}{chat}", encode(server), encode(uri))
-}
-
 /// The content of one resource.
 pub struct ResourcePage {
     pub chat: Option<ChatId>,
@@ -188,17 +213,22 @@ pub struct ResourcePage {
     pub back: String,
     pub server: String,
     pub uri: String,
-    /// The content, or why it cannot be read.
-    pub content: Result<ResourceContent, String>,
+    /// The content, or why it cannot be read; `None` before the user asks for it.
+    pub content: Option<Result<ResourceContent, String>>,
 }
 
 impl ResourcePage {
     pub fn draw(self) -> ServerPage {
         let chat = self.chat.map(|chat| view! { <input type="hidden" name="chat_id" value=chat.to_string()/> });
         let (content, problem) = match &self.content {
-            Ok(content) => (Some(shown_content(content)), None),
-            Err(problem) => (None, Some(ActionNotice::Refused(problem.clone()))),
+            Some(Ok(content)) => (Some(shown_content(content)), None),
+            Some(Err(problem)) => (None, Some(ActionNotice::Refused(problem.clone()))),
+            None => (Some(view! { <p>{words::not_read_yet()}</p> }), None),
         };
+        let look = self.content.is_none().then(|| {
+            view! { <button type="submit" class="button primary" formaction=VIEW_FORM>{words::view()}</button> }
+        });
+        let attach = if self.content.is_none() { "button" } else { "button primary" };
         let body = view! {
             <p><a href=self.back.clone()>{messages::back_to_chat()}</a></p>
             <p><code class="hint"><bdi>{visible_text(&self.uri)}</bdi></code></p>
@@ -206,8 +236,9 @@ impl ResourcePage {
             <form class="deeds" method="post" action="/forms/insert/resource">
                 {chat}
                 <input type="hidden" name="server" value=self.server.clone()/>
-                <input type="hidden" name="uri" value=self.uri.clone()/>
-                <button type="submit" class="button primary">{words::attach()}</button>
+                <input type="hidden" name=URI_FIELD value=self.uri.clone()/>
+                {look}
+                <button type="submit" class=attach>{words::attach()}</button>
             </form>
         };
         ServerPage { section: PageSection::Chat, title: words::resource_of(&self.server), notice: problem, body }
@@ -269,11 +300,28 @@ mod tests {
             back: "/".into(),
             servers: vec![server],
             problem: None,
-            typed: Some(("files".into(), "review".into(), vec!["let x".into()])),
+            typed: Some(TypedInsert {
+                server: "files".into(),
+                prompt: "review".into(),
+                arguments: vec!["let x".into()],
+                error: Some(("code".into(), "is required".into())),
+                ..TypedInsert::default()
+            }),
         };
         let html = Owner::new().with(|| page.draw().body.to_html());
-        for part in ["&lt;b&gt;A", "&lt;Code&gt;", "a[U+202E]b", "let x", "uri=file%3A%2F%2F%2Fa%3Fb%26c"] {
+        for part in [
+            "&lt;b&gt;A",
+            "&lt;Code&gt;",
+            "a[U+202E]b",
+            "let x",
+            "value=\"file:///a?b&amp;c\"",
+            "aria-invalid=\"true\"",
+        ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+        let page =
+            ResourcePage { chat: None, back: "/".into(), server: "files".into(), uri: "a:b".into(), content: None };
+        let html = Owner::new().with(|| page.draw().body.to_html());
+        assert!(html.contains("formaction=\"/forms/insert/view\""), "{html}");
     }
 }

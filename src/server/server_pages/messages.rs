@@ -103,6 +103,11 @@ pub fn keeps_prompt(branch: &str) -> String {
     message!("Branch “{branch}” keeps the prompt it started with", "分支“{branch}”沿用开始时的提示词")
 }
 
+pub fn keeps_instructions(branch: &str) -> String {
+    let branch = branch_name(branch);
+    message!("Instructions of tool servers that branch “{branch}” sends", "分支“{branch}”发送的工具服务器使用说明")
+}
+
 pub fn about_parameters(model: &str) -> String {
     let hint = parameters_hint();
     message!("{hint} Limits shown are for {model}.", "{hint}以下范围适用于 {model}。")

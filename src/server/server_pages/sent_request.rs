@@ -6,6 +6,7 @@ pub(super) mod request_parts;
 mod token_breakdown;
 
 use leptos::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::messages::{self, sent_request as texts};
 use super::turns::turn_address;
@@ -18,6 +19,7 @@ use crate::ui::locale::join_list;
 use crate::ui::messages::amounts;
 use crate::ui::messages::stored_codes::{not_sent_sentences, notice_sentence};
 use crate::ui::messages::usage;
+use turnleaf_platform::hex::hex;
 use turnleaf_service::turns::generations::{Generation, SentRequests};
 
 /// The page of one reply.
@@ -80,12 +82,14 @@ impl SentRequestPage<'_> {
     /// Renders the instructions of tool servers. The branch may have others by now, which are not shown.
     fn instructions(&self, manifest: &RequestManifest) -> Option<AnyView> {
         let row = |sent: &SentInstructions| {
-            let known = self.sent.frozen.instructions.iter().find(|known| {
-                known.server == sent.server && SentInstructions::new(known).approx_tokens == sent.approx_tokens
-            });
-            let text = known.map(|known| {
-                view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(&known.text)}</pre> }
-            });
+            let known = &self.sent.frozen.instructions;
+            let known = known.iter().find(|known| sent.is_of(known, &hex(Sha256::digest(&known.text))));
+            let text = match known {
+                Some(known) => {
+                    view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(&known.text)}</pre> }
+                }
+                None => view! { <p class="hint">{texts::instructions_unknown()}</p> },
+            };
             view! {
                 <li>
                     <strong><bdi>{sent.name.clone()}</bdi></strong>" "

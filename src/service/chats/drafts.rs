@@ -73,23 +73,36 @@ impl Service {
         self.change_attached(owner, chat, leave_out).await.map(drop)
     }
 
-    /// Changes the attachments of a draft and returns its revision. Uses optimistic concurrency: when another request
-    /// stored the draft in between, the change is applied to the new state instead of overwriting it.
+    /// Changes the attachments of a draft as [`Self::change_draft`] does.
     async fn change_attached(
         &self,
         owner: UserId,
         chat: Option<ChatId>,
         change: impl Fn(&mut Vec<Attachment>),
     ) -> Result<i64, ServiceError> {
+        let change = |draft: &mut Draft| {
+            let attached = draft.attachments.get_or_insert_default();
+            let before = attached.clone();
+            change(attached);
+            *attached != before
+        };
+        self.change_draft(owner, chat, change).await
+    }
+
+    /// Changes a draft and returns its revision. `change` returns whether it changed anything, and is repeated on the
+    /// new state when another request stored the draft in between (optimistic concurrency).
+    pub(crate) async fn change_draft(
+        &self,
+        owner: UserId,
+        chat: Option<ChatId>,
+        change: impl Fn(&mut Draft) -> bool,
+    ) -> Result<i64, ServiceError> {
         if let Some(chat) = chat {
             self.chat(owner, chat).await?;
         }
         for _ in 0..TRIES {
             let mut draft = self.draft(owner, chat).await?.unwrap_or_default();
-            let attached = draft.attachments.get_or_insert_default();
-            let before = attached.clone();
-            change(attached);
-            if *attached == before {
+            if !change(&mut draft) {
                 return Ok(draft.rev);
             }
             check(&draft)?;

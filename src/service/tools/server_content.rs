@@ -8,14 +8,11 @@ use crate::coded_sentence::CodedSentence;
 use crate::turns::messages::MessageBlock;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, file_name, limits};
+use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, file_name, limits, url_encoding};
 use turnleaf_store::drafts::Draft;
 use turnleaf_tools::mcp::catalog::{PromptArgument, PromptEntry, ResourceEntry, ServerCatalog};
 
 pub use turnleaf_tools::mcp::catalog::ResourceContent;
-
-/// Longest address of a resource, in bytes.
-const URI_BYTES: usize = 2000;
 
 /// What a tool server offers to insert into a message. All of its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -27,7 +24,7 @@ pub struct ServerCatalogView {
     /// Resources whose address has parameters, such as `file:///{path}`.
     pub templates: Vec<ServerResourceView>,
     pub prompts: Vec<ServerPromptView>,
-    /// Why its offer is unknown.
+    /// Why its offer, or a part of it, is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<CodedSentence>,
 }
@@ -83,7 +80,7 @@ impl Service {
         let named = self.tools().offerings(owner).await?.into_iter().map(|offering| (offering.server, offering.name));
         let catalogs = named.map(|(server, name)| async move {
             let key = self.tools().server_key(owner, &server);
-            // A page waits for this; a slower server is shown at the next look.
+            // A page waits for this; the listing of a slower server goes on, and is shown at the next look.
             let listed = tokio::time::timeout(limits::CONNECT, self.tools().servers().catalog(&key)).await;
             let listed = listed.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()));
             catalog_view(server, name, listed.as_deref().map_err(Clone::clone))
@@ -112,7 +109,10 @@ impl Service {
         server: &str,
         uri: &str,
     ) -> Result<ResourceContent, ServiceError> {
-        if uri.is_empty() || uri.len() > URI_BYTES || uri.contains(char::is_control) {
+        if uri.len() > limits::RESOURCE_URI_BYTES {
+            return Err(InvalidField::too_long("uri", limits::RESOURCE_URI_BYTES).into());
+        }
+        if uri.is_empty() || uri.contains(char::is_control) {
             return Err(InvalidField::new("uri", MessageCode::NotAUrl).into());
         }
         self.enabled_server_name(owner, server).await?;
@@ -177,7 +177,11 @@ impl Service {
         arguments: Map<String, Value>,
     ) -> Result<String, ServiceError> {
         let catalog = self.server_catalog(owner, server).await?;
-        let known = catalog.prompts.iter().find(|known| known.name == prompt).ok_or(ServiceError::NotFound)?;
+        let known = catalog.prompts.iter().find(|known| known.name == prompt);
+        let known = known.ok_or_else(|| match &catalog.problem {
+            Some(problem) => unavailable(problem.message()),
+            None => ServiceError::NotFound,
+        })?;
         let arguments = checked_arguments(known, arguments)?;
         let key = self.tools().server_key(owner, server);
         self.tools().servers().prompt_text(&key, prompt, arguments).await.map_err(unavailable)
@@ -195,10 +199,12 @@ impl Service {
         arguments: Map<String, Value>,
     ) -> Result<i64, ServiceError> {
         let text = self.server_prompt(owner, prompt, arguments).await?;
-        let draft = self.draft(owner, chat).await?.unwrap_or_default();
-        let between = if draft.text.trim().is_empty() { "" } else { "\n\n" };
-        let text = format!("{}{between}{text}", draft.text.trim_end());
-        self.save_draft(owner, chat, Draft { text, ..draft }).await
+        let append = |draft: &mut Draft| {
+            let between = if draft.text.trim().is_empty() { "" } else { "\n\n" };
+            draft.text = format!("{}{between}{text}", draft.text.trim_end());
+            !text.is_empty()
+        };
+        self.change_draft(owner, chat, append).await
     }
 
     async fn enabled_server_name(&self, owner: UserId, server: &str) -> Result<String, ServiceError> {
@@ -211,7 +217,7 @@ impl Service {
 fn catalog_view(server: String, name: String, listed: Result<&ServerCatalog, CodedMessage>) -> ServerCatalogView {
     let empty = ServerCatalog::default();
     let (catalog, problem) = match listed {
-        Ok(catalog) => (catalog, None),
+        Ok(catalog) => (catalog, catalog.problem.clone().map(CodedSentence::new)),
         Err(problem) => (&empty, Some(CodedSentence::new(problem))),
     };
     ServerCatalogView {
@@ -255,7 +261,7 @@ fn checked_arguments(prompt: &ServerPromptView, given: Map<String, Value>) -> Re
 fn resource_name(uri: &str, content: &ResourceContent) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
     let last = path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-    let name = file_name::sanitize(last).unwrap_or_else(|_| file_name::UNNAMED.to_owned());
+    let name = file_name::sanitize(&url_encoding::decode(last)).unwrap_or_else(|_| file_name::UNNAMED.to_owned());
     if name.contains('.') || !content.is_text {
         return name;
     }
@@ -285,6 +291,8 @@ mod tests {
             ("db://people", text(Some("text/csv")), "people.csv"),
             ("db://people/?x=1", text(Some("application/json; charset=utf-8")), "people.json"),
             ("note:7", text(None), "7.txt"),
+            ("file:///My%20notes%2F..%2F.secret%00.md", text(None), "unnamed.txt"),
+            ("file:///My%20n%C3%B6tes.md", text(None), "My nötes.md"),
             ("x://", text(None), "unnamed.txt"),
             ("img://logo", ResourceContent { is_text: false, ..text(Some("image/png")) }, "logo"),
         ] {

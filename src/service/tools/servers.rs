@@ -218,7 +218,8 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         if effects.has_moved {
-            forget(&mut tx, owner, id).await?;
+            revoke_policies(&mut tx, owner, id).await?;
+            tool_listings::clear(&mut tx, owner, id).await?;
         }
         tx.commit().await?;
         Ok((row, effects.notices))
@@ -320,7 +321,11 @@ impl Service {
 
 /// Deletes the policies and the listing of a server's tools.
 async fn forget(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
-    tool_policies::delete_of_server(tx, owner, server).await?;
-    server_policies::delete(tx, owner, server).await?;
+    revoke_policies(tx, owner, server).await?;
     tool_listings::delete(tx, owner, server).await
+}
+
+async fn revoke_policies(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
+    tool_policies::delete_of_server(tx, owner, server).await?;
+    server_policies::delete(tx, owner, server).await
 }

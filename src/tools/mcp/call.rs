@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ use crate::result::{CallOutcome, CallResult, text_result};
 use crate::toolbox::RunningCall;
 use turnleaf_domain::UserId;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::{ELICITATION_ROUNDS, SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use turnleaf_domain::limits::{ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
 
 /// Starts a call for a person. Dropping the returned handle cancels it.
@@ -38,7 +38,15 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
     let limit = server.config.total.unwrap_or(TOOL_TIME);
-    let call = McpCall { server, owner, progress_sender, questions, stop: stop.clone(), pending: Mutex::default() };
+    let call = McpCall {
+        server,
+        owner,
+        progress_sender,
+        questions,
+        stop: stop.clone(),
+        pending: Mutex::default(),
+        slot: Mutex::default(),
+    };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
@@ -56,6 +64,8 @@ struct McpCall {
     stop: CancellationToken,
     /// The request that is not answered yet.
     pending: Mutex<Option<RequestId>>,
+    /// The permit of the connection. A call without one has an open question, or had one and waits for its turn.
+    slot: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// The end of a call, before it becomes a result.
@@ -90,10 +100,11 @@ impl McpCall {
             () = sleep_until(began + total) => None,
             slot = connection.slots.clone().acquire_owned() => slot.ok(),
         };
-        let Some(_slot) = slot else {
+        if slot.is_none() {
             let _ = done.send(result_of(late()));
             return;
-        };
+        }
+        self.set_slot(slot);
         let _registered = connection.listener.calls.register(self.owner, self.questions.clone());
         let params = CallToolRequestParams::new(tool).with_arguments(arguments);
         let left = total.saturating_sub(began.elapsed());
@@ -120,10 +131,13 @@ impl McpCall {
                 CallEnd::NeedsInput(input) => input,
                 end => return end,
             };
+            // The user may take any time, in which other calls run.
+            self.set_slot(None);
             params = match input.collect(&self.questions, params).await {
                 Ok(params) => params,
                 Err(reason) => return CallEnd::Answered(text_result(CallOutcome::Failed, &reason)),
             };
+            self.set_slot(connection.slots.clone().acquire_owned().await.ok());
         }
         CallEnd::Answered(text_result(CallOutcome::Failed, "the server asked for input too often"))
     }
@@ -145,12 +159,21 @@ impl McpCall {
         end
     }
 
+    fn set_slot(&self, slot: Option<OwnedSemaphorePermit>) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = slot;
+    }
+
+    fn has_slot(&self) -> bool {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn take_pending(&self) -> Option<RequestId> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Waits for the answer while the server shows signs of life; progress and log lines reset the idle timeout. While
-    /// a question is open, it is the user's turn, and the server may be silent.
+    /// a question is open, it is the user's turn, the server may be silent, and other calls may run: the permit is
+    /// given back, and taken again as soon as one is free.
     async fn answer(
         &self,
         connection: &McpConnection,
@@ -162,11 +185,14 @@ impl McpCall {
         let mut furthest = f64::NEG_INFINITY;
         let (mut tail, mut latest) = (ProgressTail::default(), None::<ToolProgress>);
         // Log lines name no call, so they count for this call only if no other call runs.
-        let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
+        let is_alone = || connection.listener.calls.is_single();
         let mut silent_until = Instant::now() + idle;
         let mut open = self.questions.subscribe_open();
         loop {
             let is_asking = *open.borrow_and_update() > 0;
+            if is_asking {
+                self.set_slot(None);
+            }
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => {
@@ -195,6 +221,9 @@ impl McpCall {
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 _ = open.changed() => silent_until = Instant::now() + idle,
+                slot = connection.slots.clone().acquire_owned(), if !is_asking && !self.has_slot() => {
+                    self.set_slot(slot.ok());
+                }
                 () = sleep_until(silent_until), if !is_asking => {
                     return CallEnd::TimedOut(format!("the tool sent nothing for {} s", idle.as_secs_f32()));
                 }

@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 use super::{error_messages, sanitizer};
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
-    SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
+    RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES,
+    UPLOAD_BYTES,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
-/// Longest name or title, and longest address of a resource, in bytes.
+/// Longest name or title, in bytes.
 const NAME_BYTES: usize = 200;
-const URI_BYTES: usize = 2000;
 /// Page limit of one list.
 const PAGES: usize = 64;
 
@@ -34,6 +34,8 @@ pub struct ServerCatalog {
     /// Addresses with parameters, such as `file:///{path}`.
     pub templates: Vec<ResourceEntry>,
     pub prompts: Vec<PromptEntry>,
+    /// Why one of the lists is missing, as a part of a sentence.
+    pub problem: Option<CodedMessage>,
 }
 
 /// A resource, or a template of resources.
@@ -105,15 +107,39 @@ impl CatalogList {
     }
 }
 
-/// Lists everything that the server offers.
+/// Lists everything that the server says it offers. A list that fails does not hide the others.
 ///
 /// # Errors
-/// The reason why there is no list, as a part of a sentence.
+/// The reason why there is no list at all, as a part of a sentence.
 pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<ServerCatalog, CodedMessage> {
-    let resources = entries(peer, secrets, CatalogList::Resources).await?;
-    let templates = entries(peer, secrets, CatalogList::Templates).await?;
-    let prompts = entries(peer, secrets, CatalogList::Prompts).await?;
+    let info = peer.peer_info();
+    let capabilities = info.as_ref().map(|server| &server.capabilities);
+    // Some servers do not answer methods that they do not have.
+    let has_resources = capabilities.is_some_and(|known| known.resources.is_some());
+    let has_prompts = capabilities.is_some_and(|known| known.prompts.is_some());
+    let lists = [
+        (CatalogList::Resources, has_resources),
+        (CatalogList::Templates, has_resources),
+        (CatalogList::Prompts, has_prompts),
+    ];
+    let (mut listed, mut problem, mut is_any_listed) = (Vec::new(), None, false);
+    for (list, is_offered) in lists {
+        let found = match is_offered {
+            true => entries(peer, secrets, list).await,
+            false => Ok(Vec::new()),
+        };
+        is_any_listed |= is_offered && found.is_ok();
+        listed.push(found.unwrap_or_else(|reason| {
+            problem.get_or_insert(reason);
+            Vec::new()
+        }));
+    }
+    if let Some(problem) = problem.take_if(|_| !is_any_listed) {
+        return Err(problem);
+    }
+    let [resources, templates, prompts] = <[Vec<Value>; 3]>::try_from(listed).unwrap_or_default();
     Ok(ServerCatalog {
+        problem,
         resources: resources.iter().filter_map(|entry| resource_entry(entry, "uri", secrets)).collect(),
         templates: templates.iter().filter_map(|entry| resource_entry(entry, "uriTemplate", secrets)).collect(),
         prompts: prompts.iter().filter_map(|entry| prompt_entry(entry, secrets)).collect(),
@@ -152,14 +178,14 @@ fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
 /// Reads a resource; one whose address cannot be shown is left out.
 fn resource_entry(entry: &Value, address: &str, secrets: &SecretSet) -> Option<ResourceEntry> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-    let line = |key: &str| sanitizer::clean_line(text(key), secrets, NAME_BYTES);
+    let line = |key: &str| sanitizer::visible_clean_line(text(key), secrets, NAME_BYTES);
     let uri = text(address);
     let title = [line("title"), line("name")].into_iter().find(|title| !title.is_empty());
     let mime = Some(line("mimeType")).filter(|mime| !mime.is_empty());
-    is_plain(uri, URI_BYTES, secrets).then(|| ResourceEntry {
+    is_plain(uri, RESOURCE_URI_BYTES, secrets).then(|| ResourceEntry {
         uri: uri.to_owned(),
         title: title.unwrap_or_else(|| uri.to_owned()),
-        description: sanitizer::clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES),
+        description: sanitizer::visible_clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES),
         mime,
     })
 }
@@ -179,8 +205,8 @@ fn prompt_entry(entry: &Value, secrets: &SecretSet) -> Option<PromptEntry> {
 fn named(entry: &Value, secrets: &SecretSet) -> Option<(String, String, String)> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name").to_owned();
-    let title = sanitizer::clean_line(text("title"), secrets, NAME_BYTES);
-    let description = sanitizer::clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES);
+    let title = sanitizer::visible_clean_line(text("title"), secrets, NAME_BYTES);
+    let description = sanitizer::visible_clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES);
     let title = if title.is_empty() { name.clone() } else { title };
     is_plain(&name, NAME_BYTES, secrets).then_some((name, title, description))
 }
@@ -279,9 +305,9 @@ mod tests {
             assert_eq!(resource_entry(&json!({ "uri": uri, "name": "A" }), "uri", &secrets()), None, "{uri:?}");
         }
         let prompt =
-            json!({ "name": "review", "title": "Review", "arguments": [{ "name": "code", "required": true }] });
+            json!({ "name": "review", "title": "Re\u{202e}view", "arguments": [{ "name": "code", "required": true }] });
         let found = prompt_entry(&prompt, &secrets()).unwrap();
-        assert_eq!((found.title.as_str(), found.arguments[0].is_required), ("Review", true));
+        assert_eq!((found.title.as_str(), found.arguments[0].is_required), ("Re[U+202E]view", true));
         let unusable = json!({ "name": "x", "arguments": [{ "name": "" }] });
         assert_eq!(prompt_entry(&unusable, &secrets()), None, "an argument that cannot be given");
     }

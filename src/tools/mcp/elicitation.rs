@@ -11,11 +11,12 @@ use super::json_repair::FIELD_ORDER;
 use super::sanitizer;
 use crate::question::QuestionSender;
 use turnleaf_domain::UserId;
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::elicitation::{
     ElicitationAnswer, ElicitationField, ElicitationPage, ElicitationRequest, parse_fields,
 };
 use turnleaf_domain::hidden_text::count_hidden_characters;
-use turnleaf_domain::limits::{ELICITATION_LABEL_BYTES, ELICITATION_MESSAGE_BYTES};
+use turnleaf_domain::limits::{ELICITATION_BYTES, ELICITATION_LABEL_BYTES, ELICITATION_MESSAGE_BYTES};
 use turnleaf_providers::redaction::SecretSet;
 
 /// Longest address that a question may name, in bytes.
@@ -57,6 +58,11 @@ impl RunningCalls {
         calls.iter().all(|call| call.owner == newest.owner).then(|| newest.questions.clone())
     }
 
+    /// Returns whether only one call runs.
+    pub fn is_single(&self) -> bool {
+        self.lock().len() == 1
+    }
+
     /// Reports to all calls that the user finished on the page of a question.
     pub fn complete(&self, elicitation_id: &str) {
         self.lock().iter().for_each(|call| call.questions.complete(elicitation_id));
@@ -85,11 +91,11 @@ pub fn read_request(
 ) -> Result<ElicitationRequest, String> {
     let as_sent = |message: &str| ElicitationRequest {
         server: server.to_owned(),
-        message: sanitizer::clean_text(message, secrets, ELICITATION_MESSAGE_BYTES),
+        message: sanitizer::visible_clean_text(message, secrets, ELICITATION_MESSAGE_BYTES),
         fields: Vec::new(),
         page: None,
     };
-    match params {
+    let request = match params {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, meta: own_meta } => {
             let schema = serde_json::to_value(requested_schema).map_err(|error| error.to_string())?;
             let own_meta = serde_json::to_value(own_meta).unwrap_or_default();
@@ -97,14 +103,24 @@ pub fn read_request(
             let order: Vec<String> = order.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
             let mut fields = parse_fields(&schema, &order)?;
             fields.iter_mut().try_for_each(|field| clean_field(field, secrets))?;
-            Ok(ElicitationRequest { fields, ..as_sent(message) })
+            ElicitationRequest { fields, ..as_sent(message) }
         }
         ElicitRequestParams::UrlElicitationParams { message, url, elicitation_id, .. } => {
             let page = Some(read_page(url, elicitation_id, secrets)?);
-            Ok(ElicitationRequest { page, ..as_sent(message) })
+            ElicitationRequest { page, ..as_sent(message) }
         }
-        _ => Err("this kind of elicitation is not supported".into()),
+        _ => return Err("this kind of elicitation is not supported".into()),
+    };
+    let size = serde_json::to_vec(&request).map_err(|error| error.to_string())?.len();
+    if size > ELICITATION_BYTES {
+        return Err(format!("the form is larger than {}", ByteSize::from_usize(ELICITATION_BYTES)));
     }
+    Ok(request)
+}
+
+/// Returns the server's id of a question as it is compared.
+pub fn clean_id(id: &str, secrets: &SecretSet) -> String {
+    sanitizer::clean_line(id, secrets, ID_BYTES)
 }
 
 /// Reads the address of a question of the URL mode.
@@ -124,7 +140,7 @@ pub fn read_page(url: &str, elicitation_id: &str, secrets: &SecretSet) -> Result
     if url.len() > URL_BYTES || secrets.has_match_in(url.as_bytes()) {
         return Err("the url is too long, or contains a credential of this server".into());
     }
-    let elicitation_id = sanitizer::clean_line(elicitation_id, secrets, ID_BYTES);
+    let elicitation_id = clean_id(elicitation_id, secrets);
     Ok(ElicitationPage { url, host, elicitation_id })
 }
 
@@ -136,7 +152,7 @@ fn clean_field(field: &mut ElicitationField, secrets: &SecretSet) -> Result<(), 
             && count_hidden_characters(text) == 0
             && !secrets.has_match_in(text.as_bytes())
     };
-    let line = |text: &str| sanitizer::clean_line(text, secrets, ELICITATION_LABEL_BYTES);
+    let line = |text: &str| sanitizer::visible_clean_line(text, secrets, ELICITATION_LABEL_BYTES);
     if field.name.is_empty() || !is_clean(&field.name) {
         return Err(format!("the name of the field “{}” cannot be shown", line(&field.name)));
     }
@@ -148,7 +164,8 @@ fn clean_field(field: &mut ElicitationField, secrets: &SecretSet) -> Result<(), 
         option.title = line(&option.title);
     }
     if let Some(Value::String(text)) = &field.default
-        && sanitizer::clean_text(text, secrets, ELICITATION_MESSAGE_BYTES) != *text
+        && (count_hidden_characters(text) > 0
+            || sanitizer::clean_text(text, secrets, ELICITATION_MESSAGE_BYTES) != *text)
     {
         field.default = None;
     }
@@ -216,15 +233,30 @@ mod tests {
     }
 
     #[test]
+    fn hidden_characters_are_shown_and_large_forms_are_refused() {
+        let schema = json!({ "type": "object", "properties": {
+            "a": { "type": "string", "title": "a\u{202e}b", "default": "x\u{200b}y" },
+            "b": { "type": "string", "oneOf": [{ "const": "1", "title": "o\u{200b}ne" }] },
+        } });
+        let asked = read(json!({ "message": "Go\u{202e}?", "requestedSchema": schema })).expect("it can be shown");
+        assert_eq!((asked.message.as_str(), asked.fields[0].title.as_str()), ("Go[U+202E]?", "a[U+202E]b"));
+        assert_eq!((&asked.fields[0].default, asked.fields[1].options[0].title.as_str()), (&None, "o[U+200B]ne"));
+        let options: Vec<String> = (0..200).map(|at| format!("{at}{}", "x".repeat(490))).collect();
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "enum": options } } });
+        let refused = read(json!({ "message": "Which?", "requestedSchema": schema })).unwrap_err();
+        assert!(refused.contains("64 KiB"), "{refused}");
+    }
+
+    #[test]
     fn question_reaches_newest_call_but_never_another_person() {
         let calls = RunningCalls::default();
         assert!(calls.find_asking().is_none());
         let (me, other) = (ids::mint(), ids::mint());
-        let ((first, _a), (second, mut b), (third, _c)) = (question_channel(), question_channel(), question_channel());
+        let ((first, _a), (second, b), (third, _c)) = (question_channel(), question_channel(), question_channel());
         let _first = calls.register(me, first);
         let of_second = calls.register(me, second);
-        calls.find_asking().expect("one person").complete("x");
-        assert!(b.events.try_recv().is_ok(), "it is the newest");
+        let asking = calls.find_asking().expect("one person");
+        assert!(asking.subscribe_open().same_channel(&b.open), "it is the newest");
         let of_third = calls.register(other, third);
         assert!(calls.find_asking().is_none());
         drop(of_third);

@@ -185,8 +185,7 @@ impl ClientHandler for McpListener {
     async fn on_custom_notification(&self, notification: CustomNotification, _: NotificationContext<RoleClient>) {
         let id = notification.params.as_ref().and_then(|params| params.get("elicitationId")).and_then(Value::as_str);
         if let Some(id) = id.filter(|_| notification.method == ELICITATION_COMPLETE) {
-            let id = sanitizer::clean_line(id, &self.secrets, LINE_BYTES);
-            self.calls.complete(&id);
+            self.calls.complete(&elicitation::clean_id(id, &self.secrets));
         }
     }
 }

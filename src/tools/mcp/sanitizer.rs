@@ -2,6 +2,7 @@
 //! credentials of its server, and bounds the length. A text of megabytes is cut before it is cleaned, because
 //! messages are read concurrently with everything else; a partial credential at the cut is removed, too.
 
+use turnleaf_domain::hidden_text::visible_text;
 use turnleaf_providers::redaction::SecretSet;
 
 /// Marks a text that was cut.
@@ -20,6 +21,16 @@ pub fn clean_line(text: &str, secrets: &SecretSet, at_most: usize) -> String {
     let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     line.extend(is_cut.then_some(CUT));
     shorten(line, at_most)
+}
+
+/// Works like [`clean_text`], and writes hidden characters as their codes.
+pub fn visible_clean_text(text: &str, secrets: &SecretSet, at_most: usize) -> String {
+    shorten(visible_text(&clean_text(text, secrets, at_most)), at_most)
+}
+
+/// Works like [`clean_line`], and writes hidden characters as their codes.
+pub fn visible_clean_line(text: &str, secrets: &SecretSet, at_most: usize) -> String {
+    shorten(visible_text(&clean_line(text, secrets, at_most)), at_most)
 }
 
 /// Bytes of the source that are examined for this many bytes of output; terminal escapes and blanks may be most of

@@ -7,7 +7,7 @@ use rmcp::RoleClient;
 use rmcp::service::Peer;
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Semaphore, mpsc, watch};
-use tokio::time::{Duration, timeout};
+use tokio::time::{Duration, Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -102,10 +102,29 @@ pub struct McpConnection {
     pub slots: Arc<Semaphore>,
     /// The pending answers of a program. `None` for HTTP, where dropping the request is enough.
     pub answers: Option<PendingAnswers>,
-    /// The resources and prompts, with the number of list changes before they were listed.
-    pub catalog: Mutex<Option<(u64, Arc<ServerCatalog>)>>,
+    /// The resources and prompts as they were listed last.
+    pub catalog: Mutex<Option<ListedCatalog>>,
     /// How the server exited, once it has.
     pub exit: watch::Receiver<Option<String>>,
+}
+
+/// The outcome of the last listing of resources and prompts.
+pub struct ListedCatalog {
+    /// The number of list changes before it.
+    changes: u64,
+    ended_at: Instant,
+    outcome: Result<Arc<ServerCatalog>, CodedMessage>,
+}
+
+impl ListedCatalog {
+    /// Returns whether this answers a request of this moment: the lists have not changed since, and are young. A
+    /// failure answers only those who waited for it.
+    fn answers(&self, changes: u64, asked_at: Instant) -> bool {
+        match self.outcome {
+            Ok(_) => self.changes == changes && asked_at.duration_since(self.ended_at) < limits::SERVER_CATALOG_AGE,
+            Err(_) => self.ended_at >= asked_at,
+        }
+    }
 }
 
 /// A command to the supervisor.
@@ -204,22 +223,36 @@ impl McpServer {
         found.await.unwrap_or_else(|_| Err("it took too long to start".into()))
     }
 
-    /// Returns the resources and prompts; lists them if they are unknown or have changed.
+    /// Returns the resources and prompts; lists them if they are unknown, have changed or are old. The listing goes on
+    /// when nobody waits for it any more, so that a slow server has an answer at the next request.
     ///
     /// # Errors
     /// The reason why they are unknown, as a part of a sentence.
     pub async fn catalog(&self) -> Result<Arc<ServerCatalog>, CodedMessage> {
         let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        let (server, asked_at) = (self.clone(), Instant::now());
+        let end = self.end.clone();
+        let listing = self.calls.spawn(async move {
+            let listing = server.list_catalog(&connection, asked_at);
+            end.run_until_cancelled(listing).await.unwrap_or_else(|| Err(MessageCode::NoTimelyResponse.into()))
+        });
+        listing.await.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()))
+    }
+
+    async fn list_catalog(
+        &self,
+        connection: &McpConnection,
+        asked_at: Instant,
+    ) -> Result<Arc<ServerCatalog>, CodedMessage> {
         // Concurrent requests wait for one list.
         let mut known = connection.catalog.lock().await;
         let changes = connection.listener.catalog_changes();
-        if let Some((_, catalog)) = known.as_ref().filter(|(at, _)| *at == changes) {
-            return Ok(catalog.clone());
+        if let Some(listed) = known.as_ref().filter(|listed| listed.answers(changes, asked_at)) {
+            return listed.outcome.clone();
         }
-        let listed = self.within_limit(catalog::list(&connection.peer, &self.secrets)).await?;
-        let catalog = Arc::new(listed);
-        *known = Some((changes, catalog.clone()));
-        Ok(catalog)
+        let outcome = self.within_limit(catalog::list(&connection.peer, &self.secrets)).await.map(Arc::new);
+        *known = Some(ListedCatalog { changes, ended_at: Instant::now(), outcome: outcome.clone() });
+        outcome
     }
 
     /// Reads a resource.

@@ -1,7 +1,7 @@
 //! Messages of questions that tool servers ask the user during a call, in both languages.
 
 use crate::domain::elicitation::ElicitationOutcome;
-use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
     send: "Send", "发送";
@@ -11,6 +11,7 @@ define_messages! {
     finished: "I’m done", "我已完成";
     no_choice: "No selection", "未选择";
     optional: "optional", "可选";
+    required: "required", "必填";
     check_answers: "Nothing was sent. Correct the marked field.", "尚未发送。请改正标出的项。";
     opens_outside: "This page is on another site, which can see that you opened it. What you enter there does not become \
         part of this chat.", "此页面位于其他网站，对方能看到你打开了它。你在那里填写的内容不会成为此对话的一部分。";
@@ -58,7 +59,8 @@ pub fn bounds(least: Option<f64>, most: Option<f64>) -> Option<String> {
 /// The bounds of a text.
 pub fn length(least: Option<f64>, most: Option<f64>) -> Option<String> {
     let range = bounds(least, most)?;
-    Some(message!("{range} characters", "{range} 个字符"))
+    let count = most.or(least).unwrap_or_default();
+    Some(plural_message!(count as u64; "{range} character", "{range} characters"; "{range} 个字符"))
 }
 
 /// The host that a page of the URL mode leads to.
@@ -78,5 +80,22 @@ pub fn outcome(outcome: Option<ElicitationOutcome>, is_open: bool) -> &'static s
             localized_word("Completed on the server’s page", "已在服务器的页面上完成")
         }
         Some(ElicitationOutcome::Withdrawn) => localized_word("Withdrawn by the server", "服务器已撤回"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_of_one_is_singular() {
+        for (least, most, expected) in [
+            (Some(1.0), None, "at least 1 character"),
+            (None, Some(1.0), "at most 1 character"),
+            (Some(1.0), Some(3.0), "1 to 3 characters"),
+            (Some(2.0), None, "at least 2 characters"),
+        ] {
+            assert_eq!(length(least, most).as_deref(), Some(expected));
+        }
     }
 }

@@ -134,6 +134,9 @@ impl ElicitationForm<'_> {
         let error = error.map(|error| view! { <p class="problem" id=error_id dir="auto">{error}</p> });
         let optional =
             (!field.is_required).then(|| view! { <span class="hint">{parenthesized(words::optional())}</span> });
+        // A group of tick boxes cannot be marked as required in HTML.
+        let required =
+            field.is_required.then(|| view! { <span class="hint">{parenthesized(words::required())}</span> });
         let label = field.label().to_owned();
         match field.field_type {
             ElicitationFieldType::Boolean => {
@@ -141,7 +144,7 @@ impl ElicitationForm<'_> {
             }
             ElicitationFieldType::Choices => view! {
                 <fieldset class="form-field ask-choices" aria-describedby=input.described.clone()>
-                    <legend dir="auto">{label}{optional}</legend>
+                    <legend dir="auto">{label}{optional}{required}</legend>
                     {hint}
                     {input.choices()}
                     {error}
@@ -194,8 +197,10 @@ impl FieldInput<'_> {
                 </select>
             };
         }
-        let is_long = field.most.is_none_or(|most| most > ONE_LINE_CHARS);
-        if is_text && field.format.is_none() && is_long && self.value().contains('\n') {
+        // Few servers state a maximum, and most of their texts are names: without one, the text itself decides.
+        let is_long = field.most.is_some_and(|most| most > ONE_LINE_CHARS)
+            || self.value().chars().count() as f64 > ONE_LINE_CHARS;
+        if is_text && field.format.is_none() && (is_long || self.value().contains('\n')) {
             return view! {
                 <textarea {..textarea_content(&self.value())} class="field" id=id name=name rows="4" dir="auto"
                     autocomplete="off" aria-describedby=described aria-invalid=is_wrong required=required></textarea>
@@ -223,9 +228,11 @@ impl FieldInput<'_> {
     fn checkbox(&self, label: String) -> AnyView {
         let is_ticked = !self.value().is_empty();
         let (id, name, described) = (self.id.clone(), self.name.clone(), self.described.clone());
+        let is_wrong = self.is_wrong.then_some("true");
         view! {
             <label class="tick">
-                <input type="checkbox" id=id name=name value="1" checked=is_ticked aria-describedby=described/>
+                <input type="checkbox" id=id name=name value="1" checked=is_ticked aria-describedby=described
+                    aria-invalid=is_wrong/>
                 <span dir="auto">{label}</span>
             </label>
         }
@@ -236,7 +243,8 @@ impl FieldInput<'_> {
             let is_ticked = self.values.contains(&option.value);
             view! {
                 <label class="tick">
-                    <input type="checkbox" name=self.name.clone() value=option.value.clone() checked=is_ticked/>
+                    <input type="checkbox" name=self.name.clone() value=option.value.clone() checked=is_ticked
+                        aria-invalid=self.is_wrong.then_some("true")/>
                     <span dir="auto">{option.label().to_owned()}</span>
                 </label>
             }

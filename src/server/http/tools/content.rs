@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId};
+use crate::domain::{ChatId, InvalidField, TurnId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
@@ -19,9 +19,10 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::response::service_problem::refusal_sentence;
-use crate::server::server_pages::insert::{InsertPage, ResourcePage, argument_field};
+use crate::server::server_pages::insert::{InsertPage, ResourcePage, TypedInsert, URI_FIELD, argument_field};
+use crate::ui::locale::coded_messages::{coded_sentence, labelled_sentence};
 use turnleaf_service::ServiceError;
-use turnleaf_service::tools::server_content::ServerCatalogView;
+use turnleaf_service::tools::server_content::{ResourceContent, ServerCatalogView};
 
 /// A resource to store for a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -97,7 +98,8 @@ pub struct InsertQuery {
     chat: Option<ChatId>,
 }
 
-/// `GET /insert`.
+/// `GET /insert`. A link of another site may cause this, too: it lists the resources and prompts of the user's own
+/// servers, at most once a minute, with nothing that the link could choose, and the other site cannot read it.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
@@ -126,7 +128,9 @@ pub struct ResourceQuery {
     turn: Option<TurnId>,
 }
 
-/// `GET /insert/view`: the content of a resource.
+/// `GET /insert/view`: the content of a resource. Reading acts on its server at an address that a link chooses, so only
+/// a link of our own pages reads at once. Otherwise, and over plain HTTP, where browsers do not say where a link comes
+/// from, the page has a button that reads it.
 pub async fn resource_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -134,23 +138,45 @@ pub async fn resource_page(
     headers: HeaderMap,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    // Reading a resource acts on its server, which a link of another site must not cause.
-    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "cross_site", MessageCode::CrossSite));
-    }
     let ResourceQuery { server, uri, chat, turn } = query;
     let chat = match turn {
         Some(turn) => Some(app.service().turn(viewer.0, turn).await?.chat_id),
         None => chat,
     };
-    let read = app.service().server_resource(viewer.0, &server, &uri).await;
-    let content = match read {
-        Ok(content) => Ok(content),
-        Err(error @ ServiceError::Conflict { .. }) => Err(refusal_sentence(&error)),
-        Err(error) => return Err(error.into()),
+    let content = match headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin") {
+        true => Some(read_content(&app, viewer.0, (&server, &uri)).await?),
+        false => None,
     };
     let page = ResourcePage { chat, back: chat_page_path(chat), server, uri, content };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
+}
+
+/// `POST /forms/insert/view`: the content of a resource.
+pub async fn view_resource_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let chat = submitted_chat(&fields)?;
+    let server: String = fields.subject_id("server")?;
+    let uri = fields.text(URI_FIELD).unwrap_or_default();
+    let content = Some(read_content(&app, viewer.0, (&server, &uri)).await?);
+    let page = ResourcePage { chat, back: chat_page_path(chat), server, uri, content };
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
+}
+
+/// Returns the content of a resource, or why its server does not give it.
+async fn read_content(
+    app: &App,
+    viewer: UserId,
+    (server, uri): (&str, &str),
+) -> Result<Result<ResourceContent, String>, Problem> {
+    match app.service().server_resource(viewer, server, uri).await {
+        Ok(content) => Ok(Ok(content)),
+        Err(error @ ServiceError::Conflict { .. }) => Ok(Err(refusal_sentence(&error))),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Returns the chat that a form names.
@@ -167,7 +193,7 @@ pub async fn attach_resource_form(
 ) -> Result<Response, Problem> {
     let chat = submitted_chat(&fields)?;
     let server: String = fields.subject_id("server")?;
-    let uri = fields.text("uri").unwrap_or_default();
+    let uri = fields.text(URI_FIELD).unwrap_or_default();
     match app.service().attach_server_resource(viewer.0, chat, (&server, &uri)).await {
         Ok(_) => Ok(see_other(&chat_page_path(chat))),
         Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
@@ -207,8 +233,33 @@ async fn refuse(
         }
         _ => return Err(error.into()),
     };
-    let typed = (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at)));
-    let typed = (fields.text("server").unwrap_or_default(), fields.text("prompt").unwrap_or_default(), typed.collect());
-    let page = InsertPage { problem: Some(sentence), typed: Some(typed), ..insert_page(app, viewer, chat).await? };
+    let page = insert_page(app, viewer, chat).await?;
+    let arguments = (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at))).collect();
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    let mut typed = TypedInsert {
+        server: text("server"),
+        prompt: text("prompt"),
+        arguments,
+        template: text("template"),
+        uri: text(URI_FIELD),
+        error: None,
+    };
+    let mut problem = sentence;
+    if let ServiceError::Invalid(InvalidField { field, reason }) = &error {
+        let name = field.strip_prefix("arguments/").unwrap_or(field);
+        // People know an argument by its label.
+        if let Some(label) = argument_label(&page.servers, &typed, name) {
+            problem = labelled_sentence(&label, reason);
+        }
+        typed.error = Some((name.to_owned(), coded_sentence(reason)));
+    }
+    let page = InsertPage { problem: Some(problem), typed: Some(typed), ..page };
     Ok(context.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+}
+
+/// Returns the label of an argument of the submitted prompt.
+fn argument_label(servers: &[ServerCatalogView], typed: &TypedInsert, argument: &str) -> Option<String> {
+    let server = servers.iter().find(|known| known.server == typed.server)?;
+    let prompt = server.prompts.iter().find(|known| known.name == typed.prompt)?;
+    prompt.arguments.iter().find(|known| known.name == argument).map(|known| known.title.clone())
 }

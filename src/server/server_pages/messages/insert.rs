@@ -17,6 +17,7 @@ define_messages! {
     insert: "Insert", "插入";
     address: "Address", "地址";
     template_hint: "Replace each part in braces.", "请替换每个花括号中的部分。";
+    not_read_yet: "Opening this asks the server for its content.", "打开此资源时，将向服务器请求其内容。";
     image: "This is an image or another file. Attach it to see it.", "这是图片或其他文件，附加后即可查看。";
 }
 

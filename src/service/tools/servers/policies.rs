@@ -137,7 +137,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let mut tx = self.db().begin().await?;
-        tool_listings::set_offers_instructions(&mut tx, owner, server, offers, self.clock().now()).await?;
+        tool_listings::set_offers_instructions(&mut tx, owner, server, offers).await?;
         tx.commit().await?;
         self.tool_server(owner, server).await
     }

@@ -14,12 +14,15 @@ use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::resolve_lock;
 use turnleaf_domain::plural::counted;
+use turnleaf_domain::server_instructions::fit_instructions;
 use turnleaf_domain::{
     Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, Turn, TurnId, UNKNOWN_MODEL, UserId,
+    limits,
 };
-use turnleaf_interchange::archive::{ChatPart, ReplaceIds, SpooledChat};
+use turnleaf_interchange::archive::{ArchivedBranch, ChatPart, ReplaceIds, SpooledChat};
 use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
+use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_platform::tasks;
 use turnleaf_store::{StoreError, archive, documents};
 
@@ -208,6 +211,7 @@ impl Service {
                         if self.complete_lock(&chat.title, &mut of.branch, report) {
                             completed.insert(of.branch.id);
                         }
+                        check_instructions(&chat.title, of, report);
                     }
                     // Every generation of a branch was sent to its lock (docs/reference/domain.md I3).
                     ChatPart::Generation(call) if unlocked.contains(&call.turn_id) => {
@@ -257,6 +261,27 @@ impl Service {
 fn forget_provider(turn: &mut Turn) {
     turn.provider_used = None;
     turn.blocks.iter_mut().for_each(|block| block.generation_id = None);
+}
+
+/// Bounds the instructions of tool servers that a branch froze, as those of a server are, because later requests send
+/// them.
+fn check_instructions(chat: &str, of: &mut ArchivedBranch, report: &mut ImportReport) {
+    let before = std::mem::take(&mut of.server_instructions);
+    let usable = before.iter().filter(|one| is_tool_server_id(&one.server)).cloned().map(|mut one| {
+        one.text.truncate(one.text.floor_char_boundary(limits::SERVER_INSTRUCTIONS_BYTES));
+        one.text.retain(|c| !c.is_control() || matches!(c, '\n' | '\t'));
+        one.name = one.name.chars().filter(|c| !c.is_control()).take(limits::TITLE_CHARS).collect();
+        one
+    });
+    of.server_instructions = fit_instructions(usable);
+    if of.server_instructions != before {
+        let place = IssueLocation { conversation: chat.to_owned(), ..IssueLocation::default() };
+        let text = format!(
+            "the instructions of tool servers of the branch {:?} were shortened or left out: they are too long, or name no server",
+            of.branch.name
+        );
+        report.add_finding(&ImportIssue { kind: IssueKind::PutRight, location: place, text });
+    }
 }
 
 /// Reports requests and raw responses of branches that had no lock: this server cannot tell to which model they belong.

@@ -34,7 +34,7 @@ impl RequiredInput {
                     let page = elicitation::read_page(text("url"), text("elicitationId"), secrets).ok()?;
                     Some(ElicitationRequest {
                         server: server.to_owned(),
-                        message: sanitizer::clean_text(text("message"), secrets, ELICITATION_MESSAGE_BYTES),
+                        message: sanitizer::visible_clean_text(text("message"), secrets, ELICITATION_MESSAGE_BYTES),
                         fields: Vec::new(),
                         page: Some(page),
                     })
@@ -76,9 +76,14 @@ impl RequiredInput {
                 Ok(params)
             }
             Self::Answers { requests, state } => {
+                // The user is asked nothing if the call cannot be sent again anyway.
+                let readable = |(key, request): (String, Result<ElicitationRequest, String>)| match request {
+                    Ok(request) => Ok((key, request)),
+                    Err(why) => Err(format!("the server asks for something else: {why}")),
+                };
+                let requests = requests.into_iter().map(readable).collect::<Result<Vec<_>, String>>()?;
                 let mut responses = BTreeMap::new();
                 for (key, request) in requests {
-                    let request = request.map_err(|why| format!("the server asks for something else: {why}"))?;
                     let is_form = request.page.is_none();
                     let answer = elicitation::to_result(questions.ask(request).await, is_form);
                     responses
@@ -129,6 +134,24 @@ mod tests {
         for asked in [json!([]), json!([{ "url": "javascript:x" }]), json!("x")] {
             assert!(RequiredInput::from_answer(&url_error(asked), "Forge", &SecretSet::default()).is_none());
         }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_asked_if_one_request_cannot_be_shown() {
+        let form = |kind: &str| {
+            json!({ "method": "elicitation/create", "params": { "mode": "form", "message": "How many?",
+                "requestedSchema": { "type": "object", "properties": { "n": { "type": kind } } } } })
+        };
+        let large = "x".repeat(501);
+        let mut unreadable = form("string");
+        unreadable["params"]["requestedSchema"]["properties"] = json!({ large: { "type": "string" } });
+        let needed =
+            json!({ "resultType": "input_required", "inputRequests": { "a": form("integer"), "b": unreadable } });
+        let needed = serde_json::from_value(needed).expect("a result");
+        let input = RequiredInput::from_answer(&Ok(needed), "Forge", &SecretSet::default()).expect("it asks");
+        let (sender, mut questions) = question_channel();
+        let refused = input.collect(&sender, CallToolRequestParams::new("push")).await;
+        assert!(refused.is_err() && questions.events.try_recv().is_err());
     }
 
     #[tokio::test]

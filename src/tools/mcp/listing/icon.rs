@@ -1,20 +1,19 @@
-//! Icons of tools: only small raster images within the message itself. An image elsewhere would tell its host who looks
-//! at it, and a vector image is a document of its own.
+//! Icons of tools: only small PNG images within the message itself. An image elsewhere would tell its host who looks at
+//! it, and a vector image is a document of its own.
 
 use serde_json::Value;
 
 use turnleaf_providers::base64;
+use turnleaf_providers::pictures::image_size;
 
 /// Longest `data:` URL of one icon, and of all icons of a server, in bytes.
 const ICON_BYTES: usize = 8 << 10;
 pub const ALL_ICONS_BYTES: usize = 256 << 10;
-/// The accepted types with the bytes that their files begin with.
-const TYPES: [(&str, &[u8]); 4] = [
-    ("image/png", b"\x89PNG\r\n\x1a\n"),
-    ("image/jpeg", b"\xff\xd8\xff"),
-    ("image/gif", b"GIF8"),
-    ("image/webp", b"RIFF"),
-];
+/// The largest width and height, in pixels: a small file of another size may take gigabytes to draw.
+const ICON_PIXELS: u32 = 256;
+const PREFIX: &str = "data:image/png;base64,";
+/// The beginning of a PNG file: its signature, and the length and name of its first chunk, which has the size.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
 /// Returns the first icon that can be shown, as `data:` URL.
 pub fn read_icon(icons: Option<&Value>) -> Option<String> {
@@ -23,11 +22,13 @@ pub fn read_icon(icons: Option<&Value>) -> Option<String> {
 }
 
 fn is_shown(src: &str) -> bool {
-    let is_of = |mime: &str, begin: &[u8]| {
-        let data = src.strip_prefix("data:").and_then(|src| src.strip_prefix(mime)?.strip_prefix(";base64,"));
-        data.and_then(base64::decode).is_some_and(|bytes| bytes.starts_with(begin))
-    };
-    src.len() <= ICON_BYTES && TYPES.iter().any(|(mime, begin)| is_of(mime, begin))
+    let data = src.strip_prefix(PREFIX).filter(|_| src.len() <= ICON_BYTES);
+    data.and_then(base64::decode).is_some_and(|bytes| is_small_png(&bytes))
+}
+
+fn is_small_png(bytes: &[u8]) -> bool {
+    let size = image_size(bytes).filter(|_| bytes.starts_with(PNG));
+    size.is_some_and(|(width, height)| width.max(height) <= ICON_PIXELS)
 }
 
 #[cfg(test)]
@@ -37,21 +38,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_small_raster_images_in_message_are_shown() {
+    fn only_small_png_images_in_message_are_shown() {
         let data = |mime: &str, bytes: &[u8]| {
             let mut text = Vec::new();
             base64::encode_into(bytes, &mut text);
             format!("data:{mime};base64,{}", String::from_utf8(text).expect("base64 is text"))
         };
-        let png = data("image/png", b"\x89PNG\r\n\x1a\n12345");
+        let sized = |width: u32, height: u32| [PNG, &width.to_be_bytes(), &height.to_be_bytes(), &[8, 6]].concat();
+        let png = data("image/png", &sized(256, 1));
         for (src, is_shown) in [
             (png.clone(), true),
             (data("image/svg+xml", b"<svg/>"), false),
             (data("image/png", b"<svg/>"), false),
-            (data("text/html", b"\x89PNG\r\n\x1a\n"), false),
+            (data("text/html", &sized(16, 16)), false),
+            (data("image/png", &sized(257, 16)), false),
+            (data("image/png", &sized(16, 0)), false),
+            (data("image/png", PNG), false),
+            (data("image/webp", b"RIFF1234WEBP"), false),
             ("https://example.org/a.png".to_owned(), false),
             ("data:image/png;base64,%".to_owned(), false),
-            (data("image/png", &[&b"\x89PNG\r\n\x1a\n"[..], &[0; ICON_BYTES]].concat()), false),
+            (data("image/png", &[sized(16, 16), vec![0; ICON_BYTES]].concat()), false),
         ] {
             assert_eq!(read_icon(Some(&json!([{ "src": src }]))).is_some(), is_shown, "{src}");
         }

@@ -55,7 +55,11 @@ impl ServerPrompts {
         }
         spawn_local(async move {
             match api_request::get("/api/tool-catalogs").await {
-                Ok(answer) => drop(self.known.try_set(prompts_from_response(&answer))),
+                Ok(answer) => {
+                    let _ = self.known.try_set(prompts_from_response(&answer));
+                    // A server that did not answer is asked again at the next use of the menu.
+                    let _ = self.is_asked.try_set_value(!has_problem(&answer));
+                }
                 // The next use of the menu asks again.
                 Err(_) => drop(self.is_asked.try_set_value(false)),
             }
@@ -66,6 +70,15 @@ impl ServerPrompts {
     pub fn matching(self, typed: &str) -> Vec<ServerPrompt> {
         self.known.with(|known| matching_prompts(known, typed))
     }
+}
+
+/// Returns whether the offer of a server is unknown.
+fn has_problem(answer: &Value) -> bool {
+    answer
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|server| server.get("problem").is_some_and(|problem| !problem.is_null()))
 }
 
 fn prompts_from_response(answer: &Value) -> Vec<ServerPrompt> {
@@ -111,5 +124,9 @@ mod tests {
         assert_eq!(names("an"), ["plan"]);
         assert_eq!(names("code"), ["review"]);
         assert!(names("").is_empty() && names("x").is_empty());
+        assert!(!has_problem(&answer));
+        assert!(has_problem(
+            &json!([{ "server": "a", "problem": null }, { "server": "b", "problem": { "code": "x" } }])
+        ));
     }
 }
