@@ -103,6 +103,8 @@ ids! {
     ProviderId;
     /// A connected tool server.
     ToolServerId;
+    /// A sign-in to a tool server that has begun.
+    ToolSignInId;
     /// A standing permission for a tool.
     ToolPolicyId;
     /// A rerun: a path whose messages are asked again on another branch.
