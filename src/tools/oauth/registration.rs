@@ -95,7 +95,7 @@ pub fn client_document(url: &str, client_uri: &str, redirect_uri: &str) -> Value
 struct Registered {
     client_id: String,
     client_secret: Option<String>,
-    client_secret_expires_at: Option<f64>,
+    client_secret_expires_at: Option<i64>,
     token_endpoint_auth_method: Option<String>,
 }
 
@@ -147,8 +147,8 @@ fn read_registered(registered: Registered, wanted: &str, redirect_uri: &str) -> 
         _ => return None,
     };
     // 0 means that the secret does not expire.
-    let expires_at = registered.client_secret_expires_at.filter(|at| *at > 0.0);
-    let expires_at = expires_at.and_then(|at| DateTime::from_timestamp(at as i64, 0));
+    let expires_at = registered.client_secret_expires_at.filter(|at| *at > 0);
+    let expires_at = expires_at.and_then(|at| DateTime::from_timestamp(at, 0));
     Some(OAuthClient { id: registered.client_id, secret, auth_method, redirect_uri: redirect_uri.to_owned(), expires_at })
 }
 
