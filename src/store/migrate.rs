@@ -50,6 +50,7 @@ migration_files!(
     "0030_quarantine_owners",
     "0031_packed_pieces",
     "0032_search_queue",
+    "0041_tool_sign_ins",
     "0043_server_policies",
 );
 

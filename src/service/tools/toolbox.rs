@@ -8,6 +8,7 @@ mod library;
 mod listing_storage;
 pub(crate) mod search_engines;
 pub mod selection;
+mod sign_in_wait;
 mod tool_finder;
 pub mod trust;
 
@@ -21,6 +22,7 @@ pub use selection::{LeftOutTool, ToolSelection};
 
 use self::library::ChatLibrary;
 use self::search_engines::SearchEngines;
+use self::sign_in_wait::ScopeRefusals;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
@@ -44,6 +46,7 @@ struct ToolboxInner {
     servers: McpServers,
     configured: RwLock<Arc<Vec<ToolServerConfig>>>,
     search_engines: Arc<SearchEngines>,
+    scope_refusals: ScopeRefusals,
 }
 
 /// All tools of this server. Cheap to clone.
@@ -77,7 +80,8 @@ impl ServiceToolbox {
         let library = Arc::new(ChatLibrary { db: db.clone(), search_engines: search_engines.clone() });
         let built_in = BuiltInTools { library, reader, fetcher, http: HttpClient::default() };
         let configured = RwLock::new(Arc::new(configured));
-        Self(Arc::new(ToolboxInner { db, built_in, servers: McpServers::new(), configured, search_engines }))
+        let (servers, scope_refusals) = (McpServers::new(), ScopeRefusals::default());
+        Self(Arc::new(ToolboxInner { db, built_in, servers, configured, search_engines, scope_refusals }))
     }
 
     /// Sets the configured search engine, which everybody uses.
@@ -253,6 +257,8 @@ fn server_config(server: &ToolServerConfig) -> McpServerConfig {
         start: server.start,
         idle: server.idle,
         total: server.total,
+        // A configured server is shared, so no one's tokens may be used for it.
+        authorization: None,
     }
 }
 
@@ -293,10 +299,15 @@ impl Toolbox for ServiceToolbox {
     }
 
     fn run(&self, call: ToolCall) -> RunningCall {
-        let reader = Arc::clone(&self.0.built_in.reader);
+        let (tools, block) = (self.clone(), call.caller.block);
         let RunningCall { result: outcome, progress, limit } = self.start_call(call);
-        // Images are re-encoded before a result is stored or shown.
-        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress, limit }
+        let result = Box::pin(async move {
+            let outcome = outcome.await;
+            tools.note_scope_refusal(block, outcome.outcome);
+            // Images are re-encoded before a result is stored or shown.
+            redraw_pictures(&*tools.0.built_in.reader, outcome).await
+        });
+        RunningCall { result, progress, limit }
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -15,6 +15,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
 use super::{content, error_messages};
@@ -66,6 +67,10 @@ impl McpCall {
         };
         let connection = match connection {
             Ok(connection) => connection,
+            Err(_) if self.server.config.sign_in_need() == Some(SignInNeed::Token) => {
+                let _ = done.send(self.sign_in_result());
+                return;
+            }
             Err(reason) => {
                 let words = format!("the server “{}” is not connected: {reason}", self.server.config.name);
                 let _ = done.send(text_result(CallOutcome::Unavailable, &words));
@@ -125,7 +130,7 @@ impl McpCall {
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => return CallEnd::Answered(match answer {
-                    Ok(Ok(result)) => content::read_result(result, self.server.secrets.clone()).await,
+                    Ok(Ok(result)) => content::read_result(result, self.server.result_secrets()).await,
                     Ok(Err(error)) => self.failure_result(connection, &error).await,
                     Err(_) => self.failure_result(connection, &ServiceError::TransportClosed).await,
                 }),
@@ -162,6 +167,12 @@ impl McpCall {
         self.progress_sender.send_replace(progress.map(|progress| ToolProgress { tail: tail.lines(), ..progress }));
     }
 
+    /// Returns the result of a call that the server refused to execute until its owner signs in.
+    fn sign_in_result(&self) -> CallResult {
+        let words = format!("the server “{}” needs the user to sign in; the tool was not run", self.server.config.name);
+        text_result(CallOutcome::SignInNeeded, &words)
+    }
+
     async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {
         let is_stream = connection.answers.is_none() && !connection.peer.is_transport_closed();
         if is_stream && matches!(error, ServiceError::TransportClosed) {
@@ -171,6 +182,9 @@ impl McpCall {
                 ByteSize::from_usize(TOOL_LINE_BYTES)
             );
             return text_result(CallOutcome::Crashed, &words);
+        }
+        if error_messages::is_unauthorized(error) && self.server.config.sign_in_need().is_some() {
+            return self.sign_in_result();
         }
         if !error_messages::is_connection_lost(error) {
             let reason = error_messages::request_error(error, &self.server.secrets);

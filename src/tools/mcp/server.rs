@@ -10,6 +10,7 @@ use tokio::time::{Duration, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::authorization::SignInNeed;
 use super::config::McpServerConfig;
 use super::listener::McpListener;
 use super::listing::ToolList;
@@ -66,6 +67,8 @@ pub struct McpServerStatus {
     pub tools: Vec<ToolDescription>,
     /// The tools that it lists and that cannot be used.
     pub unusable: Vec<UnusableTool>,
+    /// Why its owner has to sign in. A server can be ready and refuse single requests.
+    pub sign_in_need: Option<SignInNeed>,
 }
 
 /// Snapshot of a server, published by its supervisor.
@@ -150,6 +153,17 @@ impl McpServer {
             log: self.log.text(),
             tools: current.tools.to_vec(),
             unusable: current.unusable.to_vec(),
+            sign_in_need: self.config.sign_in_need(),
+        }
+    }
+
+    /// Returns the credentials to redact from a result: the configured ones, and the tokens that were sent.
+    pub fn result_secrets(&self) -> SecretSet {
+        match &self.config.authorization {
+            Some(authorization) => {
+                SecretSet::new(self.config.credentials().into_iter().chain(authorization.sent_secrets()))
+            }
+            None => self.secrets.clone(),
         }
     }
 
