@@ -20,6 +20,7 @@ sql! {
     RENEW_TOKENS = "UPDATE tool_tokens SET sealed_tokens = $4, version = version + 1, updated_at = $5 \
         WHERE owner_id = $1 AND server_id = $2 AND version = $3";
     DELETE_TOKENS = "DELETE FROM tool_tokens WHERE owner_id = $1 AND server_id = $2";
+    DELETE_VERSION = "DELETE FROM tool_tokens WHERE owner_id = $1 AND server_id = $2 AND version = $3";
     FIND_CLIENT = "SELECT sealed_client FROM oauth_clients WHERE owner_id = $1 AND server_id = $2 AND issuer = $3";
     PUT_CLIENT = "INSERT INTO oauth_clients (owner_id, server_id, issuer, sealed_client, created_at) \
         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (server_id, issuer) DO UPDATE \
@@ -30,6 +31,7 @@ sql! {
     BEGIN = "INSERT INTO tool_sign_ins (owner_id, server_id, id, state_hash, sealed_request, expires_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (server_id) DO UPDATE SET id = excluded.id, \
         state_hash = excluded.state_hash, sealed_request = excluded.sealed_request, expires_at = excluded.expires_at";
+    IS_BEGUN = "SELECT id FROM tool_sign_ins WHERE owner_id = $1 AND server_id = $2";
     FIND = "SELECT id, server_id, state_hash, sealed_request, expires_at FROM tool_sign_ins \
         WHERE owner_id = $1 AND id = $2 AND expires_at > $3";
     TAKE = "DELETE FROM tool_sign_ins WHERE owner_id = $1 AND state_hash = $2 \
@@ -121,10 +123,16 @@ pub async fn renew_tokens(
     Ok(changed > 0)
 }
 
-/// Deletes the tokens for a server; returns whether there were any.
-pub async fn delete_tokens(tx: &mut Tx, owner: UserId, server: ToolServerId) -> Result<bool, StoreError> {
+/// Deletes tokens that were refused, if they still have this version; returns whether they had.
+pub async fn delete_tokens_of_version(
+    tx: &mut Tx,
+    owner: UserId,
+    server: ToolServerId,
+    version: i64,
+) -> Result<bool, StoreError> {
     let deleted = in_tx!(tx, |conn| {
-        sqlx::query(DELETE_TOKENS).bind(owner.uuid()).bind(server.uuid()).execute(conn).await?.rows_affected()
+        let query = sqlx::query(DELETE_VERSION).bind(owner.uuid()).bind(server.uuid()).bind(version);
+        query.execute(conn).await?.rows_affected()
     });
     Ok(deleted > 0)
 }
@@ -174,6 +182,14 @@ pub async fn begin(tx: &mut Tx, owner: UserId, begun: &StoredSignIn) -> Result<(
         query.execute(conn).await?;
     });
     Ok(())
+}
+
+/// Returns whether a sign-in to a server has begun and was not answered.
+pub async fn is_begun(db: &Db, owner: UserId, server: ToolServerId) -> Result<bool, StoreError> {
+    let id: Option<Uuid> = with_pool!(db, |pool| {
+        sqlx::query_scalar(IS_BEGUN).bind(owner.uuid()).bind(server.uuid()).fetch_optional(pool).await?
+    });
+    Ok(id.is_some())
 }
 
 /// Returns a sign-in that has begun and not expired at `now`.

@@ -1,0 +1,445 @@
+//! The sign-in to a tool server over HTTP (docs/adr/0066-sign-in-to-tool-servers.md): it begins on the page "Tools" or
+//! in a chat, continues at the authorization server, and ends with tokens that only the connection of the same person
+//! to the same server uses. A sign-in that has begun is stored, so that a restart does not lose it.
+
+mod sealing;
+mod server_tokens;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use self::sealing::SignInBinding;
+use self::server_tokens::{ServerTokens, SignInRuntime, TokenTarget};
+use super::headers::ServerSecrets;
+use super::view::ServerSignIn;
+use crate::coded_sentence::CodedSentence;
+use crate::providers::headers::SecretHeaders;
+use crate::{Service, ServiceError};
+use turnleaf_domain::approval::ApprovalRequest;
+use turnleaf_domain::{
+    CodedMessage, InvalidField, MessageCode, ToolServerId, ToolSignInId, TurnId, UserId, limits,
+};
+use turnleaf_platform::{base_url, ids};
+use turnleaf_run::mailbox::RunCommand;
+use turnleaf_store::tool_servers::{self, StoredToolServer};
+use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
+use turnleaf_store::StoreError;
+use turnleaf_tools::mcp::{AccessTokens, McpServerStatus, ServerAuthorization, SignInNeed};
+use turnleaf_tools::oauth::code_flow::{self, PendingSignIn};
+use turnleaf_tools::oauth::metadata::{ServerMetadata, host_name, is_same_resource, is_secure};
+use turnleaf_tools::oauth::registration::{self, OAuthClient};
+
+pub use turnleaf_tools::oauth::code_flow::SignInAnswer;
+
+/// The path to which authorization servers send people back.
+pub const CALLBACK_PATH: &str = "/settings/tools/oauth/callback";
+/// The path of the client ID metadata document, which authorization servers read.
+pub const CLIENT_DOCUMENT_PATH: &str = "/oauth/client.json";
+
+/// The address under which a person uses this server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInOrigin {
+    /// Such as `https://chat.example`.
+    pub origin: String,
+    /// True for the configured public address, which authorization servers may be able to reach.
+    pub is_public: bool,
+}
+
+impl SignInOrigin {
+    fn redirect_uri(&self) -> String {
+        format!("{}{CALLBACK_PATH}", self.origin)
+    }
+
+    /// Returns the address of the client ID metadata document, if authorization servers may be able to read it.
+    fn document_url(&self) -> Option<String> {
+        let can_be_read = self.is_public && self.origin.starts_with("https://");
+        can_be_read.then(|| format!("{}{CLIENT_DOCUMENT_PATH}", self.origin))
+    }
+
+    /// Returns the client ID metadata document.
+    pub fn client_document(&self) -> Option<serde_json::Value> {
+        Some(registration::client_document(&self.document_url()?, &self.origin, &self.redirect_uri()))
+    }
+}
+
+/// What a person confirms before the browser goes to the authorization server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInConfirmation {
+    /// The id and the name of the tool server.
+    pub server: String,
+    pub name: String,
+    /// The host of the address below, with its port.
+    pub host: String,
+    /// Where the browser goes.
+    pub url: String,
+    pub scopes: Vec<String>,
+}
+
+/// The end of a sign-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignInOutcome {
+    /// The person is signed in to this server. They came from this reply, if any.
+    SignedIn { server: String, return_to: Option<TurnId> },
+    /// The reason is in the view of the server; without a server it is that the sign-in has expired.
+    Failed { server: Option<String> },
+}
+
+/// A begun sign-in as it is stored.
+#[derive(Serialize, Deserialize)]
+struct SignInRequest {
+    pending: PendingSignIn,
+    return_to: Option<TurnId>,
+}
+
+/// The reason why a sign-in did not begin or end well.
+enum SignInError {
+    /// The person is told so.
+    Failed(CodedMessage),
+    Store(StoreError),
+}
+
+impl From<CodedMessage> for SignInError {
+    fn from(message: CodedMessage) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<MessageCode> for SignInError {
+    fn from(code: MessageCode) -> Self {
+        Self::Failed(code.into())
+    }
+}
+
+impl From<StoreError> for SignInError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The tokens in use, one set for each server, so that only one request at a time renews them.
+#[derive(Clone, Default)]
+pub struct SignIns(Arc<Mutex<HashMap<ToolServerId, ServerTokens>>>);
+
+impl SignIns {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ToolServerId, ServerTokens>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tokens(&self, runtime: SignInRuntime, row: &StoredToolServer, target: TokenTarget) -> ServerTokens {
+        let mut known = self.lock();
+        let new = || ServerTokens::new(runtime, row.owner_id, row.id, target.clone());
+        let tokens = known.entry(row.id).or_insert_with(new).clone();
+        tokens.set_target(target);
+        tokens
+    }
+
+    fn find(&self, server: ToolServerId) -> Option<ServerTokens> {
+        self.lock().get(&server).cloned()
+    }
+
+    /// Forgets the tokens of a server whose rows were deleted.
+    pub(super) async fn forget(&self, server: ToolServerId) {
+        let removed = self.lock().remove(&server);
+        if let Some(tokens) = removed {
+            tokens.forget().await;
+        }
+    }
+}
+
+impl Service {
+    /// Begins a sign-in: finds the authorization server and identifies this client there. `return_to` is the reply that
+    /// waits for it.
+    ///
+    /// # Errors
+    /// `NotFound`; `server_locked` for a server of the configuration file; `sign_in_failed` with the reason, which the
+    /// view of the server shows too.
+    pub async fn begin_sign_in(
+        &self,
+        owner: UserId,
+        server: &str,
+        origin: &SignInOrigin,
+        return_to: Option<TurnId>,
+    ) -> Result<ToolSignInId, ServiceError> {
+        let row = self.own_tool_server(owner, server).await?;
+        let (url, secrets) = self.reached_by(&row)?;
+        let tokens = self.tokens_of(&row, &url, &secrets.headers);
+        match self.store_begun(&row, (&tokens, secrets), origin, return_to).await {
+            Ok(id) => {
+                tokens.set_failure(None);
+                Ok(id)
+            }
+            Err(SignInError::Store(error)) => Err(error.into()),
+            Err(SignInError::Failed(problem)) => {
+                tokens.set_failure(Some(problem.clone()));
+                Err(ServiceError::conflict("sign_in_failed", problem))
+            }
+        }
+    }
+
+    async fn store_begun(
+        &self,
+        row: &StoredToolServer,
+        (tokens, secrets): (&ServerTokens, ServerSecrets),
+        origin: &SignInOrigin,
+        return_to: Option<TurnId>,
+    ) -> Result<ToolSignInId, SignInError> {
+        if has_authorization(&secrets.headers) {
+            return Err(MessageCode::SignInUsesHeader.into());
+        }
+        if !Url::parse(&origin.origin).is_ok_and(|origin| is_secure(&origin)) {
+            return Err(MessageCode::SignInNeedsHttps.into());
+        }
+        let target = tokens.target();
+        let service = tokens.client().discover(&target.url, tokens.challenge().as_ref()).await?;
+        let client = self.client_of(row, (tokens, &secrets), &service.server, origin).await?;
+        let pending = PendingSignIn::begin(service, client, &tokens.granted_scopes().await);
+        // The address is checked before it is stored.
+        pending.authorization_url()?;
+        let (id, now) = (ids::mint(), self.clock().now());
+        let state_hash = code_flow::state_hash(&pending.state);
+        let request = SignInRequest { pending, return_to };
+        let sealed = SignInBinding::of_request(id, &state_hash).seal(self.sealer(), &request);
+        let expires_at = now + limits::SIGN_IN_KEPT;
+        let begun = StoredSignIn { id, server: row.id, state_hash, sealed, expires_at };
+        let mut tx = self.db().begin().await?;
+        tool_sign_ins::begin(&mut tx, row.owner_id, &begun).await?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// Returns the client for an authorization server: the configured one, the metadata document, or a registered one.
+    async fn client_of(
+        &self,
+        row: &StoredToolServer,
+        (tokens, secrets): (&ServerTokens, &ServerSecrets),
+        server: &ServerMetadata,
+        origin: &SignInOrigin,
+    ) -> Result<OAuthClient, SignInError> {
+        let redirect_uri = origin.redirect_uri();
+        if let Some(id) = &row.settings.oauth_client_id {
+            let secret = secrets.oauth_secret.as_ref().map(ExposeSecret::expose_secret);
+            return Ok(OAuthClient::configured(id, secret, &redirect_uri, server));
+        }
+        if let Some(document) = origin.document_url().filter(|_| server.client_id_metadata_document_supported) {
+            return Ok(OAuthClient::from_document(&document, &redirect_uri));
+        }
+        let (db, now, owner) = (self.db(), self.clock().now(), row.owner_id);
+        let binding = SignInBinding::of_client(row.id, &server.issuer);
+        let stored = tool_sign_ins::find_client(db, owner, row.id, &server.issuer).await?;
+        let stored: Option<OAuthClient> = stored.and_then(|sealed| binding.open(self.sealer(), &sealed).ok());
+        // An authorization server that has lost the client shows an error page and does not answer, so a sign-in after
+        // an unanswered one registers again.
+        let is_unanswered = tool_sign_ins::is_begun(db, owner, row.id).await?;
+        if let Some(client) = stored.filter(|client| client.fits(&redirect_uri, now) && !is_unanswered) {
+            return Ok(client);
+        }
+        let client = tokens.client().register(server, &redirect_uri).await?;
+        let sealed = binding.seal(self.sealer(), &client);
+        let mut tx = db.begin().await?;
+        tool_sign_ins::put_client(&mut tx, owner, row.id, (&server.issuer, &sealed), now).await?;
+        tx.commit().await?;
+        Ok(client)
+    }
+
+    /// Returns what a person confirms of a sign-in that has begun.
+    ///
+    /// # Errors
+    /// `NotFound` for a sign-in that has ended or expired.
+    pub async fn sign_in_confirmation(
+        &self,
+        owner: UserId,
+        id: ToolSignInId,
+    ) -> Result<SignInConfirmation, ServiceError> {
+        let begun = tool_sign_ins::find(self.db(), owner, id, self.clock().now()).await?;
+        let begun = begun.ok_or(ServiceError::NotFound)?;
+        let row = self.row_of(owner, begun.server).await?.ok_or(ServiceError::NotFound)?;
+        let pending = self.open_request(&begun).ok_or(ServiceError::NotFound)?.pending;
+        let url = pending.authorization_url().map_err(|problem| ServiceError::conflict("sign_in_failed", problem))?;
+        let host = host_name(&url);
+        Ok(SignInConfirmation { server: row.slug, name: row.name, host, url: url.into(), scopes: pending.scopes })
+    }
+
+    /// Ends a sign-in with the answer of the authorization server. Each answer is accepted once. Calls that waited for
+    /// the sign-in go on.
+    pub async fn finish_sign_in(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+        let mut tx = self.db().begin().await?;
+        let begun = tool_sign_ins::take(&mut tx, owner, &code_flow::state_hash(&answer.state)).await?;
+        tx.commit().await?;
+        let Some(begun) = begun else { return Ok(SignInOutcome::Failed { server: None }) };
+        let Some(row) = self.row_of(owner, begun.server).await? else {
+            return Ok(SignInOutcome::Failed { server: None });
+        };
+        let (url, secrets) = self.reached_by(&row)?;
+        let tokens = self.tokens_of(&row, &url, &secrets.headers);
+        match self.redeem_answer(&row, &tokens, &begun, &answer).await {
+            Ok(return_to) => {
+                self.continue_signed_in(owner, &row.slug).await;
+                Ok(SignInOutcome::SignedIn { server: row.slug, return_to })
+            }
+            Err(SignInError::Store(error)) => Err(error.into()),
+            Err(SignInError::Failed(problem)) => {
+                tokens.set_failure(Some(problem));
+                Ok(SignInOutcome::Failed { server: Some(row.slug) })
+            }
+        }
+    }
+
+    /// Exchanges the code of an answer for tokens, stores them, and connects the server with them.
+    async fn redeem_answer(
+        &self,
+        row: &StoredToolServer,
+        tokens: &ServerTokens,
+        begun: &StoredSignIn,
+        answer: &SignInAnswer,
+    ) -> Result<Option<TurnId>, SignInError> {
+        let request = self.open_request(begun).filter(|_| self.clock().now() < begun.expires_at);
+        let SignInRequest { pending, return_to } = request.ok_or(MessageCode::SignInExpired)?;
+        let code = pending.checked_code(answer)?;
+        let exchanged = tokens.client().exchange_code(&pending, &code, self.clock().now()).await;
+        let exchanged = match exchanged {
+            Ok(exchanged) => exchanged,
+            Err(problem) => {
+                if problem.code == MessageCode::SignInRefused {
+                    // The client may be what was refused, so the next sign-in registers another one.
+                    let mut tx = self.db().begin().await?;
+                    tool_sign_ins::delete_client(&mut tx, row.owner_id, row.id, &pending.server.issuer).await?;
+                    tx.commit().await?;
+                }
+                return Err(problem.into());
+            }
+        };
+        let _one_at_a_time = self.changing_providers().await;
+        // The server may have been changed or removed since the sign-in began.
+        let row = self.row_of(row.owner_id, row.id).await?.ok_or(MessageCode::SignInExpired)?;
+        let is_same = self.reached_by(&row).is_ok_and(|(url, _)| is_same_resource(&pending.resource, &url));
+        if !is_same {
+            return Err(MessageCode::SignInExpired.into());
+        }
+        tokens.sign_in(exchanged).await?;
+        if let Err(error) = self.publish_tool_server(&row) {
+            tracing::warn!(server = row.slug, %error, "a server could not be started after a sign-in");
+        }
+        Ok(return_to)
+    }
+
+    /// Signs out: forgets the tokens, then revokes them where the authorization server offers that. Returns false if
+    /// it could not be asked, so that they stay valid there until they expire.
+    ///
+    /// # Errors
+    /// `NotFound`, and `server_locked` for a server of the configuration file.
+    pub async fn sign_out(&self, owner: UserId, server: &str) -> Result<bool, ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let row = self.own_tool_server(owner, server).await?;
+        let (url, secrets) = self.reached_by(&row)?;
+        let tokens = self.tokens_of(&row, &url, &secrets.headers);
+        let before = tokens.sign_out().await?;
+        self.publish_tool_server(&row)?;
+        let Some(before) = before else { return Ok(true) };
+        match tokens.client().revoke(&before).await {
+            Ok(()) => Ok(true),
+            Err(problem) => {
+                tracing::warn!(server = row.slug, code = problem.code.code(), "tokens could not be revoked");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Returns the authorization of the connection to a server. `None` where a header authorizes it.
+    pub(super) fn server_authorization(
+        &self,
+        row: &StoredToolServer,
+        url: &Url,
+        headers: &SecretHeaders,
+    ) -> Option<ServerAuthorization> {
+        let is_used = !has_authorization(headers);
+        is_used.then(|| ServerAuthorization::new(Arc::new(self.tokens_of(row, url, headers))))
+    }
+
+    /// Returns the view of the sign-in to a stored server.
+    pub(super) fn sign_in_view(
+        &self,
+        row: &StoredToolServer,
+        status: Option<McpServerStatus>,
+        signed_in: &[ToolServerId],
+    ) -> Option<ServerSignIn> {
+        if row.settings.header_names.iter().any(|name| is_authorization(name)) {
+            return None;
+        }
+        let state = match status.and_then(|status| status.sign_in_need) {
+            Some(SignInNeed::Token) => "needed",
+            Some(SignInNeed::Scope) => "more_needed",
+            None if signed_in.contains(&row.id) => "signed_in",
+            None => "signed_out",
+        };
+        let problem = self.sign_ins().find(row.id).and_then(|tokens| tokens.failure()).map(CodedSentence::new);
+        Some(ServerSignIn { state, problem })
+    }
+
+    /// Forgets the tokens of an owner whose rows were deleted.
+    pub(crate) async fn forget_sign_ins(&self, owner: UserId) {
+        let all: Vec<ServerTokens> = self.sign_ins().lock().values().cloned().collect();
+        for tokens in all.into_iter().filter(|tokens| tokens.owner() == owner) {
+            tokens.forget().await;
+        }
+    }
+
+    /// Lets the calls run that waited for a sign-in to this server.
+    async fn continue_signed_in(&self, owner: UserId, server: &str) {
+        for live in self.supervisor().live_turns_of(owner) {
+            let waits = live.with_turn(|turn| {
+                let mut asked = turn.blocks.iter().filter_map(ApprovalRequest::from_block);
+                asked.any(|ask| ask.server == server && ask.asks_for_sign_in())
+            });
+            if waits {
+                // A reply that has ended meanwhile needs nothing.
+                let _ = live.mailbox().send(RunCommand::SignedIn { server: server.to_owned() }).await;
+            }
+        }
+    }
+
+    fn tokens_of(&self, row: &StoredToolServer, url: &Url, headers: &SecretHeaders) -> ServerTokens {
+        let runtime = SignInRuntime {
+            db: self.db().clone(),
+            sealer: self.sealer().clone(),
+            clock: self.clock().clone(),
+            registry: self.supervisor().shared_registry(),
+            http: self.tools().search_client().clone(),
+        };
+        let target = TokenTarget {
+            url: url.clone(),
+            local_network: row.settings.local_network,
+            has_headers: !headers.is_empty(),
+        };
+        self.sign_ins().tokens(runtime, row, target)
+    }
+
+    /// Returns the address and the secrets of a server.
+    fn reached_by(&self, row: &StoredToolServer) -> Result<(Url, ServerSecrets), ServiceError> {
+        let unreadable = |error| {
+            ServiceError::conflict("headers_unreadable", MessageCode::HeadersUnreadable.with("reason", error))
+        };
+        let secrets = self.sealer().open_secrets(row).map_err(unreadable)?;
+        let url = base_url::parse(secrets.url.as_deref().unwrap_or(&row.url));
+        Ok((url.map_err(|reason| InvalidField::new("url", reason))?, secrets))
+    }
+
+    async fn row_of(&self, owner: UserId, server: ToolServerId) -> Result<Option<StoredToolServer>, StoreError> {
+        Ok(tool_servers::list(self.db(), owner).await?.into_iter().find(|row| row.id == server))
+    }
+
+    fn open_request(&self, begun: &StoredSignIn) -> Option<SignInRequest> {
+        SignInBinding::of_request(begun.id, &begun.state_hash).open(self.sealer(), &begun.sealed).ok()
+    }
+}
+
+fn has_authorization(headers: &SecretHeaders) -> bool {
+    headers.iter().any(|(name, _)| is_authorization(name))
+}
+
+fn is_authorization(name: &str) -> bool {
+    name.eq_ignore_ascii_case("authorization")
+}
