@@ -55,6 +55,8 @@ mod exports;
 mod external_links;
 #[path = "server/failed_pages.rs"]
 mod failed_pages;
+#[path = "server/fake_sign_in.rs"]
+mod fake_sign_in;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
 #[path = "support/fake_provider.rs"]
@@ -162,6 +164,8 @@ mod tool_pictures;
 mod tool_restart;
 #[path = "server/tool_resume.rs"]
 mod tool_resume;
+#[path = "server/tool_sign_in.rs"]
+mod tool_sign_in;
 #[path = "server/tool_search.rs"]
 mod tool_search;
 #[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
