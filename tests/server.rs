@@ -55,10 +55,10 @@ mod exports;
 mod external_links;
 #[path = "server/failed_pages.rs"]
 mod failed_pages;
-#[path = "server/fake_sign_in.rs"]
-mod fake_sign_in;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
+#[path = "server/fake_sign_in.rs"]
+mod fake_sign_in;
 #[path = "support/fake_provider.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -164,10 +164,10 @@ mod tool_pictures;
 mod tool_restart;
 #[path = "server/tool_resume.rs"]
 mod tool_resume;
-#[path = "server/tool_sign_in.rs"]
-mod tool_sign_in;
 #[path = "server/tool_search.rs"]
 mod tool_search;
+#[path = "server/tool_sign_in.rs"]
+mod tool_sign_in;
 #[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
 #[path = "support/fake_toolbox.rs"]
 mod toolbox;

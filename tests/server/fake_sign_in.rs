@@ -151,7 +151,8 @@ async fn register(With(fake): With<FakeSignIn>, Json(client): Json<Value>) -> Re
 async fn authorize(With(fake): With<FakeSignIn>, Query(query): Query<BTreeMap<String, String>>) -> Redirect {
     assert_eq!((&*query["response_type"], &*query["code_challenge_method"]), ("code", "S256"));
     assert_eq!(query["resource"], format!("{}/mcp", fake.origin()));
-    let issuer = if fake.fault == SignInFault::OtherIssuerInAnswer { "https://b.example".into() } else { fake.issuer() };
+    let issuer =
+        if fake.fault == SignInFault::OtherIssuerInAnswer { "https://b.example".into() } else { fake.issuer() };
     let target = format!("{}?state={}&iss={issuer}", query["redirect_uri"], query["state"]);
     if fake.fault == SignInFault::Denies {
         return Redirect::to(&format!("{target}&error=access_denied"));

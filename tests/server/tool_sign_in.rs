@@ -101,10 +101,7 @@ impl SignInTest {
     /// Starts a reply in a chat with all tools of the server, which are allowed.
     async fn reply(&self) -> TurnId {
         let policy = json!({ "policy": "allow" });
-        assert_eq!(
-            self.api.call("PUT", "/api/tool-servers/files/policy", Some(policy)).await.0,
-            StatusCode::OK
-        );
+        assert_eq!(self.api.call("PUT", "/api/tool-servers/files/policy", Some(policy)).await.0, StatusCode::OK);
         let choice = json!({ "tools": { "on": ["files/*"] } });
         let (_, chat) = self.api.call("POST", "/api/chats", Some(choice)).await;
         let path = format!("/api/chats/{}/turns", chat["id"].as_str().unwrap());

@@ -17,9 +17,9 @@ use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_store::server_policies::{self, ServerPolicy};
-use turnleaf_store::{tool_policies, tool_sign_ins};
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
+use turnleaf_store::{tool_policies, tool_sign_ins};
 use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
 

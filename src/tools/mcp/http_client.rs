@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -66,8 +68,7 @@ impl McpHttpClient {
         let mut token = authorization.token().await;
         let mut is_repeated = false;
         loop {
-            let response =
-                self.send_with_token(method.clone(), url, headers, body.clone(), token.as_ref()).await?;
+            let response = self.send_with_token(method.clone(), url, headers, body.clone(), token.as_ref()).await?;
             let Some(refusal) = RequestRefusal::from_response(&response) else { return Ok(response) };
             let is_unauthorized = refusal.need == SignInNeed::Token;
             match authorization.refused(refusal, token, is_repeated).await {

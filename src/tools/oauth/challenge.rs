@@ -113,11 +113,7 @@ mod tests {
 
     fn challenge(resource_metadata: Option<&str>, scope: Option<&str>, error: Option<&str>) -> Option<BearerChallenge> {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Some(BearerChallenge {
-            resource_metadata: owned(resource_metadata),
-            scope: owned(scope),
-            error: owned(error),
-        })
+        Some(BearerChallenge { resource_metadata: owned(resource_metadata), scope: owned(scope), error: owned(error) })
     }
 
     #[test]
@@ -134,10 +130,7 @@ mod tests {
                 r#"Bearer realm="a, b", error="insufficient_scope", scope="files:read files:write""#,
                 challenge(None, Some("files:read files:write"), Some("insufficient_scope")),
             ),
-            (
-                r#"Bearer error = invalid_token , scope = "a b""#,
-                challenge(None, Some("a b"), Some("invalid_token")),
-            ),
+            (r#"Bearer error = invalid_token , scope = "a b""#, challenge(None, Some("a b"), Some("invalid_token"))),
             (r#"Basic realm="x", Bearer scope="a""#, challenge(None, Some("a"), None)),
             (r#"Bearer scope="a", Basic realm="x", scope="b""#, challenge(None, Some("a"), None)),
             (r#"Bearer error_description="say \"no\", really", error="x""#, challenge(None, None, Some("x"))),

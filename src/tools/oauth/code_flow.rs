@@ -98,7 +98,8 @@ impl PendingSignIn {
         if !has_issuer {
             return Err(MessageCode::SignInOtherIssuer.into());
         }
-        let refused = |error: &str| MessageCode::SignInRefused.with("host", self.host()).with("error", error_code(error));
+        let refused =
+            |error: &str| MessageCode::SignInRefused.with("host", self.host()).with("error", error_code(error));
         match (&answer.error, &answer.code) {
             (Some(error), _) if error == "access_denied" => Err(MessageCode::SignInDenied.into()),
             (Some(error), _) => Err(refused(error)),
@@ -198,7 +199,8 @@ mod tests {
             iss: iss.map(str::to_owned),
             error: error.map(str::to_owned),
         };
-        let code = |pending: &PendingSignIn, answer: SignInAnswer| pending.checked_code(&answer).map_err(|why| why.code);
+        let code =
+            |pending: &PendingSignIn, answer: SignInAnswer| pending.checked_code(&answer).map_err(|why| why.code);
         assert_eq!(code(&pending, answer(Some("x"), None, None)), Ok("x".to_owned()));
         assert_eq!(code(&pending, answer(Some("x"), Some("https://a.example/"), None)), Ok("x".to_owned()));
         let other = answer(Some("x"), Some("https://b.example"), None);

@@ -39,11 +39,7 @@ impl SignInClient {
             // Servers of the first specification have no resource metadata; their own origin signs people in.
             let server = self.server_metadata(&origin_issuer(url)).await?;
             let server = server.ok_or(MessageCode::SignInNotOffered)?;
-            return Ok(SignInService {
-                resource: resource_identifier(url),
-                server,
-                scopes: asked.unwrap_or_default(),
-            });
+            return Ok(SignInService { resource: resource_identifier(url), server, scopes: asked.unwrap_or_default() });
         };
         if !is_same_resource(&resource.resource, url) {
             let named: String = resource.resource.chars().filter(|c| !c.is_control()).take(200).collect();

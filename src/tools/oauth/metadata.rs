@@ -240,10 +240,7 @@ mod tests {
         assert_eq!(good.check(&issuer), Ok(()));
         let code = |changed: ServerMetadata| changed.check(&issuer).unwrap_err().code;
         for (changed, expected) in [
-            (
-                ServerMetadata { issuer: "https://b.example".into(), ..good.clone() },
-                MessageCode::SignInIssuerMismatch,
-            ),
+            (ServerMetadata { issuer: "https://b.example".into(), ..good.clone() }, MessageCode::SignInIssuerMismatch),
             (ServerMetadata { issuer: String::new(), ..good.clone() }, MessageCode::SignInIssuerMismatch),
             (
                 ServerMetadata { token_endpoint: "http://a.example/token".into(), ..good.clone() },
@@ -257,10 +254,7 @@ mod tests {
                 ServerMetadata { authorization_endpoint: String::new(), ..good.clone() },
                 MessageCode::SignInMetadataInvalid,
             ),
-            (
-                ServerMetadata { code_challenge_methods_supported: None, ..good.clone() },
-                MessageCode::SignInWithoutPkce,
-            ),
+            (ServerMetadata { code_challenge_methods_supported: None, ..good.clone() }, MessageCode::SignInWithoutPkce),
             (
                 ServerMetadata { code_challenge_methods_supported: Some(vec!["plain".into()]), ..good.clone() },
                 MessageCode::SignInWithoutPkce,

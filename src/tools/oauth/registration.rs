@@ -149,7 +149,13 @@ fn read_registered(registered: Registered, wanted: &str, redirect_uri: &str) -> 
     // 0 means that the secret does not expire.
     let expires_at = registered.client_secret_expires_at.filter(|at| *at > 0);
     let expires_at = expires_at.and_then(|at| DateTime::from_timestamp(at, 0));
-    Some(OAuthClient { id: registered.client_id, secret, auth_method, redirect_uri: redirect_uri.to_owned(), expires_at })
+    Some(OAuthClient {
+        id: registered.client_id,
+        secret,
+        auth_method,
+        redirect_uri: redirect_uri.to_owned(),
+        expires_at,
+    })
 }
 
 #[cfg(test)]

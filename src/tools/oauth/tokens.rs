@@ -208,9 +208,9 @@ fn read_tokens(response: Option<TokenResponse>, known: TokenSet, now: DateTime<U
     }
     let refresh_token = response.refresh_token.filter(|token| is_sendable(token));
     let seconds = response.expires_in.and_then(|value| value.as_f64().or_else(|| value.as_str()?.parse().ok()));
-    let lifetime = seconds.filter(|seconds| (0.0..1e10).contains(seconds)).and_then(|seconds: f64| {
-        TimeDelta::from_std(std::time::Duration::from_secs_f64(seconds)).ok()
-    });
+    let lifetime = seconds
+        .filter(|seconds| (0.0..1e10).contains(seconds))
+        .and_then(|seconds: f64| TimeDelta::from_std(std::time::Duration::from_secs_f64(seconds)).ok());
     Some(TokenSet {
         access_token: response.access_token,
         refresh_token: refresh_token.or(known.refresh_token),

@@ -327,7 +327,9 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::SignInNeeded => "需要登录",
         MessageCode::SignInAgain => "它要求更多权限，需要重新登录",
         MessageCode::SignInNotOffered => "该服务器没有说明在哪里登录。请检查其地址，或为其填写 Authorization 请求头。",
-        MessageCode::SignInUsesHeader => "该服务器设有 Authorization 请求头，因此不使用登录。如需登录，请删除该请求头。",
+        MessageCode::SignInUsesHeader => {
+            "该服务器设有 Authorization 请求头，因此不使用登录。如需登录，请删除该请求头。"
+        }
         MessageCode::SignInNeedsHttps => {
             "登录需要 Turnleaf 的安全地址。请将 TURNLEAF_PUBLIC_URL 设为 https:// 地址，或在本机以 http://localhost 打开 Turnleaf。"
         }

@@ -44,7 +44,9 @@ pub fn state(state: &str) -> &'static str {
     match state {
         "signed_in" => localized_word("Signed in", "已登录"),
         "needed" => localized_word("Sign in to use it", "登录后才能使用"),
-        "more_needed" => localized_word("Signed in, with too few permissions for a call", "已登录，但权限不足以完成某次调用"),
+        "more_needed" => {
+            localized_word("Signed in, with too few permissions for a call", "已登录，但权限不足以完成某次调用")
+        }
         _ => localized_word("Not signed in", "未登录"),
     }
 }

@@ -151,7 +151,9 @@ fn change_oauth_client(
             Err(InvalidField::too_long("oauth_client_secret", limits::SIGN_IN_VALUE_BYTES))
         }
         (Some(secret), Some(_)) => Ok(Some(ServerSecrets { oauth_secret: Some(secret), ..before.clone() })),
-        (None, None) if before.oauth_secret.is_some() => Ok(Some(ServerSecrets { oauth_secret: None, ..before.clone() })),
+        (None, None) if before.oauth_secret.is_some() => {
+            Ok(Some(ServerSecrets { oauth_secret: None, ..before.clone() }))
+        }
         (None, _) => Ok(None),
     }
 }

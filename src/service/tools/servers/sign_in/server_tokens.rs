@@ -219,7 +219,12 @@ impl ServerTokens {
     }
 
     /// Handles a refusal as [`AccessTokens::refused`] describes.
-    async fn token_after(&self, refusal: RequestRefusal, sent: Option<SecretString>, repeated: bool) -> Option<SecretString> {
+    async fn token_after(
+        &self,
+        refusal: RequestRefusal,
+        sent: Option<SecretString>,
+        repeated: bool,
+    ) -> Option<SecretString> {
         let RequestRefusal { need, challenge } = refusal;
         if challenge.is_none() && self.target().has_headers {
             return None;
@@ -261,9 +266,8 @@ impl ServerTokens {
         match self.store_renewed(renewed.as_ref(), version).await {
             Ok(true) => {
                 let is_renewed = renewed.is_some();
-                *cache = renewed.map_or(TokenCache::SignedOut, |renewed| {
-                    TokenCache::SignedIn(Box::new((renewed, version + 1)))
-                });
+                *cache = renewed
+                    .map_or(TokenCache::SignedOut, |renewed| TokenCache::SignedIn(Box::new((renewed, version + 1))));
                 is_renewed
             }
             // Another process renewed them, or the person signed out: the stored ones count.
