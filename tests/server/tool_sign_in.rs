@@ -29,10 +29,23 @@ use crate::test_server::{TestServer, streamed_answer, text_step};
 use crate::tool_call_support::{is_waiting_for_approval, pending_approvals, results, statuses, tool_call_answer};
 
 /// A server with its toolbox, so that tests can call tools without a model.
-struct SignInTest {
-    api: TestApi,
+pub struct SignInTest {
+    pub api: TestApi,
     tools: ServiceToolbox,
+}
+
+/// A test whose tool server follows the specifications except for one fault.
+struct FaultTest {
+    test: SignInTest,
     fake: FakeSignIn,
+}
+
+impl std::ops::Deref for FaultTest {
+    type Target = SignInTest;
+
+    fn deref(&self) -> &SignInTest {
+        &self.test
+    }
 }
 
 fn service_of(house: &TestServer, answers: impl IntoIterator<Item = ScriptedAnswer>) -> (Service, ServiceToolbox) {
@@ -47,42 +60,14 @@ fn service_of(house: &TestServer, answers: impl IntoIterator<Item = ScriptedAnsw
     (Service::new(supervisor, house.owner, sealer).with_tools(tools.clone()), tools)
 }
 
-impl SignInTest {
-    /// Starts everything and connects the server "files".
+impl FaultTest {
     async fn start(fault: SignInFault, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
-        let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-        let (service, tools) = service_of(&house, answers);
-        house.service = service;
-        house.service.load_tools(house.owner).await.unwrap();
-        let (api, fake) = (TestApi::with_server(house), FakeSignIn::start(fault).await);
-        let body = json!({ "name": "Files", "url": format!("{}/mcp", fake.origin()), "local_network": true });
-        assert_eq!(api.call("POST", "/api/tool-servers", Some(body)).await.0, StatusCode::CREATED);
-        let test = Self { api, tools, fake };
-        let _ = test.api.house.service.test_tool_server(test.api.house.owner, "files").await;
-        test
+        let fake = FakeSignIn::start(fault).await;
+        Self { test: SignInTest::connect(&format!("{}/mcp", fake.origin()), answers).await, fake }
     }
 
-    async fn server(&self) -> Value {
-        self.api.call("GET", "/api/tool-servers", None).await.1[0].clone()
-    }
-
-    /// Begins a sign-in, and returns the address that the confirmation links to.
     async fn begin(&self, turn: Option<TurnId>) -> String {
-        let turn = turn.map(|turn| turn.to_string()).unwrap_or_default();
-        let (status, to) = self.api.post_form("/forms/tools/sign-in", &[("id", "files"), ("turn", &turn)]).await;
-        assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
-        let page = self.api.get_page(&to).await;
-        assert!(page.contains(&self.fake.address.to_string()), "{page}");
-        let start = page.find(&format!("href=\"{}/as/authorize", self.fake.origin())).unwrap() + "href=\"".len();
-        let end = page[start..].find('"').unwrap();
-        page[start..start + end].replace("&amp;", "&")
-    }
-
-    async fn open(&self, path: &str) -> String {
-        let request = http::Request::builder().uri(path).header("host", "127.0.0.1:3000");
-        let response = self.api.send(request.body(axum::body::Body::empty()).unwrap()).await;
-        assert_eq!(response.status(), StatusCode::SEE_OTHER, "{path}");
-        response.headers()["location"].to_str().unwrap().to_owned()
+        self.test.begin(&self.fake.origin(), turn).await
     }
 
     /// Signs in as a person who agrees; returns where the callback leads.
@@ -90,8 +75,46 @@ impl SignInTest {
         let callback = self.fake.authorize(&self.begin(turn).await).await;
         self.open(&callback).await
     }
+}
 
-    async fn call(&self) -> CallResult {
+impl SignInTest {
+    /// Starts everything and connects the server "files".
+    pub async fn connect(url: &str, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+        let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+        let (service, tools) = service_of(&house, answers);
+        house.service = service;
+        house.service.load_tools(house.owner).await.unwrap();
+        let api = TestApi::with_server(house);
+        let body = json!({ "name": "Files", "url": url, "local_network": true });
+        assert_eq!(api.call("POST", "/api/tool-servers", Some(body)).await.0, StatusCode::CREATED);
+        let _ = api.house.service.test_tool_server(api.house.owner, "files").await;
+        Self { api, tools }
+    }
+
+    pub async fn server(&self) -> Value {
+        self.api.call("GET", "/api/tool-servers", None).await.1[0].clone()
+    }
+
+    /// Begins a sign-in, and returns the address at `origin` that the confirmation links to.
+    pub async fn begin(&self, origin: &str, turn: Option<TurnId>) -> String {
+        let turn = turn.map(|turn| turn.to_string()).unwrap_or_default();
+        let (status, to) = self.api.post_form("/forms/tools/sign-in", &[("id", "files"), ("turn", &turn)]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
+        let page = self.api.get_page(&to).await;
+        let start = page.find(&format!("href=\"{origin}/")).unwrap_or_else(|| panic!("{page}")) + "href=\"".len();
+        let end = page[start..].find('"').unwrap();
+        page[start..start + end].replace("&amp;", "&")
+    }
+
+    /// Opens a path that redirects; returns where to.
+    pub async fn open(&self, path: &str) -> String {
+        let request = http::Request::builder().uri(path).header("host", "127.0.0.1:3000");
+        let response = self.api.send(request.body(axum::body::Body::empty()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::SEE_OTHER, "{path}");
+        response.headers()["location"].to_str().unwrap().to_owned()
+    }
+
+    pub async fn call(&self) -> CallResult {
         let owner = self.api.house.owner;
         let caller = ToolCaller { owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
         let origin = ToolOrigin::Server { server: "files".into(), tool: "look".into() };
@@ -120,7 +143,7 @@ fn one_call() -> [ScriptedAnswer; 2] {
 
 #[tokio::test]
 async fn sign_in_connects_server_and_its_answer_is_accepted_once() {
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     let before = test.server().await;
     assert_eq!((&before["status"]["state"], &before["sign_in"]["state"]), (&json!("sign_in_needed"), &json!("needed")));
     assert!(test.api.get_page("/settings/tools").await.contains("action=\"/forms/tools/sign-in\""));
@@ -148,7 +171,7 @@ async fn unsafe_authorization_servers_are_refused_with_the_reason() {
         (SignInFault::OtherResource, "sign_in_resource_mismatch"),
         (SignInFault::NoRegistration, "sign_in_not_registered"),
     ] {
-        let test = SignInTest::start(fault, []).await;
+        let test = FaultTest::start(fault, []).await;
         let (_, to) = test.api.post_form("/forms/tools/sign-in", &[("id", "files")]).await;
         assert_eq!(to, "/settings/tools?done=sign_in_failed&id=files");
         assert_eq!(test.server().await["sign_in"]["problem"]["code"], code, "{fault:?}");
@@ -159,7 +182,7 @@ async fn unsafe_authorization_servers_are_refused_with_the_reason() {
         (SignInFault::Denies, "sign_in_denied"),
         (SignInFault::DpopToken, "sign_in_token_unusable"),
     ] {
-        let test = SignInTest::start(fault, []).await;
+        let test = FaultTest::start(fault, []).await;
         assert_eq!(test.sign_in(None).await, "/settings/tools?done=sign_in_failed&id=files#server-files");
         assert_eq!(test.server().await["sign_in"]["problem"]["code"], code, "{fault:?}");
         assert!(!test.is_signed_in().await);
@@ -168,7 +191,7 @@ async fn unsafe_authorization_servers_are_refused_with_the_reason() {
 
 #[tokio::test]
 async fn answer_is_accepted_after_a_restart_and_only_from_its_owner() {
-    let mut test = SignInTest::start(SignInFault::None, []).await;
+    let mut test = FaultTest::start(SignInFault::None, []).await;
     let callback = test.fake.authorize(&test.begin(None).await).await;
     let parameter = |name: &str| {
         let query = callback.split_once('?').unwrap().1;
@@ -187,13 +210,13 @@ async fn answer_is_accepted_after_a_restart_and_only_from_its_owner() {
     service.load_tools(test.api.house.owner).await.unwrap();
     let outcome = service.finish_sign_in(test.api.house.owner, answer()).await.unwrap();
     assert_eq!(outcome, SignInOutcome::SignedIn { server: "files".into(), return_to: None });
-    test.tools = tools;
+    test.test.tools = tools;
     assert_eq!(test.call().await.outcome, CallOutcome::Done);
 }
 
 #[tokio::test]
 async fn concurrent_calls_renew_rotating_tokens_one_after_the_other() {
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     test.fake.state().lifetime = Some(1);
     test.sign_in(None).await;
     let results = futures::future::join_all((0..8).map(|_| test.call())).await;
@@ -205,7 +228,7 @@ async fn concurrent_calls_renew_rotating_tokens_one_after_the_other() {
 
 #[tokio::test]
 async fn refused_token_is_renewed_and_the_call_runs_once() {
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
     test.fake.state().access.clear();
     assert_eq!(test.call().await.outcome, CallOutcome::Done);
@@ -215,7 +238,7 @@ async fn refused_token_is_renewed_and_the_call_runs_once() {
 
 #[tokio::test]
 async fn call_waits_for_sign_in_once_and_then_runs_once() {
-    let test = SignInTest::start(SignInFault::None, one_call()).await;
+    let test = FaultTest::start(SignInFault::None, one_call()).await;
     test.sign_in(None).await;
     test.fake.invalidate_tokens();
     let turn = test.reply().await;
@@ -235,7 +258,7 @@ async fn call_waits_for_sign_in_once_and_then_runs_once() {
 
 #[tokio::test]
 async fn declined_sign_in_ends_the_call() {
-    let test = SignInTest::start(SignInFault::None, one_call()).await;
+    let test = FaultTest::start(SignInFault::None, one_call()).await;
     test.sign_in(None).await;
     test.fake.invalidate_tokens();
     let turn = test.reply().await;
@@ -249,7 +272,7 @@ async fn declined_sign_in_ends_the_call() {
 
 #[tokio::test]
 async fn missing_scope_asks_for_a_wider_sign_in() {
-    let test = SignInTest::start(SignInFault::None, one_call()).await;
+    let test = FaultTest::start(SignInFault::None, one_call()).await;
     test.sign_in(None).await;
     test.fake.state().call_scope = Some("write");
     let turn = test.reply().await;
@@ -267,7 +290,7 @@ async fn missing_scope_asks_for_a_wider_sign_in() {
 
 #[tokio::test]
 async fn sign_out_revokes_and_forgets() {
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
     let (_, to) = test.api.post_form("/forms/tools/sign-out", &[("id", "files")]).await;
     assert_eq!(to, "/settings/tools?done=signed_out&id=files");
@@ -279,7 +302,7 @@ async fn sign_out_revokes_and_forgets() {
 
 #[tokio::test]
 async fn another_origin_and_the_deletion_of_everything_end_a_sign_in() {
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
     let path = json!({ "url": format!("{}/mcp/", test.fake.origin()) });
     test.api.call("PATCH", "/api/tool-servers/files", Some(path)).await;
@@ -288,7 +311,7 @@ async fn another_origin_and_the_deletion_of_everything_end_a_sign_in() {
     test.api.call("PATCH", "/api/tool-servers/files", Some(moved)).await;
     assert!(!test.is_signed_in().await);
 
-    let test = SignInTest::start(SignInFault::None, []).await;
+    let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
     test.api.house.service.delete_everything(test.api.house.owner).await.unwrap();
     assert!(!test.is_signed_in().await);
@@ -301,7 +324,7 @@ async fn another_origin_and_the_deletion_of_everything_end_a_sign_in() {
 
 #[tokio::test]
 async fn configured_client_is_used_without_registration() {
-    let test = SignInTest::start(SignInFault::NoRegistration, []).await;
+    let test = FaultTest::start(SignInFault::NoRegistration, []).await;
     let alone = json!({ "oauth_client_secret": "hidden-secret-0123" });
     let (status, problem) = test.api.call("PATCH", "/api/tool-servers/files", Some(alone)).await;
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("oauth_client_secret")));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::turns::{streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::approval::{self, ApprovalRequest};
+use crate::domain::approval::{self, ApprovalNote, ApprovalRequest};
 use crate::domain::block::ToolStatus;
 use crate::domain::message_template::MessageArgs;
 use crate::domain::tool::{ToolLabel, ToolProgress};
@@ -22,6 +22,8 @@ pub fn turns() -> Vec<TurnView> {
         turn_view(waiting_for_approval(6)),
         user_turn(7, "Again and again."),
         turn_view(paused(8)),
+        user_turn(9, "And what is on the other server?"),
+        turn_view(waiting_for_sign_in(10)),
     ]
 }
 
@@ -96,7 +98,13 @@ fn waiting_for_approval(ord: i64) -> Turn {
     let mut turn =
         fixtures::reply(ord, [Content::text("I would write this file:"), call("asks", ToolStatus::AwaitingApproval)]);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
-    let ask = ApprovalRequest {
+    let ask = request();
+    add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
+    turn
+}
+
+fn request() -> ApprovalRequest {
+    ApprovalRequest {
         server: "files".into(),
         tool: "search".into(),
         title: "Search files".into(),
@@ -106,7 +114,16 @@ fn waiting_for_approval(ord: i64) -> Turn {
         note: None,
         note_code: None,
         note_args: MessageArgs::new(),
-    };
+    }
+}
+
+/// Returns a reply whose call waits for a sign-in to its server.
+fn waiting_for_sign_in(ord: i64) -> Turn {
+    let mut turn =
+        fixtures::reply(ord, [Content::text("I would look there:"), call("waits", ToolStatus::AwaitingApproval)]);
+    (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
+    let mut ask = request();
+    ask.set_note(ApprovalNote::SignInNeeded, [("server".to_owned(), "Files".to_owned())].into());
     add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
     turn
 }
