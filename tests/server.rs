@@ -144,10 +144,10 @@ mod socket;
 mod storage;
 #[path = "server/test_server.rs"]
 mod test_server;
-#[path = "server/third_party_sign_in.rs"]
-mod third_party_sign_in;
 #[path = "server/thinking_mode.rs"]
 mod thinking_mode;
+#[path = "server/third_party_sign_in.rs"]
+mod third_party_sign_in;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
 #[path = "server/tool_call_support.rs"]

@@ -208,7 +208,7 @@ pub async fn find(
 /// Deletes the sign-in with this state and returns it, so that each answer is used once. It may have expired.
 pub async fn take(tx: &mut Tx, owner: UserId, state_hash: &str) -> Result<Option<StoredSignIn>, StoreError> {
     let row: Option<SignInRow> =
-        in_tx!(tx, |conn| { sqlx::query_as(TAKE).bind(owner.uuid()).bind(state_hash).fetch_optional(conn).await? });
+        in_tx!(tx, |conn| sqlx::query_as(TAKE).bind(owner.uuid()).bind(state_hash).fetch_optional(conn).await?);
     row.map(read_sign_in).transpose()
 }
 

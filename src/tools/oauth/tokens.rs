@@ -11,7 +11,7 @@ use url::{Url, form_urlencoded};
 use super::code_flow::PendingSignIn;
 use super::discovery::split_scopes;
 use super::http::{SentBody, SignInClient, error_code, status_error};
-use super::metadata::{ServerMetadata, host_name};
+use super::metadata::ServerMetadata;
 use super::registration::{ClientAuthMethod, OAuthClient};
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 
@@ -225,11 +225,6 @@ fn read_tokens(response: Option<TokenResponse>, known: TokenSet, now: DateTime<U
 /// Returns whether a token consists of visible ASCII, as a header and RFC 6749 require.
 fn is_sendable(token: &str) -> bool {
     (1..=limits::SIGN_IN_VALUE_BYTES).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Returns the host of the issuer of these tokens, for messages.
-pub fn issuer_host(tokens: &TokenSet) -> String {
-    Url::parse(&tokens.server.issuer).as_ref().map(host_name).unwrap_or_default()
 }
 
 /// Returns the value of `Authorization` for an access token.

@@ -14,7 +14,6 @@ define_messages! {
     sign_in_again: "Sign in again", "重新登录";
     sign_out: "Sign out", "退出登录";
     status: "Sign-in", "登录状态";
-    signed_in: "Signed in.", "已登录。";
     signed_out: "Signed out.", "已退出登录。";
     signed_out_here: "Signed out of Turnleaf. The sign-in service could not be asked to revoke the access; you can \
         revoke it there.", "已在 Turnleaf 中退出登录。无法请求登录服务撤销访问权限；你可以在那里自行撤销。";

@@ -31,12 +31,7 @@ impl SignInPage {
                 </div>
             </section>
         };
-        ServerPage {
-            section: PageSection::Tools,
-            title: words::title().to_owned(),
-            notice: None,
-            body: body.into_any(),
-        }
+        ServerPage { section: PageSection::Tools, title: words::title().to_owned(), notice: None, body }
     }
 }
 

@@ -130,6 +130,33 @@ fn origin(url: &str) -> Option<String> {
     Some(Url::parse(url).ok()?.origin().ascii_serialization())
 }
 
+/// Changes the address of a row. Returns the secrets that stay: those of another address are cleared.
+fn change_address(
+    row: &mut StoredToolServer,
+    url: &str,
+    opened: &ServerSecrets,
+    effects: &mut ToolServerChangeEffects,
+) -> Result<ServerSecrets, InvalidField> {
+    let url = base_url::check_endpoint(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
+    if url.len() > limits::ADDRESS_CHARS {
+        return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
+    }
+    if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
+        return Err(InvalidField::new("url", MessageCode::MaskedCredential.with("mask", MASKED)));
+    }
+    let before = opened.url.as_deref().unwrap_or(&row.url);
+    let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);
+    let headers = if is_moved { SecretHeaders::new() } else { opened.headers.clone() };
+    effects.has_moved = is_moved && !row.url.is_empty();
+    effects.has_new_origin = effects.has_moved && origin(&url) != origin(before);
+    let oauth_secret = opened.oauth_secret.clone().filter(|_| !effects.has_new_origin);
+    if effects.has_new_origin {
+        row.settings.oauth_client_id = None;
+    }
+    row.url = mask_query(&url);
+    Ok(ServerSecrets { url: url.contains('?').then_some(url), headers, oauth_secret })
+}
+
 /// Changes the OAuth client of a row. Returns the secrets if they change.
 fn change_oauth_client(
     row: &mut StoredToolServer,
@@ -172,31 +199,13 @@ pub fn apply_change(
     let opened = sealer.open_secrets(row);
     let is_sealed = opened.is_err();
     let opened = opened.unwrap_or_default();
-    let mut secrets = None;
+    let (mut secrets, had_headers) = (None, !row.settings.header_names.is_empty());
     // A form sends the address back as it was shown.
     if let Some(url) = change.url.filter(|url| url.trim() != row.url) {
-        let url = base_url::check_endpoint(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
-        if url.len() > limits::ADDRESS_CHARS {
-            return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
-        }
-        if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
-            return Err(InvalidField::new("url", MessageCode::MaskedCredential.with("mask", MASKED)));
-        }
-        let before = opened.url.as_deref().unwrap_or(&row.url);
-        let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);
-        // Secrets are bound to their address; a new address clears them.
-        let kept = if is_moved { SecretHeaders::new() } else { opened.headers.clone() };
-        if is_moved && !row.settings.header_names.is_empty() && change.headers.is_none() {
+        secrets = Some(change_address(row, &url, &opened, &mut effects)?);
+        if effects.has_moved && had_headers && change.headers.is_none() {
             effects.notices.push("The address changed, so the headers were deleted.".into());
         }
-        effects.has_moved = is_moved && !row.url.is_empty();
-        effects.has_new_origin = effects.has_moved && origin(&url) != origin(before);
-        let oauth_secret = opened.oauth_secret.clone().filter(|_| !effects.has_new_origin);
-        if effects.has_new_origin {
-            row.settings.oauth_client_id = None;
-        }
-        row.url = mask_query(&url);
-        secrets = Some(ServerSecrets { url: url.contains('?').then_some(url), headers: kept, oauth_secret });
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
     check_address("url", &row.url, row.settings.local_network)?;

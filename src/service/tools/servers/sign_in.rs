@@ -26,7 +26,7 @@ use turnleaf_run::mailbox::RunCommand;
 use turnleaf_store::StoreError;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
-use turnleaf_tools::mcp::{AccessTokens, McpServerStatus, ServerAuthorization, SignInNeed};
+use turnleaf_tools::mcp::{McpServerStatus, ServerAuthorization, SignInNeed};
 use turnleaf_tools::oauth::code_flow::{self, PendingSignIn};
 use turnleaf_tools::oauth::metadata::is_same_resource;
 
@@ -76,30 +76,41 @@ impl From<StoreError> for SignInError {
 
 /// The tokens in use, one set for each server, so that only one request at a time renews them.
 #[derive(Clone, Default)]
-pub struct SignIns(Arc<Mutex<HashMap<ToolServerId, ServerTokens>>>);
+pub struct SignIns(Arc<Mutex<HashMap<ToolServerId, KnownTokens>>>);
+
+/// The tokens of a server, and the one authorization by which its connections use them.
+#[derive(Clone)]
+struct KnownTokens {
+    tokens: ServerTokens,
+    authorization: ServerAuthorization,
+}
 
 impl SignIns {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ToolServerId, ServerTokens>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ToolServerId, KnownTokens>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tokens(&self, runtime: SignInRuntime, row: &StoredToolServer, target: TokenTarget) -> ServerTokens {
+    fn find_or_add(&self, runtime: SignInRuntime, row: &StoredToolServer, target: TokenTarget) -> KnownTokens {
         let mut known = self.lock();
-        let new = || ServerTokens::new(runtime, row.owner_id, row.id, target.clone());
-        let tokens = known.entry(row.id).or_insert_with(new).clone();
-        tokens.set_target(target);
-        tokens
+        let new = || {
+            let tokens = ServerTokens::new(runtime, row.owner_id, row.id, target.clone());
+            let authorization = ServerAuthorization::new(Arc::new(tokens.clone()));
+            KnownTokens { tokens, authorization }
+        };
+        let found = known.entry(row.id).or_insert_with(new).clone();
+        found.tokens.set_target(target);
+        found
     }
 
     fn find(&self, server: ToolServerId) -> Option<ServerTokens> {
-        self.lock().get(&server).cloned()
+        self.lock().get(&server).map(|known| known.tokens.clone())
     }
 
     /// Forgets the tokens of a server whose rows were deleted.
     pub(super) async fn forget(&self, server: ToolServerId) {
         let removed = self.lock().remove(&server);
-        if let Some(tokens) = removed {
-            tokens.forget().await;
+        if let Some(known) = removed {
+            known.tokens.forget().await;
         }
     }
 }
@@ -174,12 +185,13 @@ impl Service {
     /// # Errors
     /// `NotFound`, and `server_locked` for a server of the configuration file.
     pub async fn sign_out(&self, owner: UserId, server: &str) -> Result<bool, ServiceError> {
-        let _one_at_a_time = self.changing_providers().await;
+        let one_at_a_time = self.changing_providers().await;
         let row = self.own_tool_server(owner, server).await?;
         let (url, secrets) = self.reached_by(&row)?;
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
         let before = tokens.sign_out().await?;
         self.publish_tool_server(&row)?;
+        drop(one_at_a_time);
         let Some(before) = before else { return Ok(true) };
         match tokens.client().revoke(&before).await {
             Ok(()) => Ok(true),
@@ -198,7 +210,7 @@ impl Service {
         headers: &SecretHeaders,
     ) -> Option<ServerAuthorization> {
         let is_used = !has_authorization(headers);
-        is_used.then(|| ServerAuthorization::new(Arc::new(self.tokens_of(row, url, headers))))
+        is_used.then(|| self.known_tokens(row, url, headers).authorization)
     }
 
     /// Returns the view of the sign-in to a stored server.
@@ -223,7 +235,7 @@ impl Service {
 
     /// Forgets the tokens of an owner whose rows were deleted.
     pub(crate) async fn forget_sign_ins(&self, owner: UserId) {
-        let all: Vec<ServerTokens> = self.sign_ins().lock().values().cloned().collect();
+        let all: Vec<ServerTokens> = self.sign_ins().lock().values().map(|known| known.tokens.clone()).collect();
         for tokens in all.into_iter().filter(|tokens| tokens.owner() == owner) {
             tokens.forget().await;
         }
@@ -244,6 +256,10 @@ impl Service {
     }
 
     fn tokens_of(&self, row: &StoredToolServer, url: &Url, headers: &SecretHeaders) -> ServerTokens {
+        self.known_tokens(row, url, headers).tokens
+    }
+
+    fn known_tokens(&self, row: &StoredToolServer, url: &Url, headers: &SecretHeaders) -> KnownTokens {
         let runtime = SignInRuntime {
             db: self.db().clone(),
             sealer: self.sealer().clone(),
@@ -256,7 +272,7 @@ impl Service {
             local_network: row.settings.local_network,
             has_headers: !headers.is_empty(),
         };
-        self.sign_ins().tokens(runtime, row, target)
+        self.sign_ins().find_or_add(runtime, row, target)
     }
 
     /// Returns the address and the secrets of a server.
