@@ -120,7 +120,8 @@ mod tests {
     use super::*;
 
     fn credentials(transport: McpTransport) -> Vec<String> {
-        let config = McpServerConfig { name: "x".into(), transport, start: None, idle: None, total: None };
+        let config =
+            McpServerConfig { name: "x".into(), transport, start: None, idle: None, total: None, authorization: None };
         config.credentials().iter().map(|secret| secret.expose_secret().to_owned()).collect()
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
 use super::lifecycle::{self, Handshake, Refusal};
 use super::listener::McpListener;
@@ -103,6 +104,7 @@ impl McpSupervisor {
                 ServerEnd::Stuck => {}
                 ServerEnd::Failed { problem, .. } | ServerEnd::Refused { problem, .. } => {
                     failures += 1;
+                    let problem = self.config.sign_in_need().map_or(problem, SignInNeed::problem);
                     tracing::warn!(server = %self.key.server, failures, "a tool server failed");
                     self.log.add(&format!("({problem})"));
                     self.set_state(McpServerState::Failed, Some(problem));
@@ -116,14 +118,15 @@ impl McpSupervisor {
         }
     }
 
-    /// Waits for the backoff, a restart request or a wake-up.
+    /// Waits for the backoff, a restart request or a wake-up. A server that a person has to sign in to is not tried
+    /// again by itself.
     async fn wait_before_restart(&mut self, pause: Duration) -> ServerEnd {
         let pause = sleep(pause);
         tokio::pin!(pause);
         loop {
             tokio::select! {
                 () = self.end.cancelled() => return ServerEnd::Ended,
-                () = &mut pause => return ServerEnd::Stuck,
+                () = &mut pause, if self.config.sign_in_need().is_none() => return ServerEnd::Stuck,
                 command = self.commands.recv() => match command {
                     Some(SupervisorCommand::Restart) => return ServerEnd::Restart,
                     Some(SupervisorCommand::Wake) => return ServerEnd::Stuck,
@@ -330,7 +333,13 @@ impl McpSupervisor {
                 ))
             }
             McpTransport::Http { url, headers, local_network } => {
-                let address = WebServerAddress::new(&self.runtime.http, url, headers, *local_network)?;
+                let address = WebServerAddress::new(
+                    &self.runtime.http,
+                    url,
+                    headers,
+                    *local_network,
+                    self.config.authorization.clone(),
+                )?;
                 let handshake = self.handshake.clone();
                 let beginning: BoxFuture<'static, _> = match handshake {
                     Handshake::EventStream => {
