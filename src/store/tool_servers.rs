@@ -53,6 +53,9 @@ pub struct ToolServerSettings {
     pub oauth_client_id: Option<String>,
     #[serde(skip_serializing_if = "is_false")]
     pub has_oauth_secret: bool,
+    /// The only issuer that the secret of that client is sent to: the first one that it was used with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth_issuer: Option<String>,
     pub local_network: bool,
     /// Its limits; `None` is the default.
     #[serde(skip_serializing_if = "Option::is_none")]

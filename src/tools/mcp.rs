@@ -189,6 +189,13 @@ impl McpServers {
         Some((server.config.sign_in_need()?, server.config.name.clone()))
     }
 
+    /// Forgets why the owner had to sign in to a server, so that it is asked again.
+    pub fn clear_sign_in_need(&self, key: &McpServerKey) {
+        if let Some(authorization) = self.find(key).and_then(|server| server.config.authorization.clone()) {
+            authorization.clear_need();
+        }
+    }
+
     /// Returns the tools of a server as last listed; waits for a server that is starting, at most for the start
     /// limit. `None` if there is no such server.
     pub async fn tools(&self, key: &McpServerKey) -> Option<Vec<ToolDescription>> {

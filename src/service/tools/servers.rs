@@ -216,6 +216,7 @@ impl Service {
         let mut row = self.own_tool_server(owner, id).await?;
         let effects = draft::apply_change(&mut row, change, self.sealer())?;
         row.updated_at = self.clock().now();
+        let ends_sign_in = effects.has_new_origin || effects.has_moved && self.is_signed_in_elsewhere(&row).await;
         let mut tx = self.db().begin().await?;
         if !tool_servers::update(&mut tx, &row).await? {
             return Err(ServiceError::NotFound);
@@ -223,11 +224,11 @@ impl Service {
         if effects.has_moved {
             forget(&mut tx, owner, id).await?;
         }
-        if effects.has_new_origin {
+        if ends_sign_in {
             tool_sign_ins::delete_of_server(&mut tx, owner, row.id).await?;
         }
         tx.commit().await?;
-        if effects.has_new_origin {
+        if ends_sign_in {
             self.sign_ins().forget(row.id).await;
         }
         Ok((row, effects.notices))
@@ -290,6 +291,17 @@ impl Service {
         match self.connection_config(row)? {
             Some(config) if row.is_enabled => servers.put(key, config),
             _ => servers.remove(&key),
+        }
+        Ok(())
+    }
+
+    /// Connects a server with other credentials; its running calls finish first.
+    fn reconnect_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
+        let servers = self.tools().servers();
+        let key = self.tools().server_key(row.owner_id, &row.slug);
+        match self.connection_config(row)? {
+            Some(config) if row.is_enabled => servers.replace(key, config),
+            _ => servers.retire(&key),
         }
         Ok(())
     }

@@ -317,6 +317,10 @@ impl Toolbox for ServiceToolbox {
         RunningCall { result, progress, limit, questions }
     }
 
+    fn end_sign_in_wait(&self, call: &ToolCall, is_tried: bool) {
+        self.forget_refusal(call, is_tried);
+    }
+
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
         Box::pin(async move {
             match self.select_tools(owner, choice).await {

@@ -69,6 +69,12 @@ pub trait AccessTokens: Send + Sync {
         repeated: bool,
     ) -> BoxFuture<'_, Option<SecretString>>;
 
+    /// Reports that a request with the token `sent` was accepted, so no sign-in is needed for want of a token.
+    fn accepted(&self, sent: Option<&SecretString>);
+
+    /// Forgets why the person had to sign in, because they want the server to be asked again.
+    fn clear_need(&self);
+
     /// Returns why the person has to sign in, since the last refusal.
     fn need(&self) -> Option<SignInNeed>;
 

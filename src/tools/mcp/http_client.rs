@@ -69,7 +69,12 @@ impl McpHttpClient {
         let mut is_repeated = false;
         loop {
             let response = self.send_with_token(method.clone(), url, headers, body.clone(), token.as_ref()).await?;
-            let Some(refusal) = RequestRefusal::from_response(&response) else { return Ok(response) };
+            let Some(refusal) = RequestRefusal::from_response(&response) else {
+                if response.status().is_success() {
+                    authorization.accepted(token.as_ref());
+                }
+                return Ok(response);
+            };
             let is_unauthorized = refusal.need == SignInNeed::Token;
             match authorization.refused(refusal, token, is_repeated).await {
                 Some(renewed) if !is_repeated => (token, is_repeated) = (Some(renewed), true),

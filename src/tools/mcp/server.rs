@@ -129,7 +129,7 @@ pub enum SupervisorCommand {
 #[derive(Clone)]
 pub struct McpServer {
     pub config: Arc<McpServerConfig>,
-    /// The server's credentials, redacted from its output because it may repeat them.
+    /// The server's credentials with the tokens that were sent, redacted from its output because it may repeat them.
     pub secrets: SecretSet,
     pub patience: McpTimeouts,
     pub commands: mpsc::UnboundedSender<SupervisorCommand>,
@@ -167,12 +167,7 @@ impl McpServer {
 
     /// Returns the credentials to redact from a result: the configured ones, and the tokens that were sent.
     pub fn result_secrets(&self) -> SecretSet {
-        match &self.config.authorization {
-            Some(authorization) => {
-                SecretSet::new(self.config.credentials().into_iter().chain(authorization.sent_secrets()))
-            }
-            None => self.secrets.clone(),
-        }
+        self.secrets.clone()
     }
 
     /// Returns the tools; waits while the server starts.

@@ -104,7 +104,7 @@ impl McpSupervisor {
                 ServerEnd::Stuck => {}
                 ServerEnd::Failed { problem, .. } | ServerEnd::Refused { problem, .. } => {
                     failures += 1;
-                    let problem = self.config.sign_in_need().map_or(problem, SignInNeed::problem);
+                    let problem = if self.needs_token() { SignInNeed::Token.problem() } else { problem };
                     tracing::warn!(server = %self.key.server, failures, "a tool server failed");
                     self.log.add(&format!("({problem})"));
                     self.set_state(McpServerState::Failed, Some(problem));
@@ -118,6 +118,11 @@ impl McpSupervisor {
         }
     }
 
+    /// Returns whether the server accepts nothing until a person signs in. A missing scope stops single calls only.
+    fn needs_token(&self) -> bool {
+        self.config.sign_in_need() == Some(SignInNeed::Token)
+    }
+
     /// Waits for the backoff, a restart request or a wake-up. A server that a person has to sign in to is not tried
     /// again by itself.
     async fn wait_before_restart(&mut self, pause: Duration) -> ServerEnd {
@@ -126,7 +131,7 @@ impl McpSupervisor {
         loop {
             tokio::select! {
                 () = self.end.cancelled() => return ServerEnd::Ended,
-                () = &mut pause, if self.config.sign_in_need().is_none() => return ServerEnd::Stuck,
+                () = &mut pause, if !self.needs_token() => return ServerEnd::Stuck,
                 command = self.commands.recv() => match command {
                     Some(SupervisorCommand::Restart) => return ServerEnd::Restart,
                     Some(SupervisorCommand::Wake) => return ServerEnd::Stuck,

@@ -86,6 +86,26 @@ impl PendingSignIn {
         Url::parse(&self.server.issuer).as_ref().map(host_name).unwrap_or_default()
     }
 
+    /// Returns whether people sign in at an origin that is neither that of the issuer nor that of its token endpoint.
+    /// Then only the issuer in the answer tells which server it is of (RFC 9207).
+    fn is_split(&self) -> bool {
+        let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
+        let asked = origin(&self.server.authorization_endpoint);
+        [&self.server.token_endpoint, &self.server.issuer].into_iter().all(|other| origin(other) != asked)
+    }
+
+    /// Returns whether the answer refuses the client itself.
+    pub fn is_client_refused(&self, answer: &SignInAnswer) -> bool {
+        matches!(answer.error.as_deref(), Some("unauthorized_client" | "invalid_client"))
+    }
+
+    /// Returns the host of the token endpoint, if it is not the one where the person signs in.
+    pub fn other_token_host(&self) -> Option<String> {
+        let host = |url: &str| Url::parse(url).as_ref().map(host_name).ok();
+        let token = host(&self.server.token_endpoint);
+        token.filter(|token| host(&self.server.authorization_endpoint).as_ref() != Some(token))
+    }
+
     /// Checks the answer, and returns its code.
     ///
     /// # Errors
@@ -93,7 +113,7 @@ impl PendingSignIn {
     pub fn checked_code(&self, answer: &SignInAnswer) -> Result<String, CodedMessage> {
         let has_issuer = match &answer.iss {
             Some(iss) => is_same_issuer(iss, &self.server.issuer),
-            None => !self.server.authorization_response_iss_parameter_supported,
+            None => !self.server.authorization_response_iss_parameter_supported && !self.is_split(),
         };
         if !has_issuer {
             return Err(MessageCode::SignInOtherIssuer.into());
@@ -208,6 +228,13 @@ mod tests {
         assert_eq!(code(&pending, answer(None, None, Some("access_denied"))), Err(MessageCode::SignInDenied));
         assert_eq!(code(&pending, answer(Some("x"), None, Some("<b>bad</b>"))), Err(MessageCode::SignInRefused));
         assert_eq!(code(&pending, answer(None, None, None)), Err(MessageCode::SignInRefused));
+        pending.server.token_endpoint = "https://b.example/token".into();
+        assert_eq!(code(&pending, answer(Some("x"), None, None)), Ok("x".to_owned()));
+        assert_eq!(pending.other_token_host().as_deref(), Some("b.example"));
+        pending.server.authorization_endpoint = "https://c.example/authorize".into();
+        assert_eq!(code(&pending, answer(Some("x"), None, None)), Err(MessageCode::SignInOtherIssuer));
+        assert_eq!(code(&pending, answer(Some("x"), Some("https://a.example"), None)), Ok("x".to_owned()));
+        pending.server.authorization_endpoint = "https://a.example/authorize".into();
         pending.server.authorization_response_iss_parameter_supported = true;
         assert_eq!(code(&pending, answer(Some("x"), None, None)), Err(MessageCode::SignInOtherIssuer));
     }

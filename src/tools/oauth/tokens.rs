@@ -11,7 +11,7 @@ use url::{Url, form_urlencoded};
 use super::code_flow::PendingSignIn;
 use super::discovery::split_scopes;
 use super::http::{SentBody, SignInClient, error_code, status_error};
-use super::metadata::ServerMetadata;
+use super::metadata::{ServerMetadata, host_name};
 use super::registration::{ClientAuthMethod, OAuthClient};
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 
@@ -28,6 +28,16 @@ pub struct TokenSet {
     pub server: ServerMetadata,
     pub client: OAuthClient,
 }
+
+/// The errors after which the same request cannot succeed (RFC 6749, 5.2; RFC 8707, 2).
+const FINAL_ERRORS: [&str; 6] = [
+    "invalid_grant",
+    "invalid_client",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_target",
+];
 
 /// The reason why tokens were not renewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +73,11 @@ impl TokenSet {
     pub fn secrets(&self) -> Vec<SecretString> {
         let all = [Some(&self.access_token), self.refresh_token.as_ref(), self.client.secret.as_ref()];
         all.into_iter().flatten().map(|secret| secret.as_str().into()).collect()
+    }
+
+    /// Returns the host of the issuer, for messages.
+    fn host(&self) -> String {
+        Url::parse(&self.server.issuer).as_ref().map(host_name).unwrap_or_default()
     }
 
     /// Returns whether the access token expires within the time in which it is renewed.
@@ -121,10 +136,15 @@ impl SignInClient {
         ];
         let response = self.request_tokens(&tokens.server, &tokens.client, &fields).await;
         let response = response.map_err(|error| match error {
-            TokenError::Refused(_) => RenewalError::Refused,
+            TokenError::Refused(error) if FINAL_ERRORS.contains(&error.as_str()) => RenewalError::Refused,
+            TokenError::Refused(error) => {
+                RenewalError::Unavailable(MessageCode::SignInRefused.with("host", tokens.host()).with("error", error))
+            }
             TokenError::Unavailable(message) => RenewalError::Unavailable(message),
         })?;
-        read_tokens(response, tokens.clone(), now).ok_or(RenewalError::Refused)
+        // What answers for an overloaded server may be anything, so an unusable answer does not end the sign-in.
+        let unusable = || RenewalError::Unavailable(MessageCode::SignInTokenUnusable.with("host", tokens.host()));
+        read_tokens(response, tokens.clone(), now).ok_or_else(unusable)
     }
 
     /// Revokes the refresh token, with which the server revokes the access token too, or else the access token.
@@ -158,13 +178,11 @@ impl SignInClient {
         if status.is_success() {
             return Ok(response.parse());
         }
-        match response.parse::<Refusal>() {
+        let refusal = response.parse::<Refusal>().filter(|_| [400, 401, 403].contains(&status.as_u16()));
+        match refusal {
             // These two are not about the request.
             Some(Refusal { error }) if !["temporarily_unavailable", "server_error"].contains(&error.as_str()) => {
                 Err(TokenError::Refused(error_code(&error)))
-            }
-            None if [400, 401, 403].contains(&status.as_u16()) => {
-                Err(TokenError::Refused(format!("HTTP {}", status.as_u16())))
             }
             _ => Err(TokenError::Unavailable(status_error(&place, status))),
         }
@@ -172,7 +190,7 @@ impl SignInClient {
 }
 
 enum TokenError {
-    /// The code of the error.
+    /// The code of an error that the server names.
     Refused(String),
     Unavailable(CodedMessage),
 }

@@ -84,7 +84,12 @@ impl TurnRun<'_> {
         let block = self.recorder.turn().blocks.iter().find(|block| block.id == call.pending.block_id);
         call.granted = block.and_then(granted_hash);
         if let Some(ask) = block.and_then(ApprovalRequest::from_block) {
+            let waits_for_sign_in = ask.asks_for_sign_in();
             call.stage = CallStage::Asking(ask);
+            if waits_for_sign_in {
+                // The person may have signed in while no process noticed.
+                self.restart_gate_check(step, at);
+            }
             return;
         }
         match call.target {

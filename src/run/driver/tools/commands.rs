@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{CallEnding, CallStage, StepCall, ToolStep};
+use super::call::{CallEnding, CallStage, CallTarget, StepCall, ToolStep};
 use super::result_texts;
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
@@ -90,6 +90,12 @@ impl TurnRun<'_> {
         });
         self.recorder.flush(JournalBatch::default()).await?;
         step.calls[at].granted = Some(allowed);
+        if let CallTarget::Toolbox(call) = &step.calls[at].target
+            && ask.asks_for_sign_in()
+        {
+            // The person says that the server accepts the call by now.
+            self.supervisor.toolbox().end_sign_in_wait(call, true);
+        }
         self.start_gate_check(step, at);
         // The permission of a server was stored before this command.
         let of_server = decision == ApprovalDecision::AllowServer;

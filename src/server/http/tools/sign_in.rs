@@ -119,13 +119,18 @@ pub async fn callback(
     }
 }
 
-/// Reads the answer. A parameter that is repeated is no answer (RFC 6749, 3.1), so it counts as missing.
+/// Reads the answer. One with a repeated parameter is none (RFC 6749, 3.1), so it counts as an invalid request.
 fn sign_in_answer(parameters: &[(String, String)]) -> SignInAnswer {
     let single = |name: &str| {
         let mut values = parameters.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone());
         let first = values.next();
         first.filter(|_| values.next().is_none())
     };
+    let is_repeated = |name: &&str| parameters.iter().filter(|(key, _)| key == name).count() > 1;
+    if ["code", "iss", "error"].iter().any(is_repeated) {
+        let error = Some("invalid_request".to_owned());
+        return SignInAnswer { state: single("state").unwrap_or_default(), error, ..SignInAnswer::default() };
+    }
     SignInAnswer {
         state: single("state").unwrap_or_default(),
         code: single("code"),
@@ -159,10 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn repeated_parameter_of_an_answer_counts_as_missing() {
+    fn answer_with_repeated_parameter_is_refused() {
         let good = answer(&[("code", "c"), ("state", "s"), ("iss", "i"), ("session_state", "x")]);
         assert_eq!((&*good.state, good.code.as_deref(), good.iss.as_deref()), ("s", Some("c"), Some("i")));
         let repeated = answer(&[("code", "c"), ("code", "d"), ("state", "s"), ("state", "s")]);
-        assert_eq!((&*repeated.state, repeated.code, repeated.error), ("", None, None));
+        assert_eq!((&*repeated.state, repeated.code, repeated.error.as_deref()), ("", None, Some("invalid_request")));
+        let issuers = answer(&[("code", "c"), ("state", "s"), ("iss", "i"), ("iss", "j")]);
+        assert_eq!((&*issuers.state, issuers.code, issuers.error.as_deref()), ("s", None, Some("invalid_request")));
+        assert_eq!(answer(&[("code", "c"), ("state", "s"), ("state", "t")]).state, "");
     }
 }

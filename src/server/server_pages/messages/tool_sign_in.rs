@@ -10,6 +10,7 @@ define_messages! {
         there.", "仅当你认识此主机并信任它处理你的账户时再继续。Turnleaf 不会看到你在那里输入的密码。";
     server: "Tool server", "工具服务器";
     permissions: "Permissions asked for", "请求的权限";
+    token_host: "Confirmed by", "由其确认";
     sign_in: "Sign in", "登录";
     sign_in_again: "Sign in again", "重新登录";
     sign_out: "Sign out", "退出登录";

@@ -174,7 +174,9 @@ fn actions(server: &ToolServerView) -> AnyView {
 
 /// Returns the buttons of the sign-in. A server that has asked for none offers none.
 fn sign_in_actions(server: &ToolServerView, deeds: &CardActions<'_>) -> Vec<AnyView> {
-    let state = server.sign_in.as_ref().filter(|_| server.is_enabled).map_or("signed_out", |sign_in| sign_in.state);
+    // A server that is off needs no sign-in, but its tokens can be given up.
+    let is_offered = |state: &&str| server.is_enabled || *state == "signed_in";
+    let state = server.sign_in.as_ref().map(|sign_in| sign_in.state).filter(is_offered).unwrap_or("signed_out");
     let failed = server.sign_in.as_ref().is_some_and(|sign_in| sign_in.problem.is_some());
     let begin = |word| deeds.button("/forms/tools/sign-in", "how", "sign-in", word);
     let end = || deeds.button("/forms/tools/sign-out", "how", "sign-out", tool_sign_in::sign_out());
@@ -182,7 +184,7 @@ fn sign_in_actions(server: &ToolServerView, deeds: &CardActions<'_>) -> Vec<AnyV
         "needed" => vec![begin(tool_sign_in::sign_in())],
         "more_needed" => vec![begin(tool_sign_in::sign_in_again()), end()],
         "signed_in" => vec![end()],
-        _ if failed => vec![begin(tool_sign_in::sign_in())],
+        _ if failed && server.is_enabled => vec![begin(tool_sign_in::sign_in())],
         _ => Vec::new(),
     }
 }

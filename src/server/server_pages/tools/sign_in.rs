@@ -16,15 +16,16 @@ pub struct SignInPage {
 
 impl SignInPage {
     pub fn draw(self) -> ServerPage {
-        let SignInConfirmation { server, name, host, url, scopes } = self.confirmation;
+        let SignInConfirmation { server, name, host, url, token_host, scopes } = self.confirmation;
         let asked = (!scopes.is_empty()).then(|| fact(words::permissions(), join_list(&scopes)));
+        let token_host = token_host.map(|host| fact(words::token_host(), host));
         let body = view! {
             <p class="lead" dir="auto">{words::lead(&name)}</p>
             <section class="panel" aria-labelledby="sign-in-title">
                 <h2 id="sign-in-title">{words::goes_to()}</h2>
                 <p><strong class="leave-host" dir="ltr">{host.clone()}</strong></p>
                 <p class="hint">{words::check_host()}</p>
-                <dl class="facts">{fact(words::server(), name)}{asked}</dl>
+                <dl class="facts">{fact(words::server(), name)}{token_host}{asked}</dl>
                 <div class="deeds">
                     <a class="button" href=format!("/settings/tools#server-{server}")>{words::cancel()}</a>
                     <a class="button primary" href=url rel="noopener noreferrer nofollow external">{words::go_to(&host)}</a>
@@ -46,6 +47,7 @@ mod tests {
             name: "Files <b>".into(),
             host: "a.example:8443".into(),
             url: "https://a.example:8443/authorize?state=x&client_id=c".into(),
+            token_host: Some("tokens.example".into()),
             scopes: vec!["files:read".into()],
         };
         let html = SignInPage { confirmation }.draw().body.to_html();
@@ -54,6 +56,7 @@ mod tests {
             "href=\"https://a.example:8443/authorize?state=x&amp;client_id=c\"",
             "noreferrer",
             "files:read",
+            "tokens.example",
             "Files &lt;b&gt;",
         ] {
             assert!(html.contains(part), "{part} in {html}");

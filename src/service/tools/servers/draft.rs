@@ -152,6 +152,7 @@ fn change_address(
     let oauth_secret = opened.oauth_secret.clone().filter(|_| !effects.has_new_origin);
     if effects.has_new_origin {
         row.settings.oauth_client_id = None;
+        row.settings.oauth_issuer = None;
     }
     row.url = mask_query(&url);
     Ok(ServerSecrets { url: url.contains('?').then_some(url), headers, oauth_secret })
@@ -165,6 +166,7 @@ fn change_oauth_client(
     secret: Option<SecretString>,
 ) -> Result<Option<ServerSecrets>, InvalidField> {
     let fits = |text: &str| text.len() <= limits::SIGN_IN_VALUE_BYTES && text.bytes().all(|b| matches!(b, 0x20..=0x7e));
+    let id_before = row.settings.oauth_client_id.clone();
     if let Some(id) = id {
         let id = id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
         if id.as_deref().is_some_and(|id| !fits(id)) {
@@ -172,13 +174,18 @@ fn change_oauth_client(
         }
         row.settings.oauth_client_id = id;
     }
+    let is_other_client = row.settings.oauth_client_id != id_before;
+    if is_other_client || secret.is_some() {
+        row.settings.oauth_issuer = None;
+    }
     match (secret, &row.settings.oauth_client_id) {
         (Some(_), None) => Err(InvalidField::new("oauth_client_secret", MessageCode::ClientSecretAlone)),
         (Some(secret), Some(_)) if !fits(secret.expose_secret()) => {
             Err(InvalidField::too_long("oauth_client_secret", limits::SIGN_IN_VALUE_BYTES))
         }
         (Some(secret), Some(_)) => Ok(Some(ServerSecrets { oauth_secret: Some(secret), ..before.clone() })),
-        (None, None) if before.oauth_secret.is_some() => {
+        // The secret was that of the earlier client.
+        (None, id) if (is_other_client || id.is_none()) && before.oauth_secret.is_some() => {
             Ok(Some(ServerSecrets { oauth_secret: None, ..before.clone() }))
         }
         (None, _) => Ok(None),
@@ -219,7 +226,9 @@ pub fn apply_change(
     }
     if change.oauth_client_id.is_some() || change.oauth_client_secret.is_some() {
         // The headers that cannot be decrypted would be lost.
-        if is_sealed && secrets.is_none() && change.oauth_client_secret.is_some() {
+        let is_other = change.oauth_client_id.as_ref().is_some_and(|id| *id != row.settings.oauth_client_id);
+        let changes_secret = change.oauth_client_secret.is_some() || is_other && row.settings.has_oauth_secret;
+        if is_sealed && secrets.is_none() && changes_secret {
             return Err(InvalidField::new("headers", MessageCode::IsRequired));
         }
         let before = secrets.clone().unwrap_or(opened);

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 use url::Url;
 
 use self::sealing::SignInBinding;
@@ -20,8 +21,8 @@ use crate::coded_sentence::CodedSentence;
 use crate::providers::headers::SecretHeaders;
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::ApprovalRequest;
-use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, ToolServerId, TurnId, UserId};
-use turnleaf_platform::base_url;
+use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, ToolServerId, TurnId, UserId, limits};
+use turnleaf_platform::{base_url, tasks};
 use turnleaf_run::mailbox::RunCommand;
 use turnleaf_store::StoreError;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
@@ -29,6 +30,7 @@ use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
 use turnleaf_tools::mcp::{McpServerStatus, ServerAuthorization, SignInNeed};
 use turnleaf_tools::oauth::code_flow::{self, PendingSignIn};
 use turnleaf_tools::oauth::metadata::is_same_resource;
+use turnleaf_tools::oauth::tokens::TokenSet;
 
 pub use self::begin::{CALLBACK_PATH, CLIENT_DOCUMENT_PATH, SignInConfirmation, SignInOrigin};
 pub use turnleaf_tools::oauth::code_flow::SignInAnswer;
@@ -106,6 +108,11 @@ impl SignIns {
         self.lock().get(&server).map(|known| known.tokens.clone())
     }
 
+    /// Returns how often the sign-ins to the servers have ended.
+    fn generations(&self) -> HashMap<ToolServerId, u64> {
+        self.lock().iter().map(|(server, known)| (*server, known.tokens.generation())).collect()
+    }
+
     /// Forgets the tokens of a server whose rows were deleted.
     pub(super) async fn forget(&self, server: ToolServerId) {
         let removed = self.lock().remove(&server);
@@ -119,6 +126,18 @@ impl Service {
     /// Ends a sign-in with the answer of the authorization server. Each answer is accepted once. Calls that waited for
     /// the sign-in go on.
     pub async fn finish_sign_in(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+        let service = self.clone();
+        // A code can be used once, so a browser that goes away does not end its exchange.
+        let finished = tasks::spawn(async move { service.accept_answer(owner, answer).await }).await;
+        finished.unwrap_or_else(|error| {
+            tracing::error!(%error, "a sign-in to a tool server did not end");
+            Ok(SignInOutcome::Failed { server: None })
+        })
+    }
+
+    async fn accept_answer(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+        // Read before the answer is taken, so that a sign-out after that is noticed.
+        let generations = self.sign_ins().generations();
         let mut tx = self.db().begin().await?;
         let begun = tool_sign_ins::take(&mut tx, owner, &code_flow::state_hash(&answer.state)).await?;
         tx.commit().await?;
@@ -126,9 +145,13 @@ impl Service {
         let Some(row) = self.row_of(owner, begun.server).await? else {
             return Ok(SignInOutcome::Failed { server: None });
         };
+        if self.tools().configured_server(&row.slug).is_some() {
+            return Ok(SignInOutcome::Failed { server: None });
+        }
         let (url, secrets) = self.reached_by(&row)?;
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
-        match self.redeem_answer(&row, &tokens, &begun, &answer).await {
+        let generation = generations.get(&row.id).copied().unwrap_or_default();
+        match self.redeem_answer((&row, &tokens), &begun, &answer, generation).await {
             Ok(return_to) => {
                 self.continue_signed_in(owner, &row.slug).await;
                 Ok(SignInOutcome::SignedIn { server: row.slug, return_to })
@@ -144,39 +167,68 @@ impl Service {
     /// Exchanges the code of an answer for tokens, stores them, and connects the server with them.
     async fn redeem_answer(
         &self,
-        row: &StoredToolServer,
-        tokens: &ServerTokens,
+        (row, tokens): (&StoredToolServer, &ServerTokens),
         begun: &StoredSignIn,
         answer: &SignInAnswer,
+        generation: u64,
     ) -> Result<Option<TurnId>, SignInError> {
         let request = self.open_request(begun).filter(|_| self.clock().now() < begun.expires_at);
         let SignInRequest { pending, return_to } = request.ok_or(MessageCode::SignInExpired)?;
-        let code = pending.checked_code(answer)?;
+        let code = match pending.checked_code(answer) {
+            Ok(code) => code,
+            Err(problem) => {
+                if pending.is_client_refused(answer) {
+                    self.delete_client(row, &pending).await?;
+                }
+                return Err(problem.into());
+            }
+        };
         let exchanged = tokens.client().exchange_code(&pending, &code, self.clock().now()).await;
         let exchanged = match exchanged {
             Ok(exchanged) => exchanged,
             Err(problem) => {
                 if problem.code == MessageCode::SignInRefused {
                     // The client may be what was refused, so the next sign-in registers another one.
-                    let mut tx = self.db().begin().await?;
-                    tool_sign_ins::delete_client(&mut tx, row.owner_id, row.id, &pending.server.issuer).await?;
-                    tx.commit().await?;
+                    self.delete_client(row, &pending).await?;
                 }
                 return Err(problem.into());
             }
         };
+        let stored = self.store_signed_in((row, tokens), &pending.resource, exchanged.clone(), generation).await;
+        if stored.is_err()
+            && let Err(problem) = tokens.client().revoke(&exchanged).await
+        {
+            tracing::warn!(server = row.slug, code = problem.code.code(), "unused tokens could not be revoked");
+        }
+        stored.map(|()| return_to)
+    }
+
+    /// Stores the tokens of a sign-in and connects the server with them. Its running calls finish first.
+    async fn store_signed_in(
+        &self,
+        (row, tokens): (&StoredToolServer, &ServerTokens),
+        resource: &str,
+        exchanged: TokenSet,
+        generation: u64,
+    ) -> Result<(), SignInError> {
         let _one_at_a_time = self.changing_providers().await;
         // The server may have been changed or removed since the sign-in began.
         let row = self.row_of(row.owner_id, row.id).await?.ok_or(MessageCode::SignInExpired)?;
-        let is_same = self.reached_by(&row).is_ok_and(|(url, _)| is_same_resource(&pending.resource, &url));
-        if !is_same {
+        let is_same = self.reached_by(&row).is_ok_and(|(url, _)| is_same_resource(resource, &url));
+        let is_set = self.tools().configured_server(&row.slug).is_some();
+        if is_set || !is_same || !tokens.sign_in(exchanged, generation).await? {
             return Err(MessageCode::SignInExpired.into());
         }
-        tokens.sign_in(exchanged).await?;
-        if let Err(error) = self.publish_tool_server(&row) {
+        if let Err(error) = self.reconnect_tool_server(&row) {
             tracing::warn!(server = row.slug, %error, "a server could not be started after a sign-in");
         }
-        Ok(return_to)
+        Ok(())
+    }
+
+    async fn delete_client(&self, row: &StoredToolServer, pending: &PendingSignIn) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        tool_sign_ins::delete_client(&mut tx, row.owner_id, row.id, &pending.server.issuer).await?;
+        tx.commit().await
     }
 
     /// Signs out: forgets the tokens, then revokes them where the authorization server offers that. Returns false if
@@ -187,7 +239,14 @@ impl Service {
     pub async fn sign_out(&self, owner: UserId, server: &str) -> Result<bool, ServiceError> {
         let one_at_a_time = self.changing_providers().await;
         let row = self.own_tool_server(owner, server).await?;
-        let (url, secrets) = self.reached_by(&row)?;
+        let Ok((url, secrets)) = self.reached_by(&row) else {
+            // Without the key the tokens cannot be read either, so they can only be deleted.
+            let mut tx = self.db().begin().await?;
+            tool_sign_ins::delete_of_server(&mut tx, owner, row.id).await?;
+            tx.commit().await?;
+            self.sign_ins().forget(row.id).await;
+            return Ok(false);
+        };
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
         let before = tokens.sign_out().await?;
         self.publish_tool_server(&row)?;
@@ -250,8 +309,20 @@ impl Service {
             });
             if waits {
                 // A reply that has ended meanwhile needs nothing.
-                let _ = live.mailbox().send(RunCommand::SignedIn { server: server.to_owned() }).await;
+                let mailbox = live.mailbox();
+                let sent = mailbox.send(RunCommand::SignedIn { server: server.to_owned() });
+                if timeout(limits::CONNECT, sent).await.is_err() {
+                    tracing::warn!(server, "a reply did not hear of a sign-in in time");
+                }
             }
+        }
+    }
+
+    /// Returns whether the sign-in to a server was for a resource that its address is no part of.
+    pub(super) async fn is_signed_in_elsewhere(&self, row: &StoredToolServer) -> bool {
+        match self.reached_by(row) {
+            Ok((url, secrets)) => self.tokens_of(row, &url, &secrets.headers).is_for_other_resource(&url).await,
+            Err(_) => false,
         }
     }
 

@@ -10,7 +10,7 @@ use turnleaf_domain::approval::{ApprovalNote, ApprovalRequest};
 use turnleaf_tools::mcp::SignInNeed;
 use turnleaf_tools::toolbox::{CallOutcome, ToolCall};
 
-/// The calls that were refused for a scope, until they run. A restart forgets them; then the server refuses them again.
+/// The calls that were refused for a scope, until they run or end. A restart forgets them; then the server refuses them again.
 #[derive(Default)]
 pub(super) struct ScopeRefusals(Mutex<HashSet<BlockId>>);
 
@@ -28,6 +28,14 @@ impl ServiceToolbox {
             refused.insert(call);
         } else {
             refused.remove(&call);
+        }
+    }
+
+    /// Forgets the refusal of a call, and for one that is tried again also why its server wants a sign-in.
+    pub(super) fn forget_refusal(&self, call: &ToolCall, is_tried: bool) {
+        self.0.scope_refusals.lock().remove(&call.caller.block);
+        if is_tried {
+            self.0.servers.clear_sign_in_need(&self.server_key(call.caller.owner, call.origin.server()));
         }
     }
 

@@ -11,10 +11,10 @@ use crate::tools::servers::headers::ServerSecrets;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{MessageCode, ToolSignInId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
 use turnleaf_tools::oauth::code_flow::{self, PendingSignIn};
-use turnleaf_tools::oauth::metadata::{ServerMetadata, host_name, is_secure};
+use turnleaf_tools::oauth::metadata::{ServerMetadata, host_name, is_same_issuer, is_secure};
 use turnleaf_tools::oauth::registration::{self, OAuthClient};
 
 /// The path to which authorization servers send people back.
@@ -58,6 +58,8 @@ pub struct SignInConfirmation {
     pub host: String,
     /// Where the browser goes.
     pub url: String,
+    /// The host that receives the answer from Turnleaf, if it is another one.
+    pub token_host: Option<String>,
     pub scopes: Vec<String>,
 }
 
@@ -105,6 +107,10 @@ impl Service {
             return Err(MessageCode::SignInNeedsHttps.into());
         }
         let target = tokens.target();
+        if !is_secure(&target.url) {
+            // The token would go over the network as plain text.
+            return Err(MessageCode::SignInInsecure.with("host", host_name(&target.url)).into());
+        }
         let service = tokens.client().discover(&target.url, tokens.challenge().as_ref()).await?;
         let client = self.client_of(row, (tokens, &secrets), &service.server, origin).await?;
         let pending = PendingSignIn::begin(service, client, &tokens.granted_scopes().await);
@@ -133,10 +139,10 @@ impl Service {
         let redirect_uri = origin.redirect_uri();
         if let Some(id) = &row.settings.oauth_client_id {
             let secret = secrets.oauth_secret.as_ref().map(ExposeSecret::expose_secret);
+            if secret.is_some() {
+                self.bind_client_secret(row, &server.issuer).await?;
+            }
             return Ok(OAuthClient::configured(id, secret, &redirect_uri, server));
-        }
-        if let Some(document) = origin.document_url().filter(|_| server.client_id_metadata_document_supported) {
-            return Ok(OAuthClient::from_document(&document, &redirect_uri));
         }
         let (db, now, owner) = (self.db(), self.clock().now(), row.owner_id);
         let binding = SignInBinding::of_client(row.id, &server.issuer);
@@ -148,12 +154,38 @@ impl Service {
         if let Some(client) = stored.filter(|client| client.fits(&redirect_uri, now) && !is_unanswered) {
             return Ok(client);
         }
+        // One that cannot read the document shows an error page too.
+        let uses_document = server.client_id_metadata_document_supported
+            && !(is_unanswered && server.registration_endpoint.is_some());
+        if let Some(document) = origin.document_url().filter(|_| uses_document) {
+            return Ok(OAuthClient::from_document(&document, &redirect_uri));
+        }
         let client = tokens.client().register(server, &redirect_uri).await?;
         let sealed = binding.seal(self.sealer(), &client);
         let mut tx = db.begin().await?;
         tool_sign_ins::put_client(&mut tx, owner, row.id, (&server.issuer, &sealed), now).await?;
         tx.commit().await?;
         Ok(client)
+    }
+
+    /// Binds the configured secret to the first authorization server that it is used with, so that the tool server
+    /// cannot send it to another one.
+    async fn bind_client_secret(&self, row: &StoredToolServer, issuer: &str) -> Result<(), SignInError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let row_now = self.row_of(row.owner_id, row.id).await?;
+        let row = row_now.filter(|now| now.settings.oauth_client_id == row.settings.oauth_client_id);
+        let mut row = row.ok_or(MessageCode::SignInExpired)?;
+        match &row.settings.oauth_issuer {
+            Some(bound) if is_same_issuer(bound, issuer) => Ok(()),
+            Some(_) => Err(MessageCode::SignInOtherIssuer.into()),
+            None => {
+                row.settings.oauth_issuer = Some(issuer.to_owned());
+                let mut tx = self.db().begin().await?;
+                tool_servers::update(&mut tx, &row).await?;
+                tx.commit().await?;
+                Ok(())
+            }
+        }
     }
 
     /// Returns what a person confirms of a sign-in that has begun.
@@ -171,6 +203,7 @@ impl Service {
         let pending = self.open_request(&begun).ok_or(ServiceError::NotFound)?.pending;
         let url = pending.authorization_url().map_err(|problem| ServiceError::conflict("sign_in_failed", problem))?;
         let host = host_name(&url);
-        Ok(SignInConfirmation { server: row.slug, name: row.name, host, url: url.into(), scopes: pending.scopes })
+        let (token_host, scopes) = (pending.other_token_host(), pending.scopes);
+        Ok(SignInConfirmation { server: row.slug, name: row.name, host, url: url.into(), token_host, scopes })
     }
 }

@@ -1,11 +1,15 @@
 //! The tokens of one person for one server: read from the database, renewed by one request at a time, and stored with
 //! each rotation before they are used.
 
+mod renewal;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::MutexGuard as AsyncMutexGuard;
 use url::Url;
 
 use super::sealing::SignInBinding;
@@ -15,12 +19,13 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_platform::tasks;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::registry::ProviderRegistry;
-use turnleaf_store::tool_sign_ins::{self, StoredTokens};
+use turnleaf_store::tool_sign_ins;
 use turnleaf_store::{Db, StoreError};
 use turnleaf_tools::mcp::{AccessTokens, RequestRefusal, SignInNeed};
 use turnleaf_tools::oauth::SignInClient;
 use turnleaf_tools::oauth::challenge::BearerChallenge;
-use turnleaf_tools::oauth::tokens::{RenewalError, TokenSet};
+use turnleaf_tools::oauth::metadata::{is_same_resource, is_secure};
+use turnleaf_tools::oauth::tokens::TokenSet;
 
 /// What all sign-ins share.
 #[derive(Clone)]
@@ -58,7 +63,24 @@ enum TokenCache {
     #[default]
     Unread,
     SignedOut,
-    SignedIn(Box<(TokenSet, i64)>),
+    SignedIn(Box<KnownTokenSet>),
+}
+
+/// Tokens with what is known of their row.
+struct KnownTokenSet {
+    tokens: TokenSet,
+    /// The version of the row.
+    version: i64,
+    /// The row holds earlier tokens, because these could not be stored yet.
+    is_unstored: bool,
+    /// Until then the authorization server is not asked again, because it did not answer.
+    renew_after: Option<DateTime<Utc>>,
+}
+
+impl TokenCache {
+    fn signed_in(tokens: TokenSet, version: i64) -> Self {
+        Self::SignedIn(Box::new(KnownTokenSet { tokens, version, is_unstored: false, renew_after: None }))
+    }
 }
 
 struct Shared {
@@ -69,7 +91,9 @@ struct Shared {
     /// Held while tokens are read, renewed and stored (single flight).
     cache: tokio::sync::Mutex<TokenCache>,
     state: Mutex<SignInState>,
-    sent: Mutex<Vec<SecretString>>,
+    sent: Mutex<VecDeque<SecretString>>,
+    /// Counts what ended sign-ins, so that one in progress notices it. It changes while the cache is locked.
+    generation: AtomicU64,
 }
 
 /// The tokens of one person for one server. Cheap to clone.
@@ -77,7 +101,7 @@ struct Shared {
 pub(super) struct ServerTokens(Arc<Shared>);
 
 /// The number of sent tokens that are remembered for redaction.
-const SENT: usize = 8;
+const SENT: usize = 64;
 
 impl ServerTokens {
     pub fn new(runtime: SignInRuntime, owner: UserId, server: ToolServerId, target: TokenTarget) -> Self {
@@ -89,6 +113,7 @@ impl ServerTokens {
             cache: tokio::sync::Mutex::default(),
             state: Mutex::default(),
             sent: Mutex::default(),
+            generation: AtomicU64::default(),
         }))
     }
 
@@ -131,87 +156,77 @@ impl ServerTokens {
     /// Returns the scopes that were granted.
     pub async fn granted_scopes(&self) -> Vec<String> {
         match &*self.read_cache().await {
-            TokenCache::SignedIn(signed_in) => signed_in.0.scopes.clone(),
+            TokenCache::SignedIn(signed_in) => signed_in.tokens.scopes.clone(),
             TokenCache::Unread | TokenCache::SignedOut => Vec::new(),
         }
     }
 
-    /// Stores the tokens of a sign-in.
-    pub async fn sign_in(&self, tokens: TokenSet) -> Result<(), StoreError> {
+    /// Returns how often a sign-in has ended, for [`Self::sign_in`].
+    pub fn generation(&self) -> u64 {
+        self.0.generation.load(Ordering::Acquire)
+    }
+
+    /// Stores the tokens of a sign-in that began at this generation. Returns false if the person has signed out since;
+    /// then nothing is stored.
+    pub async fn sign_in(&self, tokens: TokenSet, generation: u64) -> Result<bool, StoreError> {
         let Shared { runtime, owner, server, .. } = &*self.0;
         let mut cache = self.0.cache.lock().await;
+        if self.generation() != generation {
+            return Ok(false);
+        }
         runtime.registry.remember_credentials(tokens.secrets());
         let sealed = self.binding().seal(&runtime.sealer, &tokens);
         let mut tx = runtime.db.begin().await?;
         let version = tool_sign_ins::put_tokens(&mut tx, *owner, *server, &sealed, runtime.clock.now()).await?;
         tx.commit().await?;
-        *cache = TokenCache::SignedIn(Box::new((tokens, version)));
+        *cache = TokenCache::signed_in(tokens, version);
         *lock(&self.0.state) = SignInState::default();
-        Ok(())
+        Ok(true)
     }
 
     /// Deletes the tokens and returns them, so that they can be revoked. Clients and begun sign-ins are deleted too.
     pub async fn sign_out(&self) -> Result<Option<TokenSet>, StoreError> {
         let Shared { runtime, owner, server, .. } = &*self.0;
         let mut cache = self.read_cache().await;
+        self.0.generation.fetch_add(1, Ordering::AcqRel);
         let mut tx = runtime.db.begin().await?;
         tool_sign_ins::delete_of_server(&mut tx, *owner, *server).await?;
         tx.commit().await?;
         let before = std::mem::replace(&mut *cache, TokenCache::SignedOut);
         *lock(&self.0.state) = SignInState::default();
         match before {
-            TokenCache::SignedIn(signed_in) => Ok(Some(signed_in.0)),
+            TokenCache::SignedIn(signed_in) => Ok(Some(signed_in.tokens)),
             TokenCache::Unread | TokenCache::SignedOut => Ok(None),
         }
     }
 
-    /// Forgets what was read, because the rows were deleted.
+    /// Forgets what was read, because the rows were deleted, and deletes what a sign-in stored since.
     pub async fn forget(&self) {
-        *self.0.cache.lock().await = TokenCache::SignedOut;
-        *lock(&self.0.state) = SignInState::default();
+        if let Err(error) = self.sign_out().await {
+            tracing::error!(server = %self.0.server, %error, "the tokens of a tool server could not be deleted");
+            *self.0.cache.lock().await = TokenCache::SignedOut;
+        }
+    }
+
+    /// Returns whether the person is signed in for a resource that does not contain this URL.
+    pub async fn is_for_other_resource(&self, url: &Url) -> bool {
+        match &*self.read_cache().await {
+            TokenCache::SignedIn(signed_in) => !is_same_resource(&signed_in.tokens.resource, url),
+            TokenCache::Unread | TokenCache::SignedOut => false,
+        }
     }
 
     fn binding(&self) -> SignInBinding {
         SignInBinding::of_tokens(self.0.server, &self.target().url)
     }
 
-    /// Locks the tokens, which are read first if they were not. Tokens that cannot be read count as none.
-    async fn read_cache(&self) -> AsyncMutexGuard<'_, TokenCache> {
-        let mut cache = self.0.cache.lock().await;
-        if matches!(*cache, TokenCache::Unread) {
-            *cache = self.read().await;
-        }
-        cache
-    }
-
-    async fn read(&self) -> TokenCache {
-        let Shared { runtime, owner, server, .. } = &*self.0;
-        let stored = match tool_sign_ins::find_tokens(&runtime.db, *owner, *server).await {
-            Ok(Some(stored)) => stored,
-            Ok(None) => return TokenCache::SignedOut,
-            Err(error) => {
-                tracing::error!(%server, %error, "the tokens of a tool server could not be read");
-                return TokenCache::Unread;
-            }
-        };
-        match self.binding().open::<TokenSet>(&runtime.sealer, &stored.sealed) {
-            Ok(tokens) => {
-                runtime.registry.remember_credentials(tokens.secrets());
-                TokenCache::SignedIn(Box::new((tokens, stored.version)))
-            }
-            Err(error) => {
-                tracing::warn!(%server, %error, "the tokens of a tool server cannot be decrypted");
-                TokenCache::SignedOut
-            }
-        }
-    }
-
     /// Returns the access token, renewed if it is about to expire.
     async fn current_token(&self) -> Option<SecretString> {
         let mut cache = self.read_cache().await;
+        self.store_unstored(&mut cache).await;
         let now = self.0.runtime.clock.now();
         let TokenCache::SignedIn(signed_in) = &*cache else { return None };
-        if signed_in.0.is_expiring(now) && signed_in.0.refresh_token.is_some() {
+        if signed_in.tokens.is_expiring(now) && self.can_renew(&cache) {
             // A token that could not be renewed may still be accepted for a moment.
             self.renew(&mut cache).await;
         }
@@ -226,19 +241,25 @@ impl ServerTokens {
         repeated: bool,
     ) -> Option<SecretString> {
         let RequestRefusal { need, challenge } = refusal;
-        if challenge.is_none() && self.target().has_headers {
+        if challenge.is_none() && sent.is_none() && self.target().has_headers {
             return None;
         }
+        // Held until the need is noted, so that a sign-in meanwhile is not taken for refused.
+        let mut cache = self.read_cache().await;
         let mut is_unavailable = false;
-        if need == SignInNeed::Token && !repeated {
-            let mut cache = self.read_cache().await;
-            if let TokenCache::SignedIn(signed_in) = &*cache {
-                let is_current = sent.is_some_and(|sent| sent.expose_secret() == signed_in.0.access_token);
-                // Another request may have renewed the token since this one was sent.
-                if !is_current || (signed_in.0.refresh_token.is_some() && self.renew(&mut cache).await) {
+        if let TokenCache::SignedIn(signed_in) = &*cache
+            && self.can_send(&signed_in.tokens)
+        {
+            let is_current = sent.is_some_and(|sent| sent.expose_secret() == signed_in.tokens.access_token);
+            if !is_current {
+                // The token was renewed since this request was sent; what it was refused for is over.
+                return if repeated { None } else { self.note_sent(&cache) };
+            }
+            if need == SignInNeed::Token && !repeated {
+                if self.can_renew(&cache) && self.renew(&mut cache).await {
                     return self.note_sent(&cache);
                 }
-                is_unavailable = matches!(&*cache, TokenCache::SignedIn(left) if left.0.refresh_token.is_some());
+                is_unavailable = matches!(&*cache, TokenCache::SignedIn(left) if left.tokens.refresh_token.is_some());
             }
         }
         let mut state = lock(&self.0.state);
@@ -249,70 +270,25 @@ impl ServerTokens {
         None
     }
 
-    /// Renews the tokens and stores them; returns whether there are new ones. Refused tokens are deleted; those whose
-    /// authorization server cannot be asked stay.
-    async fn renew(&self, cache: &mut TokenCache) -> bool {
-        let TokenCache::SignedIn(signed_in) = &*cache else { return false };
-        let (tokens, version) = (signed_in.0.clone(), signed_in.1);
-        let now = self.0.runtime.clock.now();
-        let renewed = match self.client().renew(&tokens, now).await {
-            Ok(renewed) => Some(renewed),
-            Err(RenewalError::Refused) => None,
-            Err(RenewalError::Unavailable(problem)) => {
-                tracing::warn!(server = %self.0.server, code = problem.code.code(), "a token could not be renewed");
-                return false;
-            }
-        };
-        match self.store_renewed(renewed.as_ref(), version).await {
-            Ok(true) => {
-                let is_renewed = renewed.is_some();
-                *cache = renewed
-                    .map_or(TokenCache::SignedOut, |renewed| TokenCache::SignedIn(Box::new((renewed, version + 1))));
-                is_renewed
-            }
-            // Another process renewed them, or the person signed out: the stored ones count.
-            Ok(false) => {
-                *cache = self.read().await;
-                matches!(&*cache, TokenCache::SignedIn(stored) if stored.0.access_token != tokens.access_token)
-            }
-            Err(error) => {
-                tracing::error!(server = %self.0.server, %error, "renewed tokens could not be stored");
-                // The new refresh token is the only valid one, so it is used until it can be stored.
-                if let Some(renewed) = renewed {
-                    *cache = TokenCache::SignedIn(Box::new((renewed, version)));
-                    return true;
-                }
-                false
-            }
-        }
+    /// Returns whether these tokens may be sent to the server: encrypted, and for the resource that they are for.
+    fn can_send(&self, tokens: &TokenSet) -> bool {
+        let url = self.target().url;
+        is_secure(&url) && is_same_resource(&tokens.resource, &url)
     }
 
-    /// Stores renewed tokens, or deletes refused ones, if the stored ones still have this version.
-    async fn store_renewed(&self, renewed: Option<&TokenSet>, version: i64) -> Result<bool, StoreError> {
-        let Shared { runtime, owner, server, .. } = &*self.0;
-        let mut tx = runtime.db.begin().await?;
-        let is_stored = match renewed {
-            Some(renewed) => {
-                runtime.registry.remember_credentials(renewed.secrets());
-                let sealed = self.binding().seal(&runtime.sealer, renewed);
-                let stored = StoredTokens { server: *server, sealed, version };
-                tool_sign_ins::renew_tokens(&mut tx, *owner, &stored, runtime.clock.now()).await?
-            }
-            None => tool_sign_ins::delete_tokens_of_version(&mut tx, *owner, *server, version).await?,
-        };
-        tx.commit().await?;
-        Ok(is_stored)
-    }
-
+    /// Returns the token that is sent, which is redacted from then on.
     fn note_sent(&self, cache: &TokenCache) -> Option<SecretString> {
         let TokenCache::SignedIn(signed_in) = cache else { return None };
-        let token = signed_in.0.access_secret();
+        if !self.can_send(&signed_in.tokens) {
+            return None;
+        }
+        let token = signed_in.tokens.access_secret();
         let mut sent = lock(&self.0.sent);
         if !sent.iter().any(|known| known.expose_secret() == token.expose_secret()) {
             if sent.len() == SENT {
-                sent.remove(0);
+                sent.pop_front();
             }
-            sent.push(token.clone());
+            sent.push_back(token.clone());
         }
         Some(token)
     }
@@ -336,12 +312,23 @@ impl AccessTokens for ServerTokens {
         Box::pin(async move { tasks::spawn(handled).await.unwrap_or_default() })
     }
 
+    fn accepted(&self, _sent: Option<&SecretString>) {
+        let mut state = lock(&self.0.state);
+        if state.need == Some(SignInNeed::Token) {
+            (state.need, state.challenge) = (None, None);
+        }
+    }
+
+    fn clear_need(&self) {
+        lock(&self.0.state).need = None;
+    }
+
     fn need(&self) -> Option<SignInNeed> {
         lock(&self.0.state).need
     }
 
     fn sent_secrets(&self) -> Vec<SecretString> {
-        lock(&self.0.sent).clone()
+        lock(&self.0.sent).iter().cloned().collect()
     }
 }
 
