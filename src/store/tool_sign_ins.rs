@@ -16,7 +16,8 @@ sql! {
     LIST_TOKENS = "SELECT server_id FROM tool_tokens WHERE owner_id = $1 ORDER BY server_id";
     PUT_TOKENS = "INSERT INTO tool_tokens (owner_id, server_id, sealed_tokens, version, updated_at) \
         VALUES ($1, $2, $3, 1, $4) ON CONFLICT (server_id) DO UPDATE SET sealed_tokens = excluded.sealed_tokens, \
-        version = tool_tokens.version + 1, updated_at = excluded.updated_at RETURNING version";
+        version = tool_tokens.version + 1, updated_at = excluded.updated_at \
+        WHERE tool_tokens.owner_id = excluded.owner_id RETURNING version";
     RENEW_TOKENS = "UPDATE tool_tokens SET sealed_tokens = $4, version = version + 1, updated_at = $5 \
         WHERE owner_id = $1 AND server_id = $2 AND version = $3";
     DELETE_TOKENS = "DELETE FROM tool_tokens WHERE owner_id = $1 AND server_id = $2";
@@ -24,13 +25,15 @@ sql! {
     FIND_CLIENT = "SELECT sealed_client FROM oauth_clients WHERE owner_id = $1 AND server_id = $2 AND issuer = $3";
     PUT_CLIENT = "INSERT INTO oauth_clients (owner_id, server_id, issuer, sealed_client, created_at) \
         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (server_id, issuer) DO UPDATE \
-        SET sealed_client = excluded.sealed_client, created_at = excluded.created_at";
+        SET sealed_client = excluded.sealed_client, created_at = excluded.created_at \
+        WHERE oauth_clients.owner_id = excluded.owner_id";
     DELETE_CLIENT = "DELETE FROM oauth_clients WHERE owner_id = $1 AND server_id = $2 AND issuer = $3";
     DELETE_CLIENTS = "DELETE FROM oauth_clients WHERE owner_id = $1 AND server_id = $2";
     /// A sign-in that begins replaces the earlier one of its server.
     BEGIN = "INSERT INTO tool_sign_ins (owner_id, server_id, id, state_hash, sealed_request, expires_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (server_id) DO UPDATE SET id = excluded.id, \
-        state_hash = excluded.state_hash, sealed_request = excluded.sealed_request, expires_at = excluded.expires_at";
+        state_hash = excluded.state_hash, sealed_request = excluded.sealed_request, expires_at = excluded.expires_at \
+        WHERE tool_sign_ins.owner_id = excluded.owner_id";
     IS_BEGUN = "SELECT id FROM tool_sign_ins WHERE owner_id = $1 AND server_id = $2";
     FIND = "SELECT id, server_id, state_hash, sealed_request, expires_at FROM tool_sign_ins \
         WHERE owner_id = $1 AND id = $2 AND expires_at > $3";

@@ -46,6 +46,8 @@ pub struct SignInState {
     pub calls: Vec<String>,
     /// The scope that calls need.
     pub call_scope: Option<&'static str>,
+    /// What the token endpoint answers instead of tokens.
+    pub token_failure: Option<(StatusCode, &'static str)>,
     /// The lifetime of access tokens in seconds.
     pub lifetime: Option<u64>,
     next: usize,
@@ -170,6 +172,9 @@ async fn token(With(fake): With<FakeSignIn>, Form(form): Form<BTreeMap<String, S
     assert!(form["client_id"].starts_with("client-"));
     let refused = || (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
     let mut state = fake.state();
+    if let Some(failure) = state.token_failure {
+        return failure.into_response();
+    }
     let scope = match form["grant_type"].as_str() {
         "authorization_code" => {
             let Some((challenge, scope)) = state.codes.remove(&form["code"]) else { return refused() };

@@ -257,6 +257,65 @@ async fn call_waits_for_sign_in_once_and_then_runs_once() {
 }
 
 #[tokio::test]
+async fn temporary_failure_of_the_authorization_server_signs_nobody_out() {
+    for failure in [
+        (StatusCode::SERVICE_UNAVAILABLE, "{\"error\": \"invalid_grant\"}"),
+        (StatusCode::TOO_MANY_REQUESTS, ""),
+        (StatusCode::FORBIDDEN, "<html>blocked</html>"),
+        (StatusCode::OK, "<html>maintenance</html>"),
+        (StatusCode::BAD_REQUEST, "{\"error\": \"slow_down\"}"),
+    ] {
+        let test = FaultTest::start(SignInFault::None, []).await;
+        test.sign_in(None).await;
+        {
+            let mut state = test.fake.state();
+            state.access.clear();
+            state.token_failure = Some(failure);
+        }
+        assert_ne!(test.call().await.outcome, CallOutcome::Done);
+        assert!(test.is_signed_in().await, "{failure:?}");
+    }
+    let test = FaultTest::start(SignInFault::None, []).await;
+    test.sign_in(None).await;
+    test.fake.invalidate_tokens();
+    assert_eq!(test.call().await.outcome, CallOutcome::SignInNeeded);
+    assert!(!test.is_signed_in().await, "a final error");
+}
+
+#[tokio::test]
+async fn refused_call_is_tried_again_without_a_sign_in() {
+    let test = FaultTest::start(SignInFault::None, one_call()).await;
+    test.sign_in(None).await;
+    test.fake.state().call_scope = Some("write");
+    let turn = test.reply().await;
+    test.api.house.wait_until(turn, is_waiting_for_approval).await;
+    test.fake.state().call_scope = None;
+    test.api.house.decide(turn, ApprovalDecision::AllowOnce, None).await.unwrap();
+    let done = test.api.house.wait_until_ended(turn).await;
+    assert_eq!(statuses(&done), [ToolStatus::Done]);
+    assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
+}
+
+#[tokio::test]
+async fn another_client_id_clears_the_secret_of_the_earlier_one() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    let change = async |fields: Value| test.api.call("PATCH", "/api/tool-servers/files", Some(fields)).await.1;
+    let first = change(json!({ "oauth_client_id": "first", "oauth_client_secret": "hidden-secret-0123" })).await;
+    assert_eq!(first["has_oauth_secret"], true);
+    assert_eq!(change(json!({ "oauth_client_id": "first" })).await["has_oauth_secret"], true);
+    assert_eq!(change(json!({ "oauth_client_id": "second" })).await["has_oauth_secret"], false);
+}
+
+#[tokio::test]
+async fn sign_out_during_a_sign_in_ends_it() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    let callback = test.fake.authorize(&test.begin(None).await).await;
+    test.api.post_form("/forms/tools/sign-out", &[("id", "files")]).await;
+    assert_eq!(test.open(&callback).await, "/settings/tools?done=sign_in_expired");
+    assert!(!test.is_signed_in().await);
+}
+
+#[tokio::test]
 async fn declined_sign_in_ends_the_call() {
     let test = FaultTest::start(SignInFault::None, one_call()).await;
     test.sign_in(None).await;

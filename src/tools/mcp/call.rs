@@ -18,8 +18,8 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::authorization::SignInNeed;
 use self::input::RequiredInput;
+use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
 use super::{content, error_messages};

@@ -1,20 +1,22 @@
 //! The supervisor task of one server: starts it, lists its tools, restarts it with backoff after failures, and stops
 //! it.
 
+mod connecting;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::service::{ClientServiceExt, Peer, RunningService};
-use rmcp::transport::Transport as Wire;
+use rmcp::service::{Peer, RunningService};
 use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::connecting::connect;
 use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
-use super::lifecycle::{self, Handshake, Refusal};
+use super::lifecycle::{Handshake, Refusal};
 use super::listener::McpListener;
 use super::listing::ToolList;
 use super::log::ServerOutputLog;
@@ -22,7 +24,7 @@ use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
 use super::web::WebServerAddress;
-use super::{error_messages, listing, sanitizer};
+use super::{listing, sanitizer};
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
@@ -379,28 +381,6 @@ impl McpSupervisor {
     fn announce(&self) {
         // Sending fails without subscribers.
         let _ = self.runtime.changed.send(self.key.clone());
-    }
-}
-
-async fn connect(
-    wire: impl Wire<RoleClient> + 'static,
-    listener: McpListener,
-    handshake: Handshake,
-    log: ServerOutputLog,
-) -> Result<StartedServer, ServerEnd> {
-    let secrets = listener.secrets.clone();
-    let service = listener.clone().serve_with_lifecycle(wire, handshake.mode()).await;
-    let service = service.map_err(|error| {
-        let problem = error_messages::start_error(&error, &secrets);
-        let is_gone = matches!(error, rmcp::service::ClientInitializeError::ConnectionClosed(_));
-        match lifecycle::refusal(&handshake, &error) {
-            Some(refusal) => ServerEnd::Refused { refusal, problem },
-            None => ServerEnd::Failed { problem, is_gone },
-        }
-    })?;
-    match listing::list(service.peer(), &secrets, &log).await {
-        Ok(list) => Ok(StartedServer { service, listener, list }),
-        Err(problem) => Err(ServerEnd::Failed { is_gone: service.peer().is_transport_closed(), problem }),
     }
 }
 

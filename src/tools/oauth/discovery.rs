@@ -1,5 +1,8 @@
 //! Discovery: from the address of a tool server to the authorization server that protects it.
 
+use std::time::Duration;
+
+use tokio::time::timeout;
 use url::Url;
 
 use super::challenge::BearerChallenge;
@@ -12,6 +15,8 @@ use turnleaf_domain::{CodedMessage, MessageCode, limits};
 
 /// The authorization servers of a resource that are tried.
 const ISSUERS: usize = 4;
+/// The limit for all requests of a discovery; each has its own, too.
+const TIME: Duration = Duration::from_secs(60);
 
 /// The place where to sign in to a tool server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +39,18 @@ impl SignInClient {
         url: &Url,
         challenge: Option<&BearerChallenge>,
     ) -> Result<SignInService, CodedMessage> {
+        let late = || {
+            let cause = MessageCode::NoTimelyResponse.into();
+            MessageCode::SignInUnreachable.with("host", host_name(url)).with_cause(cause)
+        };
+        timeout(TIME, self.find_service(url, challenge)).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn find_service(
+        &self,
+        url: &Url,
+        challenge: Option<&BearerChallenge>,
+    ) -> Result<SignInService, CodedMessage> {
         let asked = challenge.and_then(|challenge| challenge.scope.as_deref()).map(split_scopes);
         let Some(resource) = self.resource_metadata(url, challenge).await? else {
             // Servers of the first specification have no resource metadata; their own origin signs people in.
@@ -45,7 +62,8 @@ impl SignInClient {
             let named: String = resource.resource.chars().filter(|c| !c.is_control()).take(200).collect();
             return Err(MessageCode::SignInResourceMismatch.with("resource", named));
         }
-        let scopes = asked.or_else(|| resource.scopes_supported.clone()).unwrap_or_default();
+        let supported = || resource.scopes_supported.as_ref().map(|scopes| split_scopes(&scopes.join(" ")));
+        let scopes = asked.or_else(supported).unwrap_or_default();
         let mut first_problem = None;
         for issuer in resource.authorization_servers.iter().take(ISSUERS) {
             match self.usable_server(issuer).await {

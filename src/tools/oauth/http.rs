@@ -48,19 +48,17 @@ impl ReadResponse {
 }
 
 impl SignInClient {
-    /// Gets a document. `None` if the server has none there.
+    /// Gets a document. `None` if the server has none in this form there.
     ///
     /// # Errors
     /// The sentence why the server could not be asked.
     pub(super) async fn get<T: DeserializeOwned>(&self, url: &Url) -> Result<Option<T>, CodedMessage> {
         let response = self.send(Method::GET, url, SentBody::None).await?;
         match response.status {
-            status if status.is_success() => match response.parse() {
-                Some(document) => Ok(Some(document)),
-                None => Err(MessageCode::SignInMetadataInvalid.with("host", host_name(url))),
-            },
-            // Some servers refuse unknown paths in other ways than by 404.
-            status if status.is_client_error() => Ok(None),
+            // Some servers answer unknown paths with a page.
+            status if status.is_success() => Ok(response.parse()),
+            // Others refuse them in other ways than by 404, or redirect to a page.
+            status if status.is_client_error() || status.is_redirection() => Ok(None),
             status => Err(status_error(url, status)),
         }
     }

@@ -34,6 +34,10 @@ enum Prompt {
     Pause(BlockId, String),
 }
 
+fn mixed(key: u128, bytes: impl Iterator<Item = u8>) -> u128 {
+    bytes.fold(key, |key, byte| key.rotate_left(5) ^ u128::from(byte))
+}
+
 impl Prompt {
     fn from_block(block: &Block) -> Option<Self> {
         let approval = || {
@@ -49,11 +53,12 @@ impl Prompt {
     /// Returns the key in the list: a question that has changed is another one.
     fn key(&self) -> u128 {
         match self {
-            Self::Approval(approval) => {
-                approval.0.hash.bytes().fold(approval.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
-            }
+            Self::Approval(approval) => mixed(approval.1.id.as_u128(), approval.0.hash.bytes()),
             Self::Elicitation(_, asked) => asked.id.as_u128(),
-            Self::SignIn(waiting) => !waiting.1.id.as_u128(),
+            Self::SignIn(waiting) => {
+                let note = waiting.0.note_code.as_deref().unwrap_or_default();
+                mixed(!waiting.1.id.as_u128(), waiting.0.hash.bytes().chain(note.bytes()))
+            }
             Self::Pause(block, _) => block.as_u128(),
         }
     }

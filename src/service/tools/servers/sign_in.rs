@@ -7,6 +7,7 @@ mod sealing;
 mod server_tokens;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,11 @@ impl From<StoreError> for SignInError {
 
 /// The tokens in use, one set for each server, so that only one request at a time renews them.
 #[derive(Clone, Default)]
-pub struct SignIns(Arc<Mutex<HashMap<ToolServerId, KnownTokens>>>);
+pub struct SignIns {
+    known: Arc<Mutex<HashMap<ToolServerId, KnownTokens>>>,
+    /// Counts when somebody deleted all of their sign-ins.
+    deletions: Arc<AtomicU64>,
+}
 
 /// The tokens of a server, and the one authorization by which its connections use them.
 #[derive(Clone)]
@@ -89,7 +94,7 @@ struct KnownTokens {
 
 impl SignIns {
     fn lock(&self) -> MutexGuard<'_, HashMap<ToolServerId, KnownTokens>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find_or_add(&self, runtime: SignInRuntime, row: &StoredToolServer, target: TokenTarget) -> KnownTokens {
@@ -108,9 +113,10 @@ impl SignIns {
         self.lock().get(&server).map(|known| known.tokens.clone())
     }
 
-    /// Returns how often the sign-ins to the servers have ended.
-    fn generations(&self) -> HashMap<ToolServerId, u64> {
-        self.lock().iter().map(|(server, known)| (*server, known.tokens.generation())).collect()
+    /// Returns how often the sign-ins to the known servers have ended, and the number for all others.
+    fn generations(&self) -> (HashMap<ToolServerId, u64>, u64) {
+        let of_known = self.lock().iter().map(|(server, known)| (*server, known.tokens.generation())).collect();
+        (of_known, self.deletions.load(Ordering::Acquire))
     }
 
     /// Forgets the tokens of a server whose rows were deleted.
@@ -137,7 +143,7 @@ impl Service {
 
     async fn accept_answer(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
         // Read before the answer is taken, so that a sign-out after that is noticed.
-        let generations = self.sign_ins().generations();
+        let (generations, of_others) = self.sign_ins().generations();
         let mut tx = self.db().begin().await?;
         let begun = tool_sign_ins::take(&mut tx, owner, &code_flow::state_hash(&answer.state)).await?;
         tx.commit().await?;
@@ -150,7 +156,7 @@ impl Service {
         }
         let (url, secrets) = self.reached_by(&row)?;
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
-        let generation = generations.get(&row.id).copied().unwrap_or_default();
+        let generation = generations.get(&row.id).copied().unwrap_or(of_others);
         match self.redeem_answer((&row, &tokens), &begun, &answer, generation).await {
             Ok(return_to) => {
                 self.continue_signed_in(owner, &row.slug).await;
@@ -294,6 +300,7 @@ impl Service {
 
     /// Forgets the tokens of an owner whose rows were deleted.
     pub(crate) async fn forget_sign_ins(&self, owner: UserId) {
+        self.sign_ins().deletions.fetch_add(1, Ordering::AcqRel);
         let all: Vec<ServerTokens> = self.sign_ins().lock().values().map(|known| known.tokens.clone()).collect();
         for tokens in all.into_iter().filter(|tokens| tokens.owner() == owner) {
             tokens.forget().await;
@@ -337,6 +344,7 @@ impl Service {
             clock: self.clock().clone(),
             registry: self.supervisor().shared_registry(),
             http: self.tools().search_client().clone(),
+            deletions: self.sign_ins().deletions.clone(),
         };
         let target = TokenTarget {
             url: url.clone(),

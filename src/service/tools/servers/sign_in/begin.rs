@@ -155,8 +155,8 @@ impl Service {
             return Ok(client);
         }
         // One that cannot read the document shows an error page too.
-        let uses_document = server.client_id_metadata_document_supported
-            && !(is_unanswered && server.registration_endpoint.is_some());
+        let uses_document =
+            server.client_id_metadata_document_supported && !(is_unanswered && server.registration_endpoint.is_some());
         if let Some(document) = origin.document_url().filter(|_| uses_document) {
             return Ok(OAuthClient::from_document(&document, &redirect_uri));
         }

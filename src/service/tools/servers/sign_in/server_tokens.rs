@@ -36,6 +36,8 @@ pub(super) struct SignInRuntime {
     /// Redacts tokens from responses and exports.
     pub registry: Arc<ProviderRegistry>,
     pub http: HttpClient,
+    /// Counts when somebody deleted all of their sign-ins, which ends those in progress.
+    pub deletions: Arc<AtomicU64>,
 }
 
 /// The server that the tokens are for.
@@ -163,7 +165,8 @@ impl ServerTokens {
 
     /// Returns how often a sign-in has ended, for [`Self::sign_in`].
     pub fn generation(&self) -> u64 {
-        self.0.generation.load(Ordering::Acquire)
+        let of_all = self.0.runtime.deletions.load(Ordering::Acquire);
+        self.0.generation.load(Ordering::Acquire) + of_all
     }
 
     /// Stores the tokens of a sign-in that began at this generation. Returns false if the person has signed out since;

@@ -68,8 +68,7 @@ impl ServerTokens {
         match self.store_renewed(renewed.as_ref(), version).await {
             Ok(true) => {
                 let is_renewed = renewed.is_some();
-                *cache =
-                    renewed.map_or(TokenCache::SignedOut, |renewed| TokenCache::signed_in(renewed, version + 1));
+                *cache = renewed.map_or(TokenCache::SignedOut, |renewed| TokenCache::signed_in(renewed, version + 1));
                 is_renewed
             }
             // Another process renewed them, or the person signed out: the stored ones count.
