@@ -59,6 +59,8 @@ mod external_links;
 mod failed_pages;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
+#[path = "server/fake_sign_in.rs"]
+mod fake_sign_in;
 #[path = "support/fake_provider.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -150,6 +152,8 @@ mod storage;
 mod test_server;
 #[path = "server/thinking_mode.rs"]
 mod thinking_mode;
+#[path = "server/third_party_sign_in.rs"]
+mod third_party_sign_in;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
 #[path = "server/tool_call_support.rs"]
@@ -170,6 +174,8 @@ mod tool_restart;
 mod tool_resume;
 #[path = "server/tool_search.rs"]
 mod tool_search;
+#[path = "server/tool_sign_in.rs"]
+mod tool_sign_in;
 #[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
 #[path = "support/fake_toolbox.rs"]
 mod toolbox;

@@ -55,16 +55,22 @@ pub enum ApprovalNote {
     UntrustedText,
     /// The path contains text of others, and the call reaches a host that the owner did not name. Argument: `host`.
     UnnamedHost,
+    /// The call may run, but its server needs a sign-in first. Argument: `server`, its name.
+    SignInNeeded,
+    /// The call may run, but its server needs a sign-in with more permissions. Argument: `server`, its name.
+    SignInAgain,
 }
 
 impl ApprovalNote {
     /// All notes.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::DescriptionChanged,
         Self::ChangedSinceAllowed,
         Self::ChangedSinceTrusted,
         Self::UntrustedText,
         Self::UnnamedHost,
+        Self::SignInNeeded,
+        Self::SignInAgain,
     ];
 
     /// Returns the code, for programs.
@@ -75,6 +81,8 @@ impl ApprovalNote {
             Self::ChangedSinceTrusted => "changed_since_trusted",
             Self::UntrustedText => "untrusted_text",
             Self::UnnamedHost => "unnamed_host",
+            Self::SignInNeeded => "sign_in_needed",
+            Self::SignInAgain => "sign_in_again",
         }
     }
 
@@ -86,7 +94,14 @@ impl ApprovalNote {
             Self::ChangedSinceTrusted => "Its description differs from the one the configuration file trusts.",
             Self::UntrustedText => "This chat contains text you did not write, which may have caused this request.",
             Self::UnnamedHost => "This chat contains text you did not write, and none of your messages mention {host}.",
+            Self::SignInNeeded => "{server} needs you to sign in. The call runs after that.",
+            Self::SignInAgain => "{server} asks for more permissions. Sign in again, and the call runs after that.",
         }
+    }
+
+    /// Returns whether the call waits for a sign-in instead of an approval.
+    pub fn asks_for_sign_in(self) -> bool {
+        matches!(self, Self::SignInNeeded | Self::SignInAgain)
     }
 }
 
@@ -116,6 +131,11 @@ impl ApprovalRequest {
             }
         };
         Some((ApprovalNote::ALL.into_iter().find(|note| note.code() == code)?, args))
+    }
+
+    /// Returns whether the call waits for a sign-in to its server; a person has approved it before, if that is needed.
+    pub fn asks_for_sign_in(&self) -> bool {
+        self.known_note().is_some_and(|(note, _)| note.asks_for_sign_in())
     }
 
     /// Returns the metadata change that adds this request to its block.

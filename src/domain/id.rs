@@ -105,6 +105,8 @@ ids! {
     ToolServerId;
     /// A question of a tool server to the user during a call.
     ElicitationId;
+    /// A sign-in to a tool server that has begun.
+    ToolSignInId;
     /// A standing permission for a tool.
     ToolPolicyId;
     /// A rerun: a path whose messages are asked again on another branch.

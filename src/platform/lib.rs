@@ -10,6 +10,7 @@ pub mod hex;
 pub mod ids;
 pub mod lock_file;
 pub mod price;
+pub mod random;
 pub mod sealing;
 pub mod search_engine;
 pub mod shutdown;

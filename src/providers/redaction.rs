@@ -3,6 +3,8 @@
 
 mod secret_match;
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -21,11 +23,38 @@ const SHAPED: usize = 12;
 
 /// The secrets of one endpoint. `Debug` does not show them.
 #[derive(Debug, Clone, Default)]
-pub struct SecretSet(Arc<[SecretString]>);
+pub struct SecretSet {
+    secrets: Arc<[SecretString]>,
+    later: Option<LaterSecrets>,
+}
+
+/// Returns the secrets that are known at the time of use, such as tokens that are renewed.
+#[derive(Clone)]
+struct LaterSecrets(Arc<dyn Fn() -> Vec<SecretString> + Send + Sync>);
+
+impl fmt::Debug for LaterSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LaterSecrets")
+    }
+}
 
 impl SecretSet {
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        Self(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST).collect())
+        let is_long = |secret: &SecretString| secret.expose_secret().len() >= SHORTEST;
+        Self { secrets: secrets.into_iter().filter(is_long).collect(), later: None }
+    }
+
+    /// Adds the secrets that `later` returns whenever a text is redacted.
+    pub fn with_later(self, later: impl Fn() -> Vec<SecretString> + Send + Sync + 'static) -> Self {
+        Self { later: Some(LaterSecrets(Arc::new(later))), ..self }
+    }
+
+    /// Returns the secrets of this moment as a fixed set.
+    fn current(&self) -> Cow<'_, Self> {
+        match &self.later {
+            None => Cow::Borrowed(self),
+            Some(later) => Cow::Owned(Self::new(self.secrets.iter().cloned().chain((later.0)()))),
+        }
     }
 
     /// Returns the text without known secrets and without words that look like keys.
@@ -60,13 +89,14 @@ impl SecretSet {
     /// Returns the value without known secrets in its strings and keys, at any depth. Keys that become equal are
     /// numbered.
     pub fn redact_value(&self, value: Value) -> Value {
+        let known = self.current();
         match value {
-            Value::String(text) => Value::String(self.redact_known(text)),
-            Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
+            Value::String(text) => Value::String(known.redact_known(text)),
+            Value::Array(items) => items.into_iter().map(|item| known.redact_value(item)).collect(),
             Value::Object(fields) => {
                 let mut clean = DistinctNames::default();
                 for (name, value) in fields {
-                    clean.insert(self.redact_known(name), self.redact_value(value));
+                    clean.insert(known.redact_known(name), known.redact_value(value));
                 }
                 clean.into_object()
             }
@@ -76,41 +106,44 @@ impl SecretSet {
 
     /// Returns the text without known secrets; the rest stays unchanged.
     pub fn redact_known(&self, text: String) -> String {
-        if !self.has_match_in(text.as_bytes()) {
+        let known = self.current();
+        if !known.has_match_in(text.as_bytes()) {
             return text;
         }
-        String::from_utf8_lossy(&self.remove_secrets(text.as_bytes(), true).bytes).into_owned()
+        String::from_utf8_lossy(&known.remove_secrets(text.as_bytes(), true).bytes).into_owned()
     }
 
     /// Returns true if a string or key of this value contains a known secret.
     pub fn has_match_in_value(&self, value: &Value) -> bool {
+        let known = self.current();
         match value {
-            Value::String(text) => self.has_match_in(text.as_bytes()),
-            Value::Array(items) => items.iter().any(|item| self.has_match_in_value(item)),
-            Value::Object(fields) => {
-                fields.iter().any(|(name, value)| self.has_match_in(name.as_bytes()) || self.has_match_in_value(value))
-            }
+            Value::String(text) => known.has_match_in(text.as_bytes()),
+            Value::Array(items) => items.iter().any(|item| known.has_match_in_value(item)),
+            Value::Object(fields) => fields
+                .iter()
+                .any(|(name, value)| known.has_match_in(name.as_bytes()) || known.has_match_in_value(value)),
             _ => false,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.current().secrets.is_empty()
     }
 
     /// Returns true if the bytes contain, or may contain, a known secret: it is also true if the search exceeds its
     /// work budget.
     pub fn has_match_in(&self, bytes: &[u8]) -> bool {
-        let mut work = WorkBudget::for_length(bytes.len());
-        self.candidate_offsets(bytes)
-            .any(|at| self.find_at(&bytes[at..], &mut work).longest.is_some() || work.is_spent())
+        let (known, mut work) = (self.current(), WorkBudget::for_length(bytes.len()));
+        known
+            .candidate_offsets(bytes)
+            .any(|at| known.find_at(&bytes[at..], &mut work).longest.is_some() || work.is_spent())
     }
 
     /// Returns true if the bytes contain no secret and do not end with the beginning of one.
     pub(super) fn is_clean(&self, bytes: &[u8]) -> bool {
-        let mut work = WorkBudget::for_length(bytes.len());
-        self.candidate_offsets(bytes).all(|at| {
-            let found = self.find_at(&bytes[at..], &mut work);
+        let (known, mut work) = (self.current(), WorkBudget::for_length(bytes.len()));
+        known.candidate_offsets(bytes).all(|at| {
+            let found = known.find_at(&bytes[at..], &mut work);
             found.longest.is_none() && !found.may_go_on && !work.is_spent()
         })
     }
@@ -120,10 +153,10 @@ impl SecretSet {
     /// unsearched rest is removed.
     pub(super) fn remove_secrets(&self, bytes: &[u8], is_end: bool) -> RedactedBytes {
         let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
-        let mut work = WorkBudget::for_length(bytes.len());
+        let (known, mut work) = (self.current(), WorkBudget::for_length(bytes.len()));
         while at < bytes.len() {
             let rest = &bytes[at..];
-            let found = self.find_at(rest, &mut work);
+            let found = known.find_at(rest, &mut work);
             if work.is_spent() {
                 clean.extend_from_slice(REMOVED.as_bytes());
                 return RedactedBytes { bytes: clean, read: bytes.len(), is_cut: true };
@@ -151,7 +184,7 @@ impl SecretSet {
     /// run forms one escape with the next character.
     fn candidate_offsets<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
         let mut begins = [false; 256];
-        for secret in self.0.iter() {
+        for secret in self.secrets.iter() {
             secret.expose_secret().as_bytes().first().into_iter().for_each(|first| begins[usize::from(*first)] = true);
         }
         begins[usize::from(b'\\')] = true;
@@ -162,7 +195,7 @@ impl SecretSet {
     /// Matches all secrets against the beginning of these bytes.
     fn find_at(&self, bytes: &[u8], work: &mut WorkBudget) -> MatchesAtOffset {
         let mut found = MatchesAtOffset { longest: None, may_go_on: false };
-        for secret in self.0.iter() {
+        for secret in self.secrets.iter() {
             let matched = match_secret(bytes, secret.expose_secret(), work);
             if let SecretMatch::Full(length) | SecretMatch::FullAtEnd(length) = matched {
                 found.longest = found.longest.max(Some(length));

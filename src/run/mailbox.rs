@@ -42,10 +42,22 @@ pub struct QuestionAnswer {
 /// A command to a run.
 #[derive(Debug, Clone)]
 pub enum RunCommand {
-    Decide { block: BlockId, answer: CallDecision },
-    Answer { block: BlockId, answer: QuestionAnswer },
-    StopCall { block: BlockId },
+    Decide {
+        block: BlockId,
+        answer: CallDecision,
+    },
+    Answer {
+        block: BlockId,
+        answer: QuestionAnswer,
+    },
+    StopCall {
+        block: BlockId,
+    },
     Continue,
+    /// Its owner has signed in to this server: calls that waited for that run.
+    SignedIn {
+        server: String,
+    },
 }
 
 /// The outcome of a command. All its changes are stored when it is returned.

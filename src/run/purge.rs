@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 use turnleaf_domain::limits;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
-use turnleaf_store::{Db, StoreError, dialect, uploads};
+use turnleaf_store::{Db, StoreError, dialect, tool_sign_ins, uploads};
 
 /// The number of turns or blobs per transaction: a few milliseconds of work.
 const AT_A_TIME: usize = 50;
 
-/// Schedules deletions that are older than Trash keeps them, then purges.
+/// Schedules deletions that are older than Trash keeps them, then purges. Sign-ins that were never finished go too.
 pub async fn purge_expired(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     let doomed = purge::schedule_purge_of_old(&mut tx, now - limits::TRASH_KEPT, now).await?;
@@ -20,6 +20,9 @@ pub async fn purge_expired(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError
     if doomed > 0 {
         tracing::info!(doomed, "permanently deleting expired deletions");
     }
+    let mut tx = db.begin().await?;
+    tool_sign_ins::delete_expired(&mut tx, now).await?;
+    tx.commit().await?;
     let documents = delete_documents(db, DocumentPurgeTarget::TrashedBefore(now - limits::TRASH_KEPT)).await?;
     if documents > 0 {
         tracing::info!(documents, "permanently deleted expired documents");

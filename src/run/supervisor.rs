@@ -132,6 +132,11 @@ impl Supervisor {
         &self.0.registry
     }
 
+    /// Returns the registry for holders that outlive a borrow of the supervisor.
+    pub fn shared_registry(&self) -> Arc<ProviderRegistry> {
+        Arc::clone(&self.0.registry)
+    }
+
     pub fn toolbox(&self) -> &Arc<dyn Toolbox> {
         &self.0.toolbox
     }
@@ -177,6 +182,11 @@ impl Supervisor {
     /// Returns the live turn if it runs in this process.
     pub fn live_turn(&self, id: TurnId) -> Option<Arc<LiveTurn>> {
         self.0.live.get(id)
+    }
+
+    /// Returns the running turns of this owner, also those that wait for a person.
+    pub fn live_turns_of(&self, owner: UserId) -> Vec<Arc<LiveTurn>> {
+        self.0.live.all().into_iter().filter(|live| live.owner() == owner).collect()
     }
 
     /// Returns a turn of this owner as of now. The live state of a running turn is ahead of the journal, and needs no

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
 use crate::providers::Sealer;
+use crate::tools::servers::sign_in::SignIns;
 use crate::tools::toolbox::ServiceToolbox;
 use crate::transfer::imports::jobs::ImportJobs;
 use crate::usage::storage::bounds::StorageLimits;
@@ -56,6 +57,7 @@ pub struct Service {
     imports: ImportJobs,
     storage: StorageLimits,
     spooled: SpooledBytes,
+    sign_ins: SignIns,
 }
 
 impl Service {
@@ -73,6 +75,7 @@ impl Service {
             imports: ImportJobs::default(),
             storage: StorageLimits::default(),
             spooled: SpooledBytes::default(),
+            sign_ins: SignIns::default(),
         }
     }
 
@@ -119,6 +122,10 @@ impl Service {
 
     fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+
+    fn sign_ins(&self) -> &SignIns {
+        &self.sign_ins
     }
 
     fn tools(&self) -> &ServiceToolbox {

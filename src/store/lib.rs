@@ -48,6 +48,7 @@ pub mod storage;
 pub mod tool_listings;
 pub mod tool_policies;
 pub mod tool_servers;
+pub mod tool_sign_ins;
 pub mod trusted_tools;
 pub mod turn_blocks;
 pub mod turn_events;
@@ -97,6 +98,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("tool_listings", tool_listings::STATEMENTS),
         ("tool_policies", tool_policies::STATEMENTS),
         ("tool_servers", tool_servers::STATEMENTS),
+        ("tool_sign_ins", tool_sign_ins::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("trusted_tools", trusted_tools::STATEMENTS),

@@ -53,6 +53,7 @@ migration_files!(
     "0043_server_policies",
     "0044_imports",
     "0045_server_instructions",
+    "0046_tool_sign_ins",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));

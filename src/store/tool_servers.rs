@@ -48,6 +48,14 @@ pub struct StoredToolServer {
 pub struct ToolServerSettings {
     /// Names of its headers; their values are encrypted.
     pub header_names: Vec<String>,
+    /// The client that its owner registered at its authorization server; the secret is encrypted with the headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth_client_id: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub has_oauth_secret: bool,
+    /// The only issuer that the secret of that client is sent to: the first one that it was used with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth_issuer: Option<String>,
     pub local_network: bool,
     /// Its limits; `None` is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +64,10 @@ pub struct ToolServerSettings {
     pub idle_seconds: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_seconds: Option<u64>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 struct ServerRow {

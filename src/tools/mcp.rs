@@ -1,12 +1,13 @@
 //! MCP servers: programs and addresses that offer tools. This module starts, supervises, restarts and stops them.
 //!
-//! `catalog` lists and reads the resources and prompts of a server. `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
-//! others hold, `call` one tool call. `lifecycle` chooses the handshake. `program`, `guard`, `lines` and `pipe`
-//! implement the stdio transport; `web`, `http_client`, `http_session` and `event_stream` the HTTP transports.
-//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications and
-//! `elicitation` its questions;
-//! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
+//! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
+//! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
+//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server. `json_repair`,
+//! `listing` and `content` parse what a server sends, `listener` receives its notifications and `elicitation` its
+//! questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
+mod authorization;
 mod call;
 pub mod catalog;
 mod config;
@@ -40,6 +41,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+pub use self::authorization::{AccessTokens, RequestRefusal, ServerAuthorization, SignInNeed};
 use self::catalog::{ResourceContent, ServerCatalog};
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
 use self::lifecycle::Handshake;
@@ -179,6 +181,19 @@ impl McpServers {
 
     pub fn status(&self, key: &McpServerKey) -> Option<McpServerStatus> {
         self.find(key).map(|server| server.status())
+    }
+
+    /// Returns why the owner has to sign in to a server, with the name of the server.
+    pub fn sign_in_need(&self, key: &McpServerKey) -> Option<(SignInNeed, String)> {
+        let server = self.find(key)?;
+        Some((server.config.sign_in_need()?, server.config.name.clone()))
+    }
+
+    /// Forgets why the owner had to sign in to a server, so that it is asked again.
+    pub fn clear_sign_in_need(&self, key: &McpServerKey) {
+        if let Some(authorization) = self.find(key).and_then(|server| server.config.authorization.clone()) {
+            authorization.clear_need();
+        }
     }
 
     /// Returns the tools of a server as last listed; waits for a server that is starting, at most for the start

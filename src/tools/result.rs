@@ -30,6 +30,8 @@ pub enum CallOutcome {
     Crashed,
     /// No tool or server can run the call now.
     Unavailable,
+    /// The server did not execute the call, because its owner has to sign in first.
+    SignInNeeded,
     Cancelled,
 }
 
@@ -156,6 +158,7 @@ fn metadata(outcome: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer)
     match outcome {
         CallOutcome::TimedOut => drop(set("timed_out", json!(true))),
         CallOutcome::Crashed => drop(set("crashed", json!(true))),
+        CallOutcome::SignInNeeded => drop(set("sign_in_needed", json!(true))),
         CallOutcome::Done | CallOutcome::Failed | CallOutcome::Unavailable | CallOutcome::Cancelled => {}
     }
     metadata

@@ -178,6 +178,9 @@ pub trait Toolbox: Send + Sync {
 
     fn run(&self, call: ToolCall) -> RunningCall;
 
+    /// Forgets that this call waits for a sign-in: its owner wants it tried as it is, or it ended without running.
+    fn end_sign_in_wait(&self, _call: &ToolCall, _is_tried: bool) {}
+
     /// Returns the tools that a new branch offers to its model, in a stable order.
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
 

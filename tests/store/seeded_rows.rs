@@ -12,8 +12,9 @@ use turnleaf_store::drafts::Draft;
 use turnleaf_store::providers::{ProviderSettings, StoredProvider};
 use turnleaf_store::search::queue;
 use turnleaf_store::server_policies::{self, ServerPolicy};
+use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
-use turnleaf_store::{Db, providers};
+use turnleaf_store::{Db, providers, tool_servers};
 use uuid::Uuid;
 
 use crate::damage::{send_and_wait, sql, wait_until_ended};
@@ -81,6 +82,22 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
     let seen = [("read".to_owned(), "00".to_owned())].into();
     let policy = ServerPolicy { server: "files".into(), policy: ToolApprovalPolicy::Allow, seen };
     server_policies::put(&mut tx, owner, &policy, next_time()).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let sealed = ("https://a.example", "v1:0:1:2");
+    let mut tx = db.begin().await.unwrap();
+    for server in tool_servers::list(db, owner).await.unwrap() {
+        let begun = StoredSignIn {
+            id: next_id(),
+            server: server.id,
+            state_hash: server.id.to_string(),
+            sealed: sealed.1.into(),
+            expires_at: next_time(),
+        };
+        tool_sign_ins::put_tokens(&mut tx, owner, server.id, sealed.1, next_time()).await.unwrap();
+        tool_sign_ins::put_client(&mut tx, owner, server.id, sealed, next_time()).await.unwrap();
+        tool_sign_ins::begin(&mut tx, owner, &begun).await.unwrap();
+    }
     tx.commit().await.unwrap();
 
     let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };

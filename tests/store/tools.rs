@@ -9,9 +9,10 @@ use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_listings::ListedTool;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
+use turnleaf_store::tool_sign_ins::{StoredSignIn, StoredTokens};
 use turnleaf_store::{
     Db, StoreError, blobs, branches, chat_tools, chats, exchanges, server_policies, tool_listings, tool_policies,
-    tool_servers, turn_blocks, turns, users,
+    tool_servers, tool_sign_ins, turn_blocks, turns, users,
 };
 use uuid::Uuid;
 
@@ -368,5 +369,134 @@ async fn put_blob(db: &Db, block: Uuid, sha256: &str) {
             sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(next_time()).execute(writer).await.unwrap();
             sqlx::query(NAMED).bind(block).bind(sha256).execute(writer).await.unwrap();
         }
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_replaced_only_in_the_version_that_was_read() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let files = server(owner, "files");
+        let mut tx = db.begin().await.unwrap();
+        tool_servers::insert(&mut tx, &files).await.unwrap();
+        assert_eq!(tool_sign_ins::put_tokens(&mut tx, owner, files.id, "one", next_time()).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+        let stored = |sealed: &str, version| StoredTokens { server: files.id, sealed: sealed.into(), version };
+        let find = async |owner| tool_sign_ins::find_tokens(db, owner, files.id).await.unwrap();
+        assert_eq!((find(owner).await, find(other).await), (Some(stored("one", 1)), None));
+        assert_eq!(tool_sign_ins::list_signed_in(db, owner).await.unwrap(), [files.id]);
+        assert_eq!(tool_sign_ins::list_signed_in(db, other).await.unwrap(), []);
+
+        let mut tx = db.begin().await.unwrap();
+        let renewed = stored("two", 1);
+        assert!(!tool_sign_ins::renew_tokens(&mut tx, other, &renewed, next_time()).await.unwrap());
+        assert!(tool_sign_ins::renew_tokens(&mut tx, owner, &renewed, next_time()).await.unwrap());
+        assert!(!tool_sign_ins::renew_tokens(&mut tx, owner, &stored("late", 1), next_time()).await.unwrap());
+        assert!(!tool_sign_ins::delete_tokens_of_version(&mut tx, owner, files.id, 1).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(find(owner).await, Some(stored("two", 2)));
+
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(tool_sign_ins::put_tokens(&mut tx, owner, files.id, "again", next_time()).await.unwrap(), 3);
+        assert!(!tool_sign_ins::delete_tokens_of_version(&mut tx, other, files.id, 3).await.unwrap());
+        assert!(tool_sign_ins::delete_tokens_of_version(&mut tx, owner, files.id, 3).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(find(owner).await, None);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn begun_sign_in_is_taken_once_by_its_owner() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let files = server(owner, "files");
+        let now = next_time();
+        let begun = |state: &str, seconds| StoredSignIn {
+            id: next_id(),
+            server: files.id,
+            state_hash: state.into(),
+            sealed: "sealed".into(),
+            expires_at: now + chrono::TimeDelta::seconds(seconds),
+        };
+        let (first, second) = (begun("first", 60), begun("second", 60));
+        let mut tx = db.begin().await.unwrap();
+        tool_servers::insert(&mut tx, &files).await.unwrap();
+        tool_sign_ins::begin(&mut tx, owner, &first).await.unwrap();
+        tool_sign_ins::begin(&mut tx, owner, &second).await.unwrap();
+        tx.commit().await.unwrap();
+        let find = async |owner, id, now| tool_sign_ins::find(db, owner, id, now).await.unwrap();
+        assert_eq!(find(owner, first.id, now).await, None, "the later one replaces it");
+        assert_eq!(find(owner, second.id, now).await, Some(second.clone()));
+        assert_eq!(find(other, second.id, now).await, None);
+        assert_eq!(find(owner, second.id, second.expires_at).await, None, "it has expired");
+        assert!(tool_sign_ins::is_begun(db, owner, files.id).await.unwrap());
+        assert!(!tool_sign_ins::is_begun(db, other, files.id).await.unwrap());
+
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(tool_sign_ins::take(&mut tx, owner, "first").await.unwrap(), None);
+        assert_eq!(tool_sign_ins::take(&mut tx, other, "second").await.unwrap(), None);
+        assert_eq!(tool_sign_ins::take(&mut tx, owner, "second").await.unwrap(), Some(second.clone()));
+        assert_eq!(tool_sign_ins::take(&mut tx, owner, "second").await.unwrap(), None);
+        tool_sign_ins::begin(&mut tx, owner, &second).await.unwrap();
+        tool_sign_ins::delete_expired(&mut tx, now).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(tool_sign_ins::is_begun(db, owner, files.id).await.unwrap());
+        let mut tx = db.begin().await.unwrap();
+        tool_sign_ins::delete_expired(&mut tx, second.expires_at).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(!tool_sign_ins::is_begun(db, owner, files.id).await.unwrap());
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn sign_in_ends_with_its_server_and_its_owner() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let (files, notes) = (server(owner, "files"), server(owner, "notes"));
+        let issuer = "https://a.example";
+        let store = async |server: ToolServerId| {
+            let mut tx = db.begin().await.unwrap();
+            tool_sign_ins::put_tokens(&mut tx, owner, server, "tokens", next_time()).await.unwrap();
+            tool_sign_ins::put_client(&mut tx, owner, server, (issuer, "client"), next_time()).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        let client = async |owner, server| tool_sign_ins::find_client(db, owner, server, issuer).await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        tool_servers::insert(&mut tx, &files).await.unwrap();
+        tool_servers::insert(&mut tx, &notes).await.unwrap();
+        tx.commit().await.unwrap();
+        store(files.id).await;
+        store(notes.id).await;
+        assert_eq!(client(owner, files.id).await.as_deref(), Some("client"));
+        assert_eq!(client(other, files.id).await, None);
+
+        let mut tx = db.begin().await.unwrap();
+        tool_sign_ins::delete_client(&mut tx, owner, files.id, issuer).await.unwrap();
+        tool_sign_ins::delete_of_server(&mut tx, other, files.id).await.unwrap();
+        tool_sign_ins::delete_of_owner(&mut tx, other).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(client(owner, files.id).await, None);
+        assert_eq!(tool_sign_ins::list_signed_in(db, owner).await.unwrap().len(), 2);
+        let mut tx = db.begin().await.unwrap();
+        tool_sign_ins::delete_of_server(&mut tx, owner, files.id).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(tool_sign_ins::list_signed_in(db, owner).await.unwrap(), [notes.id]);
+        let mut tx = db.begin().await.unwrap();
+        assert!(tool_servers::delete(&mut tx, owner, notes.id).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(tool_sign_ins::list_signed_in(db, owner).await.unwrap(), []);
+        assert_eq!(client(owner, notes.id).await, None, "rows go with their server");
+        store(files.id).await;
+        let mut tx = db.begin().await.unwrap();
+        tool_sign_ins::delete_of_owner(&mut tx, owner).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(tool_sign_ins::list_signed_in(db, owner).await.unwrap(), []);
+        assert_eq!(client(owner, files.id).await, None);
+        fresh.close().await;
     }
 }

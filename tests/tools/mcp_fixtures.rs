@@ -44,7 +44,7 @@ pub fn server_key(server: &str) -> McpServerKey {
 }
 
 pub fn server_config(transport: McpTransport) -> McpServerConfig {
-    McpServerConfig { name: "Test".into(), transport, start: None, idle: None, total: None }
+    McpServerConfig { name: "Test".into(), transport, start: None, idle: None, total: None, authorization: None }
 }
 
 pub fn program_config(argv: &[&str]) -> McpServerConfig {

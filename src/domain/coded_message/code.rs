@@ -338,6 +338,42 @@ define_codes! {
         "The stored headers cannot be decrypted: {reason}. Start the server with the TURNLEAF_SECRET_KEY or \
         secret.key file they were encrypted with, or enter them again.";
     ServerNotStarted, "server_not_started", "Not started yet.";
+    // The sign-in to a tool server. The first two are parts of sentences.
+    SignInNeeded, "sign_in_needed", "you need to sign in to it";
+    SignInAgain, "sign_in_again", "you need to sign in to it again, because it asks for more permissions";
+    SignInNotOffered, "sign_in_not_offered",
+        "The server does not say where to sign in. Check its address, or enter an Authorization header for it.";
+    SignInUsesHeader, "sign_in_uses_header",
+        "This server has an Authorization header, which is used instead of a sign-in. Delete the header to sign in.";
+    SignInNeedsHttps, "sign_in_needs_https",
+        "Signing in needs a secure address of Turnleaf. Set TURNLEAF_PUBLIC_URL to an https:// address, or open \
+        Turnleaf on this machine as http://localhost.";
+    SignInUnreachable, "sign_in_unreachable", "The sign-in service at {host} could not be reached{cause}. Try again later.";
+    SignInStatus, "sign_in_status", "it responded with HTTP {status}";
+    SignInMetadataInvalid, "sign_in_metadata_invalid",
+        "The sign-in service at {host} describes itself in a way that cannot be used. Ask its operator.";
+    SignInResourceMismatch, "sign_in_resource_mismatch",
+        "The server offers a sign-in for another address, {resource}. Check the address of the server.";
+    SignInIssuerMismatch, "sign_in_issuer_mismatch",
+        "The sign-in service at {host} calls itself {issuer}, so it was not used. Ask the operator of the server.";
+    SignInInsecure, "sign_in_insecure",
+        "The sign-in service at {host} uses an address without HTTPS, so it was not used. Ask its operator.";
+    SignInWithoutPkce, "sign_in_without_pkce",
+        "The sign-in service at {host} does not support PKCE with S256, so signing in would not be safe. Ask its operator.";
+    SignInNotRegistered, "sign_in_not_registered",
+        "The sign-in service at {host} does not register programs by itself. Register Turnleaf there with the redirect \
+        address {redirect}, and enter the client ID in the form of the server.";
+    SignInRegistrationRefused, "sign_in_registration_refused",
+        "The sign-in service at {host} refused to register Turnleaf ({error}). Register it there with the redirect \
+        address {redirect}, and enter the client ID in the form of the server.";
+    SignInDenied, "sign_in_denied", "Access was not granted. Sign in again to grant it.";
+    SignInRefused, "sign_in_refused", "The sign-in service at {host} refused the sign-in ({error}). Sign in again.";
+    SignInExpired, "sign_in_expired", "This sign-in has expired or was already used. Sign in again.";
+    SignInOtherIssuer, "sign_in_other_issuer",
+        "The answer did not come from the sign-in service that was asked, so it was not used. Sign in again.";
+    SignInTokenUnusable, "sign_in_token_unusable",
+        "The sign-in service at {host} answered without a token that can be used. Sign in again, or ask its operator.";
+    ClientSecretAlone, "client_secret_alone", "needs a client ID";
     // Why an address cannot be reached, as parts of sentences.
     NoListener, "no_listener", "no server is listening there ({error})";
     TlsFailed, "tls_failed", "the secure connection failed ({error})";

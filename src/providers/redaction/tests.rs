@@ -175,3 +175,17 @@ fn text_of_repeated_key_prefixes_is_cut_where_work_ends() {
         assert!(!clean.contains("bcdef") && clean.ends_with("[removed]"), "{one}");
     }
 }
+
+#[test]
+fn secrets_of_later_are_removed_from_the_moment_they_are_known() {
+    let known = Arc::new(std::sync::Mutex::new(Vec::<SecretString>::new()));
+    let later = known.clone();
+    let secrets =
+        SecretSet::new([SecretString::from("first-secret")]).with_later(move || later.lock().unwrap().clone());
+    let text = || "first-secret second-secret".to_owned();
+    assert_eq!(secrets.redact_known(text()), "[removed] second-secret");
+    known.lock().unwrap().push("second-secret".into());
+    assert_eq!(secrets.redact_known(text()), "[removed] [removed]");
+    assert_eq!(secrets.redact_value(Value::String(text())), "[removed] [removed]");
+    assert!(!secrets.clone().is_empty() && !format!("{secrets:?}").contains("second"));
+}

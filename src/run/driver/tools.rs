@@ -24,6 +24,7 @@ use turnleaf_domain::user_input_wait::{ReplyPauseReason, open_pause_text, requir
 use turnleaf_domain::{BlockId, BlockState, Content, Event, FailureKind, TurnStatus, block, limits};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
+use turnleaf_tools::toolbox::CallOutcome;
 
 /// The side that answered the calls of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +140,11 @@ impl TurnRun<'_> {
     async fn advance(&mut self, step: &mut ToolStep, work: CallWork) -> Result<(), HaltReason> {
         match work {
             CallWork::Gated { at, gate } => self.apply_gate(step, at, gate).await,
+            // The server did not execute the call. The gate asks its owner to sign in, and it runs after that.
+            CallWork::Over { at, outcome } if outcome.outcome == CallOutcome::SignInNeeded => {
+                self.start_gate_check(step, at);
+                Ok(())
+            }
             CallWork::Over { at, outcome } => {
                 let ending = CallEnding::from_outcome(outcome, step.calls.get(at).map(|call| call.began.elapsed()));
                 self.end_call(step, at, ending).await

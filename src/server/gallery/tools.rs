@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::turns::{streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::approval::{self, ApprovalRequest};
+use crate::domain::approval::{self, ApprovalNote, ApprovalRequest};
 use crate::domain::block::ToolStatus;
 use crate::domain::elicitation::{Elicitation, ElicitationOutcome, ElicitationRequest, parse_fields};
 use crate::domain::message_template::MessageArgs;
@@ -25,6 +25,8 @@ pub fn turns() -> Vec<TurnView> {
         turn_view(paused(8)),
         user_turn(9, "Create the repository."),
         turn_view(asking_user(10)),
+        user_turn(11, "And what is on the other server?"),
+        turn_view(waiting_for_sign_in(12)),
     ]
 }
 
@@ -99,7 +101,13 @@ fn waiting_for_approval(ord: i64) -> Turn {
     let mut turn =
         fixtures::reply(ord, [Content::text("I would write this file:"), call("asks", ToolStatus::AwaitingApproval)]);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
-    let ask = ApprovalRequest {
+    let ask = request();
+    add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
+    turn
+}
+
+fn request() -> ApprovalRequest {
+    ApprovalRequest {
         server: "files".into(),
         tool: "search".into(),
         title: "Search files".into(),
@@ -110,7 +118,16 @@ fn waiting_for_approval(ord: i64) -> Turn {
         note: None,
         note_code: None,
         note_args: MessageArgs::new(),
-    };
+    }
+}
+
+/// Returns a reply whose call waits for a sign-in to its server.
+fn waiting_for_sign_in(ord: i64) -> Turn {
+    let mut turn =
+        fixtures::reply(ord, [Content::text("I would look there:"), call("waits", ToolStatus::AwaitingApproval)]);
+    (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
+    let mut ask = request();
+    ask.set_note(ApprovalNote::SignInNeeded, [("server".to_owned(), "Files".to_owned())].into());
     add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
     turn
 }

@@ -5,5 +5,6 @@ pub mod content;
 pub mod import;
 pub mod operations;
 pub mod page;
+pub mod sign_in;
 pub mod web_search;
 pub mod web_search_forms;

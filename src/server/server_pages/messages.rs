@@ -18,6 +18,7 @@ pub mod search;
 pub mod sent_request;
 pub mod tool_call;
 pub mod tool_import;
+pub mod tool_sign_in;
 pub mod tools;
 pub mod transfer;
 pub mod trash;

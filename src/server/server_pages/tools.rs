@@ -5,6 +5,7 @@ pub mod chat;
 pub mod import;
 mod rows;
 mod server;
+pub mod sign_in;
 pub mod tool_server_form;
 pub mod web_search;
 

@@ -5,6 +5,7 @@ mod draft;
 mod headers;
 pub mod imports;
 mod policies;
+pub mod sign_in;
 mod view;
 
 use std::time::Duration;
@@ -16,15 +17,15 @@ use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_store::server_policies::{self, ServerPolicy};
-use turnleaf_store::tool_policies;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
+use turnleaf_store::{tool_policies, tool_sign_ins};
 use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
 
 pub use draft::{NewToolServer, ToolServerChange};
 pub use turnleaf_store::tool_policies::StoredPolicy;
-pub use view::{ToolServerStatus, ToolServerView, ToolView};
+pub use view::{ServerSignIn, ToolServerStatus, ToolServerView, ToolView};
 
 /// A changed server, with notices for its owner.
 #[derive(Debug)]
@@ -79,8 +80,9 @@ impl Service {
     /// Returns all servers with their tools: configured ones, then stored ones.
     pub async fn tool_servers(&self, owner: UserId) -> Result<Vec<ToolServerView>, ServiceError> {
         let db = self.db();
-        let (rows, listings, policies, of_servers) = tokio::try_join!(
+        let (rows, signed_in, listings, policies, of_servers) = tokio::try_join!(
             tool_servers::list(db, owner),
+            tool_sign_ins::list_signed_in(db, owner),
             tool_listings::list(db, owner),
             tool_policies::list(db, owner),
             server_policies::list(db, owner)
@@ -111,8 +113,9 @@ impl Service {
                 .iter()
                 .map(|tool| view::tool_view(Some(&row.slug), tool, &policies, of_server, TrustStatus::Absent));
             let unopened = self.sealer().open_secrets(row).err();
-            view::stored_server_view(row, status(&row.slug), (of_server, unopened), views.collect())
-                .with_instructions(tools.known_instructions(owner, &row.slug, &listings))
+            let shown = view::stored_server_view(row, status(&row.slug), (of_server, unopened), views.collect())
+                .with_instructions(tools.known_instructions(owner, &row.slug, &listings));
+            ToolServerView { sign_in: self.sign_in_view(row, status(&row.slug), &signed_in), ..shown }
         });
         Ok(configured.chain(stored).collect())
     }
@@ -213,6 +216,7 @@ impl Service {
         let mut row = self.own_tool_server(owner, id).await?;
         let effects = draft::apply_change(&mut row, change, self.sealer())?;
         row.updated_at = self.clock().now();
+        let ends_sign_in = effects.has_new_origin || effects.has_moved && self.is_signed_in_elsewhere(&row).await;
         let mut tx = self.db().begin().await?;
         if !tool_servers::update(&mut tx, &row).await? {
             return Err(ServiceError::NotFound);
@@ -221,11 +225,17 @@ impl Service {
             revoke_policies(&mut tx, owner, id).await?;
             tool_listings::clear(&mut tx, owner, id).await?;
         }
+        if ends_sign_in {
+            tool_sign_ins::delete_of_server(&mut tx, owner, row.id).await?;
+        }
         tx.commit().await?;
+        if ends_sign_in {
+            self.sign_ins().forget(row.id).await;
+        }
         Ok((row, effects.notices))
     }
 
-    /// Stops a server and removes it with its headers and the policies of its tools.
+    /// Stops a server and removes it with its headers, its sign-in and the policies of its tools.
     pub async fn remove_tool_server(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let row = self.own_tool_server(owner, id).await?;
@@ -235,6 +245,7 @@ impl Service {
         }
         forget(&mut tx, owner, id).await?;
         tx.commit().await?;
+        self.sign_ins().forget(row.id).await;
         self.tools().servers().remove(&self.tools().server_key(owner, id));
         Ok(())
     }
@@ -285,6 +296,17 @@ impl Service {
         Ok(())
     }
 
+    /// Connects a server with other credentials; its running calls finish first.
+    fn reconnect_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
+        let servers = self.tools().servers();
+        let key = self.tools().server_key(row.owner_id, &row.slug);
+        match self.connection_config(row)? {
+            Some(config) if row.is_enabled => servers.replace(key, config),
+            _ => servers.retire(&key),
+        }
+        Ok(())
+    }
+
     /// Starts a server whose row another process has changed; its running calls finish first.
     fn publish_changed_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
         let servers = self.tools().servers();
@@ -308,11 +330,12 @@ impl Service {
         };
         let url = secrets.url.as_deref().unwrap_or(&row.url);
         let url = base_url::parse(url).map_err(|reason| InvalidField::new("url", reason))?;
+        let authorization = self.server_authorization(row, &url, &secrets.headers);
         let (headers, settings) = (secrets.headers, &row.settings);
         let transport = McpTransport::Http { url, headers, local_network: settings.local_network };
         let [start, idle, total] = [settings.start_seconds, settings.idle_seconds, settings.total_seconds]
             .map(|seconds| seconds.map(Duration::from_secs));
-        let config = McpServerConfig { name: row.name.clone(), transport, start, idle, total };
+        let config = McpServerConfig { name: row.name.clone(), transport, start, idle, total, authorization };
         // Even a disabled server may have used these credentials before, so they must be redacted.
         self.supervisor().registry().remember_credentials(config.credentials());
         Ok(Some(config))

@@ -9,6 +9,7 @@ mod library;
 mod listing_storage;
 pub(crate) mod search_engines;
 pub mod selection;
+mod sign_in_wait;
 mod tool_finder;
 pub mod trust;
 
@@ -22,6 +23,7 @@ pub use selection::{LeftOutTool, ToolSelection};
 
 use self::library::ChatLibrary;
 use self::search_engines::SearchEngines;
+use self::sign_in_wait::ScopeRefusals;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
@@ -46,6 +48,7 @@ struct ToolboxInner {
     servers: McpServers,
     configured: RwLock<Arc<Vec<ToolServerConfig>>>,
     search_engines: Arc<SearchEngines>,
+    scope_refusals: ScopeRefusals,
 }
 
 /// All tools of this server. Cheap to clone.
@@ -79,7 +82,8 @@ impl ServiceToolbox {
         let library = Arc::new(ChatLibrary { db: db.clone(), search_engines: search_engines.clone() });
         let built_in = BuiltInTools { library, reader, fetcher, http: HttpClient::default() };
         let configured = RwLock::new(Arc::new(configured));
-        Self(Arc::new(ToolboxInner { db, built_in, servers: McpServers::new(), configured, search_engines }))
+        let (servers, scope_refusals) = (McpServers::new(), ScopeRefusals::default());
+        Self(Arc::new(ToolboxInner { db, built_in, servers, configured, search_engines, scope_refusals }))
     }
 
     /// Sets the configured search engine, which everybody uses.
@@ -255,6 +259,8 @@ fn server_config(server: &ToolServerConfig) -> McpServerConfig {
         start: server.start,
         idle: server.idle,
         total: server.total,
+        // A configured server is shared, so no one's tokens may be used for it.
+        authorization: None,
     }
 }
 
@@ -297,16 +303,22 @@ impl Toolbox for ServiceToolbox {
     }
 
     fn run(&self, call: ToolCall) -> RunningCall {
-        let reader = Arc::clone(&self.0.built_in.reader);
+        let (tools, block) = (self.clone(), call.caller.block);
         let server = call.origin.server().to_owned();
         let RunningCall { result: outcome, progress, limit, questions } = self.start_call(call);
-        // Images are re-encoded before a result is stored or shown.
         let result = Box::pin(async move {
-            let mut outcome = redraw_pictures(&*reader, outcome.await).await;
+            let outcome = outcome.await;
+            tools.note_scope_refusal(block, outcome.outcome);
+            // Images are re-encoded before a result is stored or shown.
+            let mut outcome = redraw_pictures(&*tools.0.built_in.reader, outcome).await;
             ResourceLink::set_server(&mut outcome.metadata, &server);
             outcome
         });
         RunningCall { result, progress, limit, questions }
+    }
+
+    fn end_sign_in_wait(&self, call: &ToolCall, is_tried: bool) {
+        self.forget_refusal(call, is_tried);
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -1,5 +1,5 @@
 //! Deletes everything that a person has stored: chats with their generations, documents, files, drafts. Settings
-//! stay: connections with their keys, tools, preferences.
+//! stay: connections with their keys, tools, preferences. Sign-ins to tool servers end.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use turnleaf_domain::UserId;
 use turnleaf_platform::tasks;
 use turnleaf_store::fsck::repair;
 use turnleaf_store::inventory;
-use turnleaf_store::{StoreError, drafts, imports};
+use turnleaf_store::{StoreError, drafts, imports, tool_sign_ins};
 
 pub use turnleaf_store::inventory::InventoryCounts;
 
@@ -77,12 +77,16 @@ impl Service {
         let (mut tx, now) = (self.db().begin().await?, self.clock().now());
         drafts::clear(&mut tx, owner, None, now).await?;
         self.clear_next_chat(&mut tx, owner).await?;
+        // What tool servers gave this person access to is theirs too, unlike the servers, which stay.
+        tool_sign_ins::delete_of_owner(&mut tx, owner).await?;
         inventory::delete_uploads(&mut tx, owner).await?;
         inventory::schedule_purge_of_hidden(&mut tx, owner, now).await?;
         imports::delete_all(&mut tx, owner).await?;
         // Quarantined values of chats are deleted with the chats; this deletes the rest.
         repair::delete_quarantined(&mut tx, owner).await?;
-        tx.commit().await
+        tx.commit().await?;
+        self.forget_sign_ins(owner).await;
+        Ok(())
     }
 }
 

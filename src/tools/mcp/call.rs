@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::input::RequiredInput;
+use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
 use super::{content, error_messages};
@@ -89,6 +90,10 @@ impl McpCall {
         };
         let connection = match connection {
             Ok(connection) => connection,
+            Err(_) if self.server.config.sign_in_need() == Some(SignInNeed::Token) => {
+                let _ = done.send(self.sign_in_result());
+                return;
+            }
             Err(reason) => {
                 let words = format!("the server “{}” is not connected: {reason}", self.server.config.name);
                 let _ = done.send(text_result(CallOutcome::Unavailable, &words));
@@ -233,18 +238,24 @@ impl McpCall {
 
     /// Reads the answer of the server: a result, an error, or what it needs first.
     async fn read_answer(&self, connection: &McpConnection, answer: Result<ServerResult, ServiceError>) -> CallEnd {
-        let (name, secrets) = (&self.server.config.name, &self.server.secrets);
-        if let Some(input) = RequiredInput::from_answer(&answer, name, secrets) {
+        let (name, secrets) = (&self.server.config.name, self.server.result_secrets());
+        if let Some(input) = RequiredInput::from_answer(&answer, name, &secrets) {
             return CallEnd::NeedsInput(input);
         }
         CallEnd::Answered(match answer {
-            Ok(result) => content::read_result(result, secrets.clone()).await,
+            Ok(result) => content::read_result(result, secrets).await,
             Err(error) => self.failure_result(connection, &error).await,
         })
     }
 
     fn report_progress(&self, progress: Option<ToolProgress>, tail: &ProgressTail) {
         self.progress_sender.send_replace(progress.map(|progress| ToolProgress { tail: tail.lines(), ..progress }));
+    }
+
+    /// Returns the result of a call that the server refused to execute until its owner signs in.
+    fn sign_in_result(&self) -> CallResult {
+        let words = format!("the server “{}” needs the user to sign in; the tool was not run", self.server.config.name);
+        text_result(CallOutcome::SignInNeeded, &words)
     }
 
     async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {
@@ -256,6 +267,9 @@ impl McpCall {
                 ByteSize::from_usize(TOOL_LINE_BYTES)
             );
             return text_result(CallOutcome::Crashed, &words);
+        }
+        if error_messages::is_unauthorized(error) && self.server.config.sign_in_need().is_some() {
+            return self.sign_in_result();
         }
         if !error_messages::is_connection_lost(error) {
             let reason = error_messages::request_error(error, &self.server.secrets);

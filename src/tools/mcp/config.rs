@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::authorization::{ServerAuthorization, SignInNeed};
 use turnleaf_domain::UserId;
 
 /// Identifies a server. One of the configuration file has no owner and is shared; others belong to the person who
@@ -36,13 +37,25 @@ pub struct McpServerConfig {
     pub start: Option<Duration>,
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
+    /// The access tokens of a server over HTTP that a person can sign in to.
+    pub authorization: Option<ServerAuthorization>,
 }
 
 impl McpServerConfig {
-    /// Returns true if both have the same name, transport and timeouts.
+    /// Returns true if both have the same name, transport, timeouts and authorization.
     pub fn is_same_as(&self, other: &Self) -> bool {
+        let is_same_authorization = match (&self.authorization, &other.authorization) {
+            (Some(one), Some(other)) => one.is_same_as(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
         (&self.name, self.start, self.idle, self.total) == (&other.name, other.start, other.idle, other.total)
             && self.transport.is_same_as(&other.transport)
+            && is_same_authorization
+    }
+
+    /// Returns why the person has to sign in to the server.
+    pub fn sign_in_need(&self) -> Option<SignInNeed> {
+        self.authorization.as_ref()?.need()
     }
 }
 

@@ -78,6 +78,12 @@ pub fn is_unsent(error: &ServiceError) -> bool {
     matches!(http(error), Some(StreamableHttpError::Client(error)) if error.is_connect() || error.is_builder())
 }
 
+/// Returns whether the server refused the request for its token, without executing it.
+pub fn is_unauthorized(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    matches!(http(error), Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)))
+}
+
 /// Describes why a server could not be started, as a part of a sentence.
 pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> CodedMessage {
     match error {

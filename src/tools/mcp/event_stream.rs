@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use tokio::sync::{mpsc, watch};
 use url::Url;
 
-use super::http_client::McpHttpClient;
+use super::http_client::{McpHttpClient, refuse_failure};
 use super::json_repair;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_platform::tasks::{self, Task};
@@ -78,6 +78,7 @@ impl Transport<RoleClient> for EventStreamTransport {
             };
             let body = serde_json::to_vec(&message)?;
             let response = client.send(Method::POST, url.as_str(), &headers, Some(body.into())).await?;
+            let response = refuse_failure(response)?;
             match response.status() {
                 status if status.is_success() => Ok(()),
                 status => Err(StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status}").into())),

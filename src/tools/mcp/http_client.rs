@@ -9,18 +9,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use secrecy::SecretString;
 use sse_stream::{Sse, SseStream};
 use url::Url;
 
+use super::authorization::{RequestRefusal, ServerAuthorization, SignInNeed};
 use super::http_session::is_unknown_session;
 use super::{error_messages, json_repair};
+use crate::oauth::tokens::bearer;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
 
 /// Redirects that are followed for one request.
@@ -37,15 +42,19 @@ type HttpError = StreamableHttpError<reqwest::Error>;
 pub type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 #[derive(Debug, Clone)]
-pub struct McpHttpClient(reqwest::Client);
+pub struct McpHttpClient {
+    client: reqwest::Client,
+    authorization: Option<ServerAuthorization>,
+}
 
 impl McpHttpClient {
     /// Wraps a client that follows no redirects by itself.
-    pub fn new(client: reqwest::Client) -> Self {
-        Self(client)
+    pub fn new(client: reqwest::Client, authorization: Option<ServerAuthorization>) -> Self {
+        Self { client, authorization }
     }
 
-    /// Sends a request, also where a redirect of the same origin leads.
+    /// Sends a request with the access token, if there is one. A request that is refused for its token was not
+    /// executed, so it is repeated once with a renewed one.
     pub async fn send(
         &self,
         method: Method,
@@ -53,13 +62,52 @@ impl McpHttpClient {
         headers: &Headers,
         body: Option<Bytes>,
     ) -> Result<Response, HttpError> {
+        let Some(authorization) = &self.authorization else {
+            return self.send_with_token(method, url, headers, body, None).await;
+        };
+        let mut token = authorization.token().await;
+        let mut is_repeated = false;
+        loop {
+            let response = self.send_with_token(method.clone(), url, headers, body.clone(), token.as_ref()).await?;
+            let Some(refusal) = RequestRefusal::from_response(&response) else {
+                if response.status().is_success() {
+                    authorization.accepted(token.as_ref());
+                }
+                return Ok(response);
+            };
+            let is_unauthorized = refusal.need == SignInNeed::Token;
+            match authorization.refused(refusal, token, is_repeated).await {
+                Some(renewed) if !is_repeated => (token, is_repeated) = (Some(renewed), true),
+                _ if is_unauthorized && authorization.need().is_some() => {
+                    // The challenge was read; it need not be valid text.
+                    return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(String::new())));
+                }
+                _ => return Ok(response),
+            }
+        }
+    }
+
+    /// Sends a request, also where a redirect of the same origin leads.
+    async fn send_with_token(
+        &self,
+        method: Method,
+        url: &str,
+        headers: &Headers,
+        body: Option<Bytes>,
+        token: Option<&SecretString>,
+    ) -> Result<Response, HttpError> {
+        let bearer = token.and_then(|token| HeaderValue::from_str(&bearer(token)).ok());
         let mut target = Url::parse(url).map_err(|_| unexpected("its address is not a URL"))?;
         for _ in 0..=REDIRECTS {
-            let mut request = self.0.request(method.clone(), target.clone());
+            let mut request = self.client.request(method.clone(), target.clone());
             request = request
                 .header(ACCEPT, if method == Method::GET { EVENTS.to_owned() } else { format!("{JSON}, {EVENTS}") });
             for (name, value) in headers {
                 request = request.header(name, value);
+            }
+            if let Some(mut bearer) = bearer.clone() {
+                bearer.set_sensitive(true);
+                request = request.header(AUTHORIZATION, bearer);
             }
             if let Some(body) = &body {
                 request = request.header(CONTENT_TYPE, JSON).body(body.clone());
@@ -182,7 +230,7 @@ fn content_type(response: &Response) -> Option<String> {
 }
 
 /// Returns the error of a response that asks for other credentials.
-fn refuse_failure(response: Response) -> Result<Response, HttpError> {
+pub fn refuse_failure(response: Response) -> Result<Response, HttpError> {
     let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return Ok(response) };
     let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
     match response.status() {

@@ -27,8 +27,13 @@ impl McpServerConfig {
         found.0
     }
 
+    /// Returns the credentials and the tokens that were sent until a text is redacted.
     pub(super) fn secrets(&self) -> SecretSet {
-        SecretSet::new(self.credentials())
+        let configured = SecretSet::new(self.credentials());
+        match self.authorization.clone() {
+            Some(authorization) => configured.with_later(move || authorization.sent_secrets()),
+            None => configured,
+        }
     }
 }
 
@@ -120,7 +125,8 @@ mod tests {
     use super::*;
 
     fn credentials(transport: McpTransport) -> Vec<String> {
-        let config = McpServerConfig { name: "x".into(), transport, start: None, idle: None, total: None };
+        let config =
+            McpServerConfig { name: "x".into(), transport, start: None, idle: None, total: None, authorization: None };
         config.credentials().iter().map(|secret| secret.expose_secret().to_owned()).collect()
     }
 

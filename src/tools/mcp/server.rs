@@ -11,6 +11,7 @@ use tokio::time::{Duration, Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::authorization::SignInNeed;
 use super::catalog::{self, ResourceContent, ServerCatalog};
 use super::config::McpServerConfig;
 use super::listener::McpListener;
@@ -70,6 +71,8 @@ pub struct McpServerStatus {
     pub unusable: Vec<UnusableTool>,
     /// How it wants its tools to be used, sanitized.
     pub instructions: Option<String>,
+    /// Why its owner has to sign in. A server can be ready and refuse single requests.
+    pub sign_in_need: Option<SignInNeed>,
 }
 
 /// Snapshot of a server, published by its supervisor.
@@ -145,7 +148,7 @@ pub enum SupervisorCommand {
 #[derive(Clone)]
 pub struct McpServer {
     pub config: Arc<McpServerConfig>,
-    /// The server's credentials, redacted from its output because it may repeat them.
+    /// The server's credentials with the tokens that were sent, redacted from its output because it may repeat them.
     pub secrets: SecretSet,
     pub patience: McpTimeouts,
     pub commands: mpsc::UnboundedSender<SupervisorCommand>,
@@ -177,7 +180,13 @@ impl McpServer {
             tools: current.tools.to_vec(),
             unusable: current.unusable.to_vec(),
             instructions: current.instructions.map(|text| self.secrets.redact_known(text.to_string())),
+            sign_in_need: self.config.sign_in_need(),
         }
+    }
+
+    /// Returns the credentials to redact from a result: the configured ones, and the tokens that were sent.
+    pub fn result_secrets(&self) -> SecretSet {
+        self.secrets.clone()
     }
 
     /// Returns the tools; waits while the server starts.

@@ -1,19 +1,22 @@
 //! The supervisor task of one server: starts it, lists its tools, restarts it with backoff after failures, and stops
 //! it.
 
+mod connecting;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::service::{ClientServiceExt, Peer, RunningService};
-use rmcp::transport::Transport as Wire;
+use rmcp::service::{Peer, RunningService};
 use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::connecting::connect;
+use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
-use super::lifecycle::{self, Handshake, Refusal};
+use super::lifecycle::{Handshake, Refusal};
 use super::listener::McpListener;
 use super::listing::ToolList;
 use super::log::ServerOutputLog;
@@ -21,7 +24,7 @@ use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
 use super::web::WebServerAddress;
-use super::{error_messages, listing, sanitizer};
+use super::{listing, sanitizer};
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
@@ -103,6 +106,7 @@ impl McpSupervisor {
                 ServerEnd::Stuck => {}
                 ServerEnd::Failed { problem, .. } | ServerEnd::Refused { problem, .. } => {
                     failures += 1;
+                    let problem = if self.needs_token() { SignInNeed::Token.problem() } else { problem };
                     tracing::warn!(server = %self.key.server, failures, "a tool server failed");
                     self.log.add(&format!("({problem})"));
                     self.set_state(McpServerState::Failed, Some(problem));
@@ -116,14 +120,20 @@ impl McpSupervisor {
         }
     }
 
-    /// Waits for the backoff, a restart request or a wake-up.
+    /// Returns whether the server accepts nothing until a person signs in. A missing scope stops single calls only.
+    fn needs_token(&self) -> bool {
+        self.config.sign_in_need() == Some(SignInNeed::Token)
+    }
+
+    /// Waits for the backoff, a restart request or a wake-up. A server that a person has to sign in to is not tried
+    /// again by itself.
     async fn wait_before_restart(&mut self, pause: Duration) -> ServerEnd {
         let pause = sleep(pause);
         tokio::pin!(pause);
         loop {
             tokio::select! {
                 () = self.end.cancelled() => return ServerEnd::Ended,
-                () = &mut pause => return ServerEnd::Stuck,
+                () = &mut pause, if !self.needs_token() => return ServerEnd::Stuck,
                 command = self.commands.recv() => match command {
                     Some(SupervisorCommand::Restart) => return ServerEnd::Restart,
                     Some(SupervisorCommand::Wake) => return ServerEnd::Stuck,
@@ -330,7 +340,13 @@ impl McpSupervisor {
                 ))
             }
             McpTransport::Http { url, headers, local_network } => {
-                let address = WebServerAddress::new(&self.runtime.http, url, headers, *local_network)?;
+                let address = WebServerAddress::new(
+                    &self.runtime.http,
+                    url,
+                    headers,
+                    *local_network,
+                    self.config.authorization.clone(),
+                )?;
                 let handshake = self.handshake.clone();
                 let beginning: BoxFuture<'static, _> = match handshake {
                     Handshake::EventStream => {
@@ -365,28 +381,6 @@ impl McpSupervisor {
     fn announce(&self) {
         // Sending fails without subscribers.
         let _ = self.runtime.changed.send(self.key.clone());
-    }
-}
-
-async fn connect(
-    wire: impl Wire<RoleClient> + 'static,
-    listener: McpListener,
-    handshake: Handshake,
-    log: ServerOutputLog,
-) -> Result<StartedServer, ServerEnd> {
-    let secrets = listener.secrets.clone();
-    let service = listener.clone().serve_with_lifecycle(wire, handshake.mode()).await;
-    let service = service.map_err(|error| {
-        let problem = error_messages::start_error(&error, &secrets);
-        let is_gone = matches!(error, rmcp::service::ClientInitializeError::ConnectionClosed(_));
-        match lifecycle::refusal(&handshake, &error) {
-            Some(refusal) => ServerEnd::Refused { refusal, problem },
-            None => ServerEnd::Failed { problem, is_gone },
-        }
-    })?;
-    match listing::list(service.peer(), &secrets, &log).await {
-        Ok(list) => Ok(StartedServer { service, listener, list }),
-        Err(problem) => Err(ServerEnd::Failed { is_gone: service.peer().is_transport_closed(), problem }),
     }
 }
 

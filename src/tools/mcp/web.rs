@@ -9,6 +9,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use super::authorization::ServerAuthorization;
 use super::event_stream::EventStreamTransport;
 use super::http_client::McpHttpClient;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_LINE_BYTES, TOOL_STOP};
@@ -33,6 +34,7 @@ impl WebServerAddress {
         url: &Url,
         headers: &[(String, SecretString)],
         local_network: bool,
+        authorization: Option<ServerAuthorization>,
     ) -> Result<Self, CodedMessage> {
         let client = client.client_for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
         let mut sent = HashMap::new();
@@ -43,7 +45,7 @@ impl WebServerAddress {
             value.set_sensitive(true);
             sent.insert(header, value);
         }
-        Ok(Self { client: McpHttpClient::new(client), url: url.as_str().to_owned(), headers: sent })
+        Ok(Self { client: McpHttpClient::new(client, authorization), url: url.as_str().to_owned(), headers: sent })
     }
 
     /// Creates the transport of streamable HTTP.

@@ -366,6 +366,34 @@ fn chinese_template(code: MessageCode) -> &'static str {
             "无法解密已保存的请求头：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入请求头。"
         }
         MessageCode::ServerNotStarted => "尚未启动。",
+        MessageCode::SignInNeeded => "需要登录",
+        MessageCode::SignInAgain => "它要求更多权限，需要重新登录",
+        MessageCode::SignInNotOffered => "该服务器没有说明在哪里登录。请检查其地址，或为其填写 Authorization 请求头。",
+        MessageCode::SignInUsesHeader => {
+            "该服务器设有 Authorization 请求头，因此不使用登录。如需登录，请删除该请求头。"
+        }
+        MessageCode::SignInNeedsHttps => {
+            "登录需要 Turnleaf 的安全地址。请将 TURNLEAF_PUBLIC_URL 设为 https:// 地址，或在本机以 http://localhost 打开 Turnleaf。"
+        }
+        MessageCode::SignInUnreachable => "无法连接 {host} 的登录服务{cause}。请稍后再试。",
+        MessageCode::SignInStatus => "它返回 HTTP {status}",
+        MessageCode::SignInMetadataInvalid => "{host} 的登录服务对自身的描述无法使用。请联系其管理员。",
+        MessageCode::SignInResourceMismatch => "该服务器提供的登录针对另一个地址 {resource}。请检查服务器的地址。",
+        MessageCode::SignInIssuerMismatch => "{host} 的登录服务自称为 {issuer}，因此未使用。请联系该服务器的管理员。",
+        MessageCode::SignInInsecure => "{host} 的登录服务使用了没有 HTTPS 的地址，因此未使用。请联系其管理员。",
+        MessageCode::SignInWithoutPkce => "{host} 的登录服务不支持 PKCE（S256），登录不安全。请联系其管理员。",
+        MessageCode::SignInNotRegistered => {
+            "{host} 的登录服务不会自动注册程序。请在那里注册 Turnleaf，重定向地址为 {redirect}，然后在该服务器的表单中填写客户端 ID。"
+        }
+        MessageCode::SignInRegistrationRefused => {
+            "{host} 的登录服务拒绝注册 Turnleaf（{error}）。请在那里自行注册，重定向地址为 {redirect}，然后在该服务器的表单中填写客户端 ID。"
+        }
+        MessageCode::SignInDenied => "未授予访问权限。如需授予，请重新登录。",
+        MessageCode::SignInRefused => "{host} 的登录服务拒绝了登录（{error}）。请重新登录。",
+        MessageCode::SignInExpired => "此次登录已过期或已使用。请重新登录。",
+        MessageCode::SignInOtherIssuer => "答复并非来自所请求的登录服务，因此未使用。请重新登录。",
+        MessageCode::SignInTokenUnusable => "{host} 的登录服务没有返回可用的令牌。请重新登录，或联系其管理员。",
+        MessageCode::ClientSecretAlone => "需要客户端 ID",
         MessageCode::NoListener => "该地址没有服务器在监听（{error}）",
         MessageCode::TlsFailed => "安全连接失败（{error}）",
         MessageCode::HostNotFound => "找不到该名称的服务器（{error}）",

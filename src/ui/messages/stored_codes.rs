@@ -74,6 +74,8 @@ pub fn approval_note(ask: &ApprovalRequest) -> Option<String> {
             ApprovalNote::ChangedSinceTrusted => "它的说明与配置文件所信任的不一致。",
             ApprovalNote::UntrustedText => "此对话含有不是你写的文字，可能是它在要求这样做。",
             ApprovalNote::UnnamedHost => "此对话含有不是你写的文字，而你的消息都没有提到 {host}。",
+            ApprovalNote::SignInNeeded => "{server} 需要你登录。登录后会继续此调用。",
+            ApprovalNote::SignInAgain => "{server} 要求更多权限。重新登录后会继续此调用。",
         };
         localized_template(note.template(), chinese, &args)
     });

@@ -29,12 +29,23 @@ pub const PROMPT_SELECTOR: &str = ".ask";
 enum Prompt {
     Approval(Box<(ApprovalRequest, Block)>),
     Elicitation(BlockId, Box<Elicitation>),
+    /// The call may run once its owner has signed in to its server.
+    SignIn(Box<(ApprovalRequest, Block)>),
     Pause(BlockId, String),
+}
+
+fn mixed(key: u128, bytes: impl Iterator<Item = u8>) -> u128 {
+    bytes.fold(key, |key, byte| key.rotate_left(5) ^ u128::from(byte))
 }
 
 impl Prompt {
     fn from_block(block: &Block) -> Option<Self> {
-        let approval = || Some(Self::Approval(Box::new((ApprovalRequest::from_block(block)?, block.clone()))));
+        let approval = || {
+            let ask = ApprovalRequest::from_block(block)?;
+            let waits_for_sign_in = ask.asks_for_sign_in();
+            let asked = Box::new((ask, block.clone()));
+            Some(if waits_for_sign_in { Self::SignIn(asked) } else { Self::Approval(asked) })
+        };
         let elicitation = || Some(Self::Elicitation(block.id, Box::new(Elicitation::find_open(block)?)));
         approval().or_else(elicitation).or_else(|| Some(Self::Pause(block.id, pause_sentence(block)?)))
     }
@@ -42,10 +53,12 @@ impl Prompt {
     /// Returns the key in the list: a question that has changed is another one.
     fn key(&self) -> u128 {
         match self {
-            Self::Approval(approval) => {
-                approval.0.hash.bytes().fold(approval.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
-            }
+            Self::Approval(approval) => mixed(approval.1.id.as_u128(), approval.0.hash.bytes()),
             Self::Elicitation(_, asked) => asked.id.as_u128(),
+            Self::SignIn(waiting) => {
+                let note = waiting.0.note_code.as_deref().unwrap_or_default();
+                mixed(!waiting.1.id.as_u128(), waiting.0.hash.bytes().chain(note.bytes()))
+            }
             Self::Pause(block, _) => block.as_u128(),
         }
     }
@@ -67,6 +80,7 @@ pub fn Prompts(turn: TurnState) -> impl IntoView {
         move |prompt| match prompt {
             Prompt::Approval(approval) => view! { <ApprovalPrompt turn=id ask=approval.0 call=approval.1/> },
             Prompt::Elicitation(block, asked) => view! { <ElicitationPrompt turn=id block asked=*asked/> },
+            Prompt::SignIn(waiting) => view! { <SignInPrompt turn=id ask=waiting.0 call=waiting.1/> },
             Prompt::Pause(block, reason) => view! { <PausePrompt turn=id block reason/> },
         },
     )
@@ -137,6 +151,55 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                     <textarea id=reason_id name="reason" rows="1" dir="auto" maxlength=limits::DENY_REASON_CHARS.to_string()></textarea>
                     {button("button danger", "deny", words::deny())}
                 </div>
+                {posting.problem_view()}
+            </form>
+        </section>
+    }
+}
+
+/// The question of a call that waits for a sign-in to its server. Signing in leads to pages of the server, and the call
+/// runs after it; "Try again" is for a server that needs none any more.
+#[component]
+fn SignInPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoView {
+    let block = call.id;
+    let note = approval_note(&ask);
+    let (name, _) = words::tool_name(&call);
+    let name = if ask.title.trim().is_empty() { name } else { ask.title };
+    let posting = AsyncForm::from_context();
+    let decide = move |event: SubmitEvent| posting.submit(event, move || focus_after_answer(turn));
+    let button = move |class: &'static str, decision: &'static str, name: &'static str| {
+        view! {
+            <button type="submit" name="decision" value=decision class=class aria-disabled=move || posting.aria_disabled()>
+                {name}
+            </button>
+        }
+    };
+    let title_id = format!("ask-{block}-title");
+    let labelled_by = title_id.clone();
+    view! {
+        <section id=format!("ask-{block}") class="ask" role="group" tabindex="-1" aria-labelledby=labelled_by>
+            <p id=title_id class="ask-title">
+                <Icon name="alert"/>
+                <span>
+                    <bdi>{name}</bdi>
+                    " "
+                    {words::needs_sign_in()}
+                    " · "
+                    <bdi class="ask-target">{format!("{}/{}", ask.server, ask.tool)}</bdi>
+                </span>
+            </p>
+            {note.map(|note| view! { <p class="ask-note" dir="auto">{note}</p> })}
+            <form method="post" action="/forms/tools/sign-in" class="ask-buttons no-print">
+                <input type="hidden" name="id" value=ask.server/>
+                <input type="hidden" name="turn" value=turn.to_string()/>
+                <button type="submit" class="button primary">{words::sign_in()}</button>
+            </form>
+            <form method="post" action="/forms/call" class="ask-buttons no-print" on:submit=decide>
+                <input type="hidden" name="turn" value=turn.to_string()/>
+                <input type="hidden" name="block" value=block.to_string()/>
+                <input type="hidden" name="hash" value=ask.hash/>
+                {button("button", "allow", words::try_call_again())}
+                {button("button danger", "deny", words::deny())}
                 {posting.problem_view()}
             </form>
         </section>

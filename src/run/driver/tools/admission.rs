@@ -1,7 +1,7 @@
 //! Admission of tool calls: a call is refused, handed over to the client, held for approval, or may run.
 
 use futures::FutureExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::call::{CallEnding, CallStage, CallTarget, CallWork, ToolStep};
@@ -9,8 +9,8 @@ use super::result_texts;
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
 use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, KEY};
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_domain::block::{RUNS_SINCE, ToolStatus};
+use turnleaf_domain::tool::{OfferedTool, ToolOrigin, ToolProgress};
 use turnleaf_domain::{Block, Event, limits};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolCaller};
@@ -82,11 +82,16 @@ impl TurnRun<'_> {
     fn restore_stage(&mut self, step: &mut ToolStep, at: usize) {
         let call = &mut step.calls[at];
         let block = self.recorder.turn().blocks.iter().find(|block| block.id == call.pending.block_id);
+        call.granted = block.and_then(granted_hash);
         if let Some(ask) = block.and_then(ApprovalRequest::from_block) {
+            let waits_for_sign_in = ask.asks_for_sign_in();
             call.stage = CallStage::Asking(ask);
+            if waits_for_sign_in {
+                // The person may have signed in while no process noticed.
+                self.restart_gate_check(step, at);
+            }
             return;
         }
-        call.granted = block.and_then(granted_hash);
         match call.target {
             CallTarget::Toolbox(_) => self.start_gate_check(step, at),
             CallTarget::Provider | CallTarget::Unknown => call.stage = CallStage::Queued { is_fresh: true },
@@ -124,6 +129,22 @@ impl TurnRun<'_> {
         Some(work.boxed())
     }
 
+    /// Records that a call waits for an approval or a sign-in; the next flush stores it.
+    fn record_question(&mut self, step: &mut ToolStep, at: usize, ask: ApprovalRequest) {
+        let call = &mut step.calls[at];
+        let has_progress = std::mem::take(&mut call.has_progress);
+        self.recorder.push(Event::BlockUpdate {
+            block_id: call.pending.block_id,
+            status: ToolStatus::AwaitingApproval,
+            duration_ms: None,
+            metadata: question_metadata(&ask, has_progress),
+        });
+        if !ask.asks_for_sign_in() {
+            call.granted = None;
+        }
+        call.stage = CallStage::Asking(ask);
+    }
+
     /// Applies the decision of the gate.
     pub(super) async fn apply_gate(
         &mut self,
@@ -145,16 +166,7 @@ impl TurnRun<'_> {
             }
             GateDecision::Ask(ask) if pending.as_ref() == Some(&ask) => Ok(()),
             GateDecision::Ask(ask) => {
-                let update = Event::BlockUpdate {
-                    block_id: call.pending.block_id,
-                    status: ToolStatus::AwaitingApproval,
-                    duration_ms: None,
-                    // A decision that was made for another question does not count.
-                    metadata: json!({ KEY: ask, "decision": null }),
-                };
-                self.recorder.push(update);
-                let call = &mut step.calls[at];
-                (call.stage, call.granted) = (CallStage::Asking(ask), None);
+                self.record_question(step, at, ask);
                 self.recorder.flush(JournalBatch::default()).await?;
                 Ok(())
             }
@@ -163,6 +175,17 @@ impl TurnRun<'_> {
             }
         }
     }
+}
+
+/// Returns the change of metadata with which a call asks. A decision that was made for another question does not count;
+/// a sign-in is no question, so what was decided before it holds.
+fn question_metadata(ask: &ApprovalRequest, has_progress: bool) -> Value {
+    let mut metadata = json!({ KEY: ask });
+    metadata[if ask.asks_for_sign_in() { RUNS_SINCE } else { "decision" }] = Value::Null;
+    if has_progress {
+        metadata[ToolProgress::KEY] = Value::Null;
+    }
+    metadata
 }
 
 /// Returns the hash of the question that a person approved, for a call that has not started since.

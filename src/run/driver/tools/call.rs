@@ -125,9 +125,11 @@ impl CallEnding {
         let status = match outcome.outcome {
             CallOutcome::Done => ToolStatus::Done,
             CallOutcome::Cancelled => ToolStatus::Cancelled,
-            CallOutcome::Failed | CallOutcome::TimedOut | CallOutcome::Crashed | CallOutcome::Unavailable => {
-                ToolStatus::Failed
-            }
+            CallOutcome::Failed
+            | CallOutcome::TimedOut
+            | CallOutcome::Crashed
+            | CallOutcome::Unavailable
+            | CallOutcome::SignInNeeded => ToolStatus::Failed,
         };
         Self { status, outcome, took, metadata: Map::new() }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{CallEnding, CallStage, StepCall, ToolStep};
+use super::call::{CallEnding, CallStage, CallTarget, StepCall, ToolStep};
 use super::result_texts;
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
@@ -27,6 +27,7 @@ impl TurnRun<'_> {
             RunCommand::Answer { block, answer } => self.answer_question(step, block, answer).await,
             RunCommand::StopCall { block } => self.stop_call(step, block).await,
             RunCommand::Continue => self.unpause(step).await,
+            RunCommand::SignedIn { server } => Ok(self.run_signed_in_calls(step, &server)),
         };
         let (outcome, done) = match done {
             Ok(outcome) => (outcome, Ok(())),
@@ -65,8 +66,9 @@ impl TurnRun<'_> {
         }
         let mut noted = self.decision_metadata(decision, reason.as_deref());
         if !decision.allows() {
-            let ending =
-                CallEnding::without_running(ToolStatus::Denied, &result_texts::declined_with_reason(reason.as_deref()));
+            let declined = if ask.asks_for_sign_in() { result_texts::NOT_SIGNED_IN } else { result_texts::DECLINED };
+            let text = result_texts::declined_with_reason(declined, reason.as_deref());
+            let ending = CallEnding::without_running(ToolStatus::Denied, &text);
             self.end_call(step, at, CallEnding { metadata: noted, ..ending }).await?;
             return Ok(CommandOutcome::Done);
         }
@@ -88,6 +90,12 @@ impl TurnRun<'_> {
         });
         self.recorder.flush(JournalBatch::default()).await?;
         step.calls[at].granted = Some(allowed);
+        if let CallTarget::Toolbox(call) = &step.calls[at].target
+            && ask.asks_for_sign_in()
+        {
+            // The person says that the server accepts the call by now.
+            self.supervisor.toolbox().end_sign_in_wait(call, true);
+        }
         self.start_gate_check(step, at);
         // The permission of a server was stored before this command.
         let of_server = decision == ApprovalDecision::AllowServer;
@@ -99,6 +107,17 @@ impl TurnRun<'_> {
             others.into_iter().for_each(|at| self.restart_gate_check(step, at));
         }
         Ok(CommandOutcome::Done)
+    }
+
+    /// Asks the gate again about the calls that waited for a sign-in to this server.
+    fn run_signed_in_calls(&self, step: &mut ToolStep, server: &str) -> CommandOutcome {
+        let waits = |call: &StepCall| matches!(&call.stage, CallStage::Asking(ask) if ask.server == server && ask.asks_for_sign_in());
+        let waiting: Vec<usize> = (0..step.calls.len()).filter(|at| waits(&step.calls[*at])).collect();
+        if waiting.is_empty() || step.pause.is_some() {
+            return CommandOutcome::NotOpen;
+        }
+        waiting.into_iter().for_each(|at| self.restart_gate_check(step, at));
+        CommandOutcome::Done
     }
 
     /// Records that a person edited a call, and edits it.

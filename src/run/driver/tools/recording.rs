@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{CallEnding, CallStage, ToolStep};
+use super::call::{CallEnding, CallStage, CallTarget, ToolStep};
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
@@ -29,6 +29,9 @@ impl TurnRun<'_> {
     pub(super) fn record_end(&mut self, step: &mut ToolStep, at: usize, ending: CallEnding) {
         step.abort_work(at);
         let call = &mut step.calls[at];
+        if let CallTarget::Toolbox(ended) = &call.target {
+            self.supervisor.toolbox().end_sign_in_wait(ended, false);
+        }
         call.stage = CallStage::Over;
         let CallEnding { status, outcome, took, mut metadata } = ending;
         if std::mem::take(&mut call.has_progress) {

@@ -4,6 +4,8 @@ use turnleaf_domain::{json_bounds, limits};
 
 pub(super) const STOPPED: &str = "The user stopped this call.";
 pub(super) const DECLINED: &str = "The user declined this call.";
+pub(super) const NOT_SIGNED_IN: &str =
+    "The tool was not run: its server needs the user to sign in (sign_in_needed), and the user declined.";
 pub(super) const TOO_LONG: &str = "The tool took too long and was stopped.";
 pub(super) const GATE_TOO_LONG: &str = "The tool is not available now: its server does not answer.";
 
@@ -30,10 +32,10 @@ pub(super) fn too_many_calls() -> String {
     )
 }
 
-/// Returns the text for a declined call, with the person's reason.
-pub(super) fn declined_with_reason(reason: Option<&str>) -> String {
+/// Returns the text for a call that a person declined, with their reason.
+pub(super) fn declined_with_reason(declined: &str, reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("{DECLINED} Their reason: {reason}"),
-        None => DECLINED.to_owned(),
+        Some(reason) => format!("{declined} Their reason: {reason}"),
+        None => declined.to_owned(),
     }
 }

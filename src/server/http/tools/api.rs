@@ -39,6 +39,12 @@ pub struct SaveToolServerRequest {
     url: Option<String>,
     /// Headers of every request, which replace the earlier ones. Their values are never returned.
     headers: Option<BTreeMap<String, String>>,
+    /// ID of the OAuth client that you registered at the sign-in service of the server. `null` removes it with its secret.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<String>)]
+    oauth_client_id: Option<Option<String>>,
+    /// Secret of that client. It is never returned.
+    oauth_client_secret: Option<String>,
     /// False disconnects the server; no chat offers its tools.
     is_enabled: Option<bool>,
     /// True allows addresses of the local network.
@@ -78,6 +84,8 @@ impl From<SaveToolServerRequest> for ToolServerChange {
             name: body.name,
             url: body.url,
             headers: body.headers.map(|all| all.into_iter().map(secret).collect()),
+            oauth_client_id: body.oauth_client_id,
+            oauth_client_secret: body.oauth_client_secret.map(Into::into),
             is_enabled: body.is_enabled,
             local_network: body.local_network,
             start_seconds: body.start_seconds,

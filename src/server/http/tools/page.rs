@@ -15,7 +15,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
-use crate::server::server_pages::messages::tools as words;
+use crate::server::server_pages::messages::{tool_sign_in as sign_in_words, tools as words};
 use crate::server::server_pages::tools::web_search::{WebSearchForm, WebSearchPanel};
 use crate::server::server_pages::tools::{
     DEFAULT_POLICY, LIMIT_FIELDS, SERVER_POLICY, ToolServerForm, ToolServerFormValues, ToolsPage,
@@ -259,7 +259,7 @@ fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
 }
 
 /// Redirects to the card of a server. Only stored ids get here, and they need no encoding.
-fn redirect_to_card(done: &str, id: &str) -> Response {
+pub(super) fn redirect_to_card(done: &str, id: &str) -> Response {
     see_other(&format!("/settings/tools?done={done}&id={id}#server-{id}"))
 }
 
@@ -269,6 +269,19 @@ fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNo
             let text = words::test_result(&server.name, &words::status_sentence(&server.status.message()));
             Some(if server.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) })
         }
+        ("sign_in_failed", Some(server)) => {
+            let problem = server.sign_in.as_ref()?.problem.as_ref()?.message();
+            let text = sign_in_words::failed(&server.name, &words::status_sentence(&problem));
+            Some(ActionNotice::Refused(text))
+        }
+        ("sign_in_expired", _) => Some(ActionNotice::Warning(sign_in_words::expired().into())),
+        ("signed_in", Some(server)) => {
+            let status = words::status_sentence(&server.status.message());
+            let text = sign_in_words::signed_in_to(&server.name, &status);
+            Some(if server.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) })
+        }
+        ("signed_out", _) => Some(ActionNotice::Done(sign_in_words::signed_out().into())),
+        ("signed_out_here", _) => Some(ActionNotice::Warning(sign_in_words::signed_out_here().into())),
         ("saved", _) => Some(ActionNotice::Done(words::saved().into())),
         ("cleared", _) => Some(ActionNotice::Warning(words::cleared().into())),
         ("removed", _) => Some(ActionNotice::Done(words::removed().into())),
@@ -301,6 +314,8 @@ fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ToolSe
         name: text("name"),
         url: text("url"),
         headers: fields.submitted_headers(is_changed)?,
+        oauth_client_id: Some(fields.text("oauth_client_id")),
+        oauth_client_secret: fields.text("oauth_client_secret").map(Into::into),
         is_enabled: None,
         local_network: Some(fields.is_checked("local_network")),
         start_seconds: Some(number(LIMIT_FIELDS[0])?),
@@ -317,6 +332,7 @@ fn form_with_error(fields: &SubmittedFields, error: ServiceError) -> Result<Tool
         id: text("id"),
         name: text("name"),
         url: text("url"),
+        oauth_client_id: text("oauth_client_id"),
         local_network: fields.is_checked("local_network"),
         limits: LIMIT_FIELDS.map(text),
     };

@@ -12,9 +12,9 @@ define_messages! {
     usage: "Their usage and costs, drafts, and everything in Trash", "其用量和费用、草稿，以及回收站中的内容";
     permanence: "This skips Trash and cannot be undone. Replies being generated are stopped. Files are removed from \
         disk within a day.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止。文件会在一天内从磁盘清除。";
-    kept_items: "Providers and their API keys, tool servers and your settings are kept. Exports and backups are not \
-        affected.", "服务商及其 \
-        API 密钥、工具服务器和你的设置会保留。导出的文件和备份不受影响。";
+    kept_items: "Providers and their API keys, tool servers and your settings are kept; you are signed out of tool \
+        servers. Exports and backups are not affected.", "服务商及其 \
+        API 密钥、工具服务器和你的设置会保留，但会退出工具服务器的登录。导出的文件和备份不受影响。";
     export_first: "Export first", "先导出";
     label: "Confirm", "确认";
     /// The word that must be typed to confirm.

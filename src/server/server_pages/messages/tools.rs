@@ -161,6 +161,7 @@ pub fn server_state(state: &str) -> &'static str {
         "working" => localized_word("Working", "正常"),
         "starting" => localized_word("Starting", "正在启动"),
         "failed" => localized_word("Not responding", "没有响应"),
+        "sign_in_needed" => localized_word("Sign-in needed", "需要登录"),
         "off" => localized_word("Disabled", "已停用"),
         "headers_unreadable" => localized_word("Headers cannot be decrypted", "请求头无法解密"),
         _ => localized_word("Not started", "未启动"),

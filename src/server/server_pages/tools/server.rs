@@ -8,7 +8,7 @@ use crate::domain::hidden_text::{count_hidden_characters, visible_text};
 use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::{SelectField, checkbox};
 use crate::server::server_pages::messages::providers::time_ago;
-use crate::server::server_pages::messages::tools as words;
+use crate::server::server_pages::messages::{tool_sign_in, tools as words};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join_list;
@@ -77,6 +77,8 @@ fn facts(server: &ToolServerView) -> AnyView {
     let kind = if server.kind == "program" { words::kind_program() } else { words::KIND_HTTP };
     let optional = |name, value: Option<String>| value.map(|value| fact(name, value));
     let headers = Some(join_list(&server.headers)).filter(|names| !names.is_empty());
+    let signed_in = server.sign_in.as_ref().filter(|sign_in| sign_in.state != "signed_out");
+    let signed_in = signed_in.map(|sign_in| tool_sign_in::state(sign_in.state).to_owned());
     let network = (server.kind != "program").then(|| {
         fact(words::network(), if server.local_network { words::local_yes() } else { words::local_no() }.to_owned())
     });
@@ -88,6 +90,7 @@ fn facts(server: &ToolServerView) -> AnyView {
             {optional(words::program(), server.program.clone())}
             {optional(words::address(), server.url.clone())}
             {optional(words::headers(), headers)}
+            {optional(tool_sign_in::status(), signed_in)}
             {network}
             {optional(words::calls_itself(), server.status.implementation.clone())}
         </dl>
@@ -162,9 +165,26 @@ fn actions(server: &ToolServerView) -> AnyView {
     };
     let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
     let begin = |action: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", action, word);
-    deeds.draw(if is_running {
-        vec![begin("test", words::test()), begin("restart", words::restart())]
-    } else {
-        Vec::new()
-    })
+    let mut first = sign_in_actions(server, &deeds);
+    if is_running {
+        first.extend([begin("test", words::test()), begin("restart", words::restart())]);
+    }
+    deeds.draw(first)
+}
+
+/// Returns the buttons of the sign-in. A server that has asked for none offers none.
+fn sign_in_actions(server: &ToolServerView, deeds: &CardActions<'_>) -> Vec<AnyView> {
+    // A server that is off needs no sign-in, but its tokens can be given up.
+    let is_offered = |state: &&str| server.is_enabled || *state == "signed_in";
+    let state = server.sign_in.as_ref().map(|sign_in| sign_in.state).filter(is_offered).unwrap_or("signed_out");
+    let failed = server.sign_in.as_ref().is_some_and(|sign_in| sign_in.problem.is_some());
+    let begin = |word| deeds.button("/forms/tools/sign-in", "how", "sign-in", word);
+    let end = || deeds.button("/forms/tools/sign-out", "how", "sign-out", tool_sign_in::sign_out());
+    match state {
+        "needed" => vec![begin(tool_sign_in::sign_in())],
+        "more_needed" => vec![begin(tool_sign_in::sign_in_again()), end()],
+        "signed_in" => vec![end()],
+        _ if failed && server.is_enabled => vec![begin(tool_sign_in::sign_in())],
+        _ => Vec::new(),
+    }
 }

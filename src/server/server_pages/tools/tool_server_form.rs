@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::domain::{InvalidField, limits};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
-use crate::server::server_pages::messages::tools as words;
+use crate::server::server_pages::messages::{tool_sign_in as sign_in, tools as words};
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::ToolServerView;
@@ -16,6 +16,7 @@ pub struct ToolServerFormValues {
     pub id: String,
     pub name: String,
     pub url: String,
+    pub oauth_client_id: String,
     pub local_network: bool,
     /// The limits of start, silence and whole calls, as typed.
     pub limits: [String; 3],
@@ -30,8 +31,18 @@ pub struct ToolServerForm {
     pub lost_headers: bool,
 }
 
-const FIELDS: [&str; 8] =
-    ["id", "name", "url", "headers", "local_network", LIMIT_FIELDS[0], LIMIT_FIELDS[1], LIMIT_FIELDS[2]];
+const FIELDS: [&str; 10] = [
+    "id",
+    "name",
+    "url",
+    "headers",
+    "oauth_client_id",
+    "oauth_client_secret",
+    "local_network",
+    LIMIT_FIELDS[0],
+    LIMIT_FIELDS[1],
+    LIMIT_FIELDS[2],
+];
 /// The fields of [`ToolServerFormValues::limits`].
 pub const LIMIT_FIELDS: [&str; 3] = ["start_seconds", "idle_seconds", "total_seconds"];
 
@@ -42,6 +53,7 @@ impl ToolServerForm {
             id: server.id.clone(),
             name: server.name.clone(),
             url: server.url.clone().unwrap_or_default(),
+            oauth_client_id: server.oauth_client_id.clone().unwrap_or_default(),
             local_network: server.local_network,
             limits: [server.start_seconds, server.idle_seconds, server.total_seconds]
                 .map(|seconds| seconds.map(|seconds| seconds.to_string()).unwrap_or_default()),
@@ -95,6 +107,10 @@ impl ToolServerForm {
             (None, false) => words::headers_hint().to_owned(),
         };
         let no_headers = set.is_some().then(|| checkbox(form, "no_headers", "1", words::no_headers(), None, false));
+        let secret_hint = match changed.is_some_and(|server| server.has_oauth_secret) {
+            true => sign_in::client_secret_kept(),
+            false => sign_in::client_secret_hint(),
+        };
         let address_hint = if changed.is_some() { words::address_clears() } else { words::address_hint() };
         let defaults = [limits::TOOL_START, limits::TOOL_IDLE, limits::TOOL_TIME];
         let labels = [words::start_limit(), words::idle_limit(), words::total_limit()];
@@ -109,6 +125,8 @@ impl ToolServerForm {
             {text(words::address(), "url", &values.url, Some(address_hint), FieldKind::Code, true)}
             {text(words::headers(), "headers", "", Some(&headers_hint), FieldKind::CodeLines(3), false)}
             {no_headers}
+            {text(sign_in::client_id(), "oauth_client_id", &values.oauth_client_id, Some(sign_in::client_id_hint()), FieldKind::Code, false)}
+            {text(sign_in::client_secret(), "oauth_client_secret", "", Some(secret_hint), FieldKind::Secret, false)}
             {checkbox(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {fields.checkbox_error("local_network")}
             {limit_fields.collect_view()}

@@ -1,7 +1,9 @@
 //! Validation of tool servers: each refusal names the field.
 
 use chrono::{DateTime, Utc};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
@@ -30,6 +32,10 @@ pub struct ToolServerChange {
     pub url: Option<String>,
     /// Replaces all headers.
     pub headers: Option<SecretHeaders>,
+    /// The client that its owner registered at its authorization server. `None` within removes it with its secret.
+    pub oauth_client_id: Option<Option<String>>,
+    /// Replaces the secret of that client.
+    pub oauth_client_secret: Option<SecretString>,
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
     /// The limits in seconds; `None` within is the default.
@@ -61,6 +67,7 @@ impl NewToolServer {
             "name": fields.name,
             "url": fields.url.as_deref().map(mask_query),
             "headers": fields.headers.as_ref().map(|all| all.iter().map(|(name, _)| name).collect::<Vec<_>>()),
+            "oauth_client_id": fields.oauth_client_id,
             "is_enabled": fields.is_enabled,
             "local_network": fields.local_network,
             "limits": [fields.start_seconds, fields.idle_seconds, fields.total_seconds],
@@ -115,6 +122,74 @@ pub struct ToolServerChangeEffects {
     pub notices: Vec<String>,
     /// True when the server has another address: the policies of its tools were about other tools.
     pub has_moved: bool,
+    /// True when that address has another origin: the sign-in was to another server.
+    pub has_new_origin: bool,
+}
+
+fn origin(url: &str) -> Option<String> {
+    Some(Url::parse(url).ok()?.origin().ascii_serialization())
+}
+
+/// Changes the address of a row. Returns the secrets that stay: those of another address are cleared.
+fn change_address(
+    row: &mut StoredToolServer,
+    url: &str,
+    opened: &ServerSecrets,
+    effects: &mut ToolServerChangeEffects,
+) -> Result<ServerSecrets, InvalidField> {
+    let url = base_url::check_endpoint(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
+    if url.len() > limits::ADDRESS_CHARS {
+        return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
+    }
+    if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
+        return Err(InvalidField::new("url", MessageCode::MaskedCredential.with("mask", MASKED)));
+    }
+    let before = opened.url.as_deref().unwrap_or(&row.url);
+    let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);
+    let headers = if is_moved { SecretHeaders::new() } else { opened.headers.clone() };
+    effects.has_moved = is_moved && !row.url.is_empty();
+    effects.has_new_origin = effects.has_moved && origin(&url) != origin(before);
+    let oauth_secret = opened.oauth_secret.clone().filter(|_| !effects.has_new_origin);
+    if effects.has_new_origin {
+        row.settings.oauth_client_id = None;
+        row.settings.oauth_issuer = None;
+    }
+    row.url = mask_query(&url);
+    Ok(ServerSecrets { url: url.contains('?').then_some(url), headers, oauth_secret })
+}
+
+/// Changes the OAuth client of a row. Returns the secrets if they change.
+fn change_oauth_client(
+    row: &mut StoredToolServer,
+    before: &ServerSecrets,
+    id: Option<Option<String>>,
+    secret: Option<SecretString>,
+) -> Result<Option<ServerSecrets>, InvalidField> {
+    let fits = |text: &str| text.len() <= limits::SIGN_IN_VALUE_BYTES && text.bytes().all(|b| matches!(b, 0x20..=0x7e));
+    let id_before = row.settings.oauth_client_id.clone();
+    if let Some(id) = id {
+        let id = id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+        if id.as_deref().is_some_and(|id| !fits(id)) {
+            return Err(InvalidField::too_long("oauth_client_id", limits::SIGN_IN_VALUE_BYTES));
+        }
+        row.settings.oauth_client_id = id;
+    }
+    let is_other_client = row.settings.oauth_client_id != id_before;
+    if is_other_client || secret.is_some() {
+        row.settings.oauth_issuer = None;
+    }
+    match (secret, &row.settings.oauth_client_id) {
+        (Some(_), None) => Err(InvalidField::new("oauth_client_secret", MessageCode::ClientSecretAlone)),
+        (Some(secret), Some(_)) if !fits(secret.expose_secret()) => {
+            Err(InvalidField::too_long("oauth_client_secret", limits::SIGN_IN_VALUE_BYTES))
+        }
+        (Some(secret), Some(_)) => Ok(Some(ServerSecrets { oauth_secret: Some(secret), ..before.clone() })),
+        // The secret was that of the earlier client.
+        (None, id) if (is_other_client || id.is_none()) && before.oauth_secret.is_some() => {
+            Ok(Some(ServerSecrets { oauth_secret: None, ..before.clone() }))
+        }
+        (None, _) => Ok(None),
+    }
 }
 
 /// Applies a change to a row and encrypts its secrets.
@@ -131,26 +206,13 @@ pub fn apply_change(
     let opened = sealer.open_secrets(row);
     let is_sealed = opened.is_err();
     let opened = opened.unwrap_or_default();
-    let mut secrets = None;
+    let (mut secrets, had_headers) = (None, !row.settings.header_names.is_empty());
     // A form sends the address back as it was shown.
     if let Some(url) = change.url.filter(|url| url.trim() != row.url) {
-        let url = base_url::check_endpoint(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
-        if url.len() > limits::ADDRESS_CHARS {
-            return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
-        }
-        if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
-            return Err(InvalidField::new("url", MessageCode::MaskedCredential.with("mask", MASKED)));
-        }
-        let before = opened.url.as_deref().unwrap_or(&row.url);
-        let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);
-        // Secrets are bound to their address; a new address clears them.
-        let kept = if is_moved { SecretHeaders::new() } else { opened.headers.clone() };
-        if is_moved && !row.settings.header_names.is_empty() && change.headers.is_none() {
+        secrets = Some(change_address(row, &url, &opened, &mut effects)?);
+        if effects.has_moved && had_headers && change.headers.is_none() {
             effects.notices.push("The address changed, so the headers were deleted.".into());
         }
-        effects.has_moved = is_moved && !row.url.is_empty();
-        row.url = mask_query(&url);
-        secrets = Some(ServerSecrets { url: url.contains('?').then_some(url), headers: kept });
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
     check_address("url", &row.url, row.settings.local_network)?;
@@ -159,8 +221,20 @@ pub fn apply_change(
         if is_sealed && secrets.is_none() && row.url.contains(MASKED) {
             return Err(InvalidField::new("url", MessageCode::IsRequired));
         }
-        let url = secrets.map_or(opened.url, |secrets| secrets.url);
-        secrets = Some(ServerSecrets { url, headers: headers::check_headers(given, &[])? });
+        let headers = headers::check_headers(given, &[])?;
+        secrets = Some(ServerSecrets { headers, ..secrets.unwrap_or_else(|| opened.clone()) });
+    }
+    if change.oauth_client_id.is_some() || change.oauth_client_secret.is_some() {
+        // The headers that cannot be decrypted would be lost.
+        let is_other = change.oauth_client_id.as_ref().is_some_and(|id| *id != row.settings.oauth_client_id);
+        let changes_secret = change.oauth_client_secret.is_some() || is_other && row.settings.has_oauth_secret;
+        if is_sealed && secrets.is_none() && changes_secret {
+            return Err(InvalidField::new("headers", MessageCode::IsRequired));
+        }
+        let before = secrets.clone().unwrap_or(opened);
+        if let Some(changed) = change_oauth_client(row, &before, change.oauth_client_id, change.oauth_client_secret)? {
+            secrets = Some(changed);
+        }
     }
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     for (field, change, seconds) in [

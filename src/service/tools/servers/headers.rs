@@ -9,8 +9,10 @@ use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_store::tool_servers::StoredToolServer;
 
-/// The name under which the URL is encrypted beside the headers; no header can have it.
+/// The names under which the URL and the secret of the OAuth client are encrypted beside the headers; no header can
+/// have them.
 const URL: &str = ":url";
+const OAUTH_SECRET: &str = ":oauth_client_secret";
 
 /// The secrets of a server.
 #[derive(Clone, Default)]
@@ -18,6 +20,8 @@ pub(super) struct ServerSecrets {
     /// The whole URL, if it has a query.
     pub url: Option<String>,
     pub headers: SecretHeaders,
+    /// The secret of the client that its owner registered.
+    pub oauth_secret: Option<SecretString>,
 }
 
 impl Sealer {
@@ -31,16 +35,25 @@ impl Sealer {
         let text = self.keyring().unseal(place(row, &address), sealed)?;
         let pairs: Vec<(String, String)> =
             serde_json::from_str(text.expose_secret()).map_err(|_| UnsealError::Changed)?;
-        let (url, headers): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(name, _)| name == URL);
-        let headers = headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-        Ok(ServerSecrets { url: url.into_iter().next().map(|(_, url)| url), headers })
+        let mut secrets = ServerSecrets::default();
+        for (name, value) in pairs {
+            match name.as_str() {
+                URL => secrets.url = Some(value),
+                OAUTH_SECRET => secrets.oauth_secret = Some(value.into()),
+                _ => secrets.headers.push((name, value.into())),
+            }
+        }
+        Ok(secrets)
     }
 
     /// Encrypts the secrets into the row, with the names of the headers in clear. The row's address must be final.
     pub(super) fn seal_secrets(&self, row: &mut StoredToolServer, secrets: &ServerSecrets) {
         row.settings.header_names = secrets.headers.iter().map(|(name, _)| name.clone()).collect();
         let headers = secrets.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret()));
-        let plain: Vec<(&str, &str)> = headers.chain(secrets.url.iter().map(|url| (URL, url.as_str()))).collect();
+        let oauth_secret = secrets.oauth_secret.as_ref().map(|secret| (OAUTH_SECRET, secret.expose_secret()));
+        row.settings.has_oauth_secret = oauth_secret.is_some();
+        let url = secrets.url.as_deref().map(|url| (URL, url));
+        let plain: Vec<(&str, &str)> = headers.chain(url).chain(oauth_secret).collect();
         let is_empty = plain.is_empty();
         let text = SecretString::from(serde_json::json!(plain).to_string());
         let address = base_url::canonicalize(&row.url);

@@ -17,7 +17,7 @@ use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::StoredToolServer;
 use turnleaf_tools::built_in;
-use turnleaf_tools::mcp::{McpServerState, McpServerStatus};
+use turnleaf_tools::mcp::{McpServerState, McpServerStatus, SignInNeed};
 use turnleaf_tools::toolbox::ToolDescription;
 
 /// A tool server.
@@ -35,6 +35,12 @@ pub struct ToolServerView {
     /// Names of headers. Values are never returned.
     pub headers: Vec<String>,
     pub local_network: bool,
+    /// The ID of the OAuth client that its owner registered at its sign-in service. Its secret is never returned.
+    pub oauth_client_id: Option<String>,
+    pub has_oauth_secret: bool,
+    /// The sign-in of its owner. `null` for a server that nobody can sign in to: a program, one of the configuration
+    /// file, or one with an `Authorization` header.
+    pub sign_in: Option<ServerSignIn>,
     /// The limits of its start, of its silence during a call and of a whole call, in seconds. `null` is the default.
     pub start_seconds: Option<u64>,
     pub idle_seconds: Option<u64>,
@@ -65,7 +71,7 @@ impl ToolServerView {
 /// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerStatus {
-    /// `working`, `starting`, `failed`, `off`, `headers_unreadable` or `not_started`.
+    /// `working`, `starting`, `failed`, `sign_in_needed`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
     #[serde(flatten)]
     pub message: CodedSentence,
@@ -74,6 +80,16 @@ pub struct ToolServerStatus {
     pub implementation: Option<String>,
     /// The end of its log output, outside the protocol.
     pub log: String,
+}
+
+/// The sign-in of a person to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ServerSignIn {
+    /// `signed_out`, `needed` (the server refuses its owner), `signed_in`, or `more_needed` (the server refused a call
+    /// for want of a permission).
+    pub state: &'static str,
+    /// The reason why the last sign-in failed.
+    pub problem: Option<CodedSentence>,
 }
 
 /// Formats an error message, which may also be part of a longer sentence, as a sentence of its own.
@@ -132,7 +148,12 @@ impl From<McpServerStatus> for ToolServerStatus {
             McpServerState::Ready => ("working", MessageCode::ServerWorking),
             McpServerState::Failed => ("failed", MessageCode::ServerFailed),
         };
-        let mut shown = Self::new(state, status.problem.unwrap_or_else(|| sentence.into()));
+        let needs_sign_in = status.sign_in_need == Some(SignInNeed::Token);
+        let (state, problem) = match needs_sign_in {
+            true => ("sign_in_needed", Some(SignInNeed::Token.problem())),
+            false => (state, status.problem),
+        };
+        let mut shown = Self::new(state, problem.unwrap_or_else(|| sentence.into()));
         // A problem is a part of a sentence, which is also quoted in others.
         shown.message.sentence = as_sentence(&shown.message.sentence);
         Self { since: Some(status.since), implementation: status.implementation, log: status.log, ..shown }
@@ -237,6 +258,9 @@ pub fn configured_server_view(
         url,
         headers,
         local_network: true,
+        oauth_client_id: None,
+        has_oauth_secret: false,
+        sign_in: None,
         start_seconds: server.start.map(|start| start.as_secs()),
         idle_seconds: server.idle.map(|idle| idle.as_secs()),
         total_seconds: server.total.map(|total| total.as_secs()),
@@ -274,6 +298,9 @@ pub fn stored_server_view(
         url: Some(row.url.clone()),
         headers: row.settings.header_names.clone(),
         local_network: row.settings.local_network,
+        oauth_client_id: row.settings.oauth_client_id.clone(),
+        has_oauth_secret: row.settings.has_oauth_secret,
+        sign_in: None,
         start_seconds: row.settings.start_seconds,
         idle_seconds: row.settings.idle_seconds,
         total_seconds: row.settings.total_seconds,

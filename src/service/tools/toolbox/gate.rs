@@ -58,11 +58,18 @@ impl ServiceToolbox {
         let trust = self.trust_status(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
         let (host, exposure) = (host.as_deref(), &exposure);
-        Ok(evaluate_gate(
+        let decision = evaluate_gate(
             call,
             granted,
             &GateContext { tool: &tool, policies: &policies, of_server, trust, has_changed, host, exposure },
-        ))
+        );
+        if decision == GateDecision::Run && !server.is_empty() {
+            let request = tool.approval_request(server, &call.arguments, host);
+            if let Some(request) = self.sign_in_request(call, request) {
+                return Ok(GateDecision::Ask(request));
+            }
+        }
+        Ok(decision)
     }
 
     /// Returns the tool as the branch of the call offers it.

@@ -272,6 +272,24 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("updated_at", Moment),
         ],
     ),
+    // What is lost of a sign-in is repeated by its owner.
+    table(
+        "oauth_clients",
+        &["server_id", "issuer"],
+        &[id("server_id", Row), id("owner_id", Row), text("issuer", Row), time("created_at", Moment)],
+    ),
+    table("tool_tokens", &["server_id"], &[id("server_id", Row), id("owner_id", Row), time("updated_at", Moment)]),
+    table(
+        "tool_sign_ins",
+        ID,
+        &[
+            id("id", Row),
+            id("server_id", Row),
+            id("owner_id", Row),
+            text("state_hash", Row),
+            time("expires_at", Moment),
+        ],
+    ),
     // Tools are listed again after a loss.
     table(
         "tool_listings",

@@ -30,6 +30,9 @@ define_messages! {
     wants_to_run: "wants to run", "请求运行";
     built_in: "built into this server", "此服务器内置";
     allow: "Allow once", "允许一次";
+    needs_sign_in: "waits for you to sign in", "正在等待你登录";
+    sign_in: "Sign in", "登录";
+    try_call_again: "Try again", "重试";
     allow_in_chat: "Allow in this chat", "在此对话中允许";
     always: "Always allow", "始终允许";
     deny: "Deny", "拒绝";

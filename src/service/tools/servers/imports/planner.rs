@@ -242,6 +242,8 @@ impl ImportPlanner<'_> {
             name: None,
             url: Some(draft.url.clone()),
             headers: Some(draft.headers.clone()),
+            oauth_client_id: None,
+            oauth_client_secret: None,
             is_enabled: None,
             // A change never takes the permission away.
             local_network: planned.local_network.then_some(true),

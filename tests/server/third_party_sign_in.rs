@@ -1,0 +1,77 @@
+//! The sign-in to a tool server behind an authorization server from npm (oidc-provider). `cargo xtask test peers`
+//! installs it and passes its folder in `TURNLEAF_TEST_MCP`; without it this test prints that it is skipped.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use http::StatusCode;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use turnleaf_tools::toolbox::CallOutcome;
+
+use crate::tool_sign_in::SignInTest;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/oidc_provider.mjs");
+
+/// Starts the servers. Returns their origin; `None` where `TURNLEAF_TEST_MCP` is not set.
+async fn start_provider() -> Option<(Child, String)> {
+    let Some(packages) = std::env::var_os("TURNLEAF_TEST_MCP").map(PathBuf::from) else {
+        eprintln!("skipped: TURNLEAF_TEST_MCP does not say where oidc-provider is");
+        return None;
+    };
+    let mut command = Command::new("node");
+    command.arg(SCRIPT).arg(packages).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The package prints warnings too.
+    let port: u16 = loop {
+        let line = lines.next_line().await.unwrap().expect("the port");
+        if let Ok(port) = line.parse() {
+            break port;
+        }
+    };
+    // The output is read to its end, so that the process never blocks on it.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    Some((child, format!("http://127.0.0.1:{port}")))
+}
+
+/// Opens an authorization URL as a browser with cookies; returns the path to which it is sent back.
+async fn browse(origin: &str, url: &str) -> String {
+    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let browser = browser.tls_certs_only([]).build().unwrap();
+    let mut cookies = BTreeMap::new();
+    let mut url = reqwest::Url::parse(url).unwrap();
+    for _ in 0..10 {
+        let sent: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let response = browser.get(url.clone()).header("cookie", sent.join("; ")).send().await.unwrap();
+        for cookie in response.headers().get_all("set-cookie") {
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            cookies.insert(name.to_owned(), value.to_owned());
+        }
+        let to = response.headers().get("location").unwrap_or_else(|| panic!("{url} shows a page"));
+        url = url.join(to.to_str().unwrap()).unwrap();
+        if !url.as_str().starts_with(origin) {
+            return url.as_str().strip_prefix("http://127.0.0.1:3000").unwrap().to_owned();
+        }
+    }
+    panic!("the sign-in does not end: {url}");
+}
+
+#[tokio::test]
+async fn sign_in_works_with_an_authorization_server_of_others() {
+    let Some((_provider, origin)) = start_provider().await else { return };
+    let test = SignInTest::connect(&format!("{origin}/mcp"), []).await;
+    assert_eq!(test.server().await["status"]["state"], "sign_in_needed");
+    let callback = browse(&origin, &test.begin(&origin, None).await).await;
+    assert!(test.open(&callback).await.contains("done=signed_in"));
+    let result = test.call().await;
+    assert_eq!((result.outcome, result.result), (CallOutcome::Done, json!("seen by person")));
+    let (status, _) = test.api.post_form("/forms/tools/sign-out", &[("id", "files")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let _ = test.api.house.service.test_tool_server(test.api.house.owner, "files").await;
+    assert_eq!(test.server().await["sign_in"]["state"], "needed");
+}
