@@ -2,6 +2,8 @@
 //! refused, how a provider or a tool server is. Programs read the code and the English text; pages show the sentence of
 //! the code in the reader's language (`ui::locale::coded_messages`).
 
+#[macro_use]
+mod define_codes;
 mod code;
 
 use std::collections::BTreeMap;
@@ -10,9 +12,20 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::code::MessageCode;
+use crate::drop_reason::DropReason;
 use crate::message_template::{MessageArgs, fill_template};
 
+/// Codes of earlier versions, which stored messages may have, with those that replace them. The arguments are the same.
+const FORMER_CODES: [(&str, &str); 2] = [("is_missing", "is_required"), ("character_limit", "too_many_characters")];
+
 impl MessageCode {
+    /// Returns the code with this name, or the one that replaces it.
+    pub fn from_code(code: &str) -> Option<Self> {
+        let code = FORMER_CODES.iter().find(|(former, _)| *former == code).map_or(code, |(_, present)| present);
+        let own = Self::OWN.iter().copied().find(|known| known.code() == code);
+        own.or_else(|| DropReason::from_code(code).map(Self::Param))
+    }
+
     /// Creates the sentence with one argument; more are added with [`CodedMessage::with`].
     pub fn with(self, name: &str, value: impl fmt::Display) -> CodedMessage {
         CodedMessage::from(self).with(name, value)

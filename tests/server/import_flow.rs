@@ -151,6 +151,7 @@ async fn continue_chat(house: &TestServer, chat: ChatId) {
             prev_turn_id: Some(turns.last().unwrap().id),
             provider: Some("scripted".to_owned()),
             model: Some("model-a".to_owned()),
+            may_branch: true,
             ..Default::default()
         },
         ..Default::default()
@@ -221,7 +222,7 @@ async fn preview_is_cancelled_replaced_and_hidden_from_others() {
         // A file without chats cannot be imported.
         let useless = preview(&house, b"Dear reader").await;
         assert_eq!(useless.importable_until, None);
-        assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unsupported"));
+        assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unrecognized"));
         let job = import(&house, &bytes).await;
         for result in [
             service.undo_import(stranger, job.id).await.map(drop),
@@ -367,7 +368,7 @@ async fn api_previews_starts_undoes_and_restores() {
         }
     };
     let (status, both) = api.call("POST", "/api/imports?preview=true&dry_run=true", Some(bytes.clone())).await;
-    assert_eq!((status, &both["reason_code"]), (StatusCode::BAD_REQUEST, &json!("both_set")));
+    assert_eq!((status, &both["reason_code"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("both_set")));
     let (status, started) = api.call("POST", "/api/imports?name=a.json&preview=true", Some(bytes)).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     let preview = ended(&started["id"]).await;

@@ -98,6 +98,7 @@ fn line(block: &Value, turn: &Value) -> String {
 fn counts_only(report: &ImportReport) -> ImportReport {
     let mut report = report.clone();
     report.dry_run = false;
+    report.recorded = None;
     report.chats.iter_mut().for_each(|chat| chat.id = None);
     report
 }

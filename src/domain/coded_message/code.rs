@@ -2,40 +2,6 @@
 
 use crate::drop_reason::DropReason;
 
-/// Defines the codes, one a line: the variant, the code, the English template.
-macro_rules! define_codes {
-    ($($name:ident, $code:literal, $template:expr;)*) => {
-        /// The code of a sentence.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum MessageCode {
-            $($name,)*
-            /// A parameter of the turn is not one that the model accepts.
-            Param(DropReason),
-        }
-
-        impl MessageCode {
-            /// All codes except those of parameters.
-            pub const OWN: &[Self] = &[$(Self::$name,)*];
-
-            /// Returns the code, for programs.
-            pub fn code(self) -> &'static str {
-                match self {
-                    $(Self::$name => $code,)*
-                    Self::Param(reason) => reason.code(),
-                }
-            }
-
-            /// Returns the template of the English text.
-            pub fn template(self) -> &'static str {
-                match self {
-                    $(Self::$name => $template,)*
-                    Self::Param(reason) => reason.template(),
-                }
-            }
-        }
-    };
-}
-
 define_codes! {
     // Values of fields.
     Empty, "empty", "must not be empty";
@@ -300,11 +266,9 @@ define_codes! {
     TooManyRunning, "too_many_running", "Too many replies are running at once.";
     TooManyInProgress, "too_many_in_progress",
         "Too many requests from this client are in progress. Try again in a moment.";
-    TooManyUploads, "too_many_uploads",
-        "Too many uploads from this client are in progress. Wait for one to finish.";
+    TooManyUploads, "too_many_uploads", "Too many uploads from this client are in progress. Wait for one to finish.";
     TooManyExports, "too_many_exports", "Too many exports are in progress. Try again in a moment.";
-    DiskLow, "disk_low",
-        "The server's disk is almost full. Nothing new can start until its administrator frees space.";
+    DiskLow, "disk_low", "The server's disk is almost full. Nothing new can start until its administrator frees space.";
     QuotaReached, "quota_reached",
         "Your storage quota of {quota} is used up. Permanently delete chats, files or documents first.";
     DatabaseBusy, "database_busy", "The database is busy. Try again in a moment.";
@@ -348,18 +312,17 @@ define_codes! {
     SignInNeedsHttps, "sign_in_needs_https",
         "Signing in needs a secure address of Turnleaf. Set TURNLEAF_PUBLIC_URL to an https:// address, or open \
         Turnleaf on this machine as http://localhost.";
-    SignInUnreachable, "sign_in_unreachable", "The sign-in service at {host} could not be reached{cause}. Try again later.";
+    SignInUnreachable, "sign_in_unreachable",
+        "The sign-in service at {host} could not be reached{cause}. Try again later.";
     SignInStatus, "sign_in_status", "it responded with HTTP {status}";
     SignInMetadataInvalid, "sign_in_metadata_invalid",
         "The sign-in service at {host} describes itself in a way that cannot be used. Ask its operator.";
-    SignInResourceMismatch, "sign_in_resource_mismatch",
-        "The server offers a sign-in for another address, {resource}. Check the address of the server.";
+    SignInResourceMismatch, "sign_in_resource_mismatch", "The server offers a sign-in for another address, {resource}.";
     SignInIssuerMismatch, "sign_in_issuer_mismatch",
         "The sign-in service at {host} calls itself {issuer}, so it was not used. Ask the operator of the server.";
-    SignInInsecure, "sign_in_insecure",
-        "The sign-in service at {host} uses an address without HTTPS, so it was not used. Ask its operator.";
+    SignInInsecure, "sign_in_insecure", "The sign-in service at {host} has no HTTPS, so it was not used.";
     SignInWithoutPkce, "sign_in_without_pkce",
-        "The sign-in service at {host} does not support PKCE with S256, so signing in would not be safe. Ask its operator.";
+        "The sign-in service at {host} does not support PKCE with S256, so signing in would not be safe.";
     SignInNotRegistered, "sign_in_not_registered",
         "The sign-in service at {host} does not register programs by itself. Register Turnleaf there with the redirect \
         address {redirect}, and enter the client ID in the form of the server.";
@@ -369,8 +332,7 @@ define_codes! {
     SignInDenied, "sign_in_denied", "Access was not granted. Sign in again to grant it.";
     SignInRefused, "sign_in_refused", "The sign-in service at {host} refused the sign-in ({error}). Sign in again.";
     SignInExpired, "sign_in_expired", "This sign-in has expired or was already used. Sign in again.";
-    SignInOtherIssuer, "sign_in_other_issuer",
-        "The answer did not come from the sign-in service that was asked, so it was not used. Sign in again.";
+    SignInOtherIssuer, "sign_in_other_issuer", "The answer came from another sign-in service. Sign in again.";
     SignInTokenUnusable, "sign_in_token_unusable",
         "The sign-in service at {host} answered without a token that can be used. Sign in again, or ask its operator.";
     ClientSecretAlone, "client_secret_alone", "needs a client ID";
@@ -434,16 +396,4 @@ define_codes! {
     NotAvailableNow, "not_available_now", "It is not available right now.";
     // A text that has no code: the requester sees it in English.
     Other, "other", "{text}";
-}
-
-/// Codes of earlier versions, which stored messages may have, with those that replace them. The arguments are the same.
-const FORMER_CODES: [(&str, &str); 2] = [("is_missing", "is_required"), ("character_limit", "too_many_characters")];
-
-impl MessageCode {
-    /// Returns the code with this name, or the one that replaces it.
-    pub fn from_code(code: &str) -> Option<Self> {
-        let code = FORMER_CODES.iter().find(|(former, _)| *former == code).map_or(code, |(_, present)| present);
-        let own = Self::OWN.iter().copied().find(|known| known.code() == code);
-        own.or_else(|| DropReason::from_code(code).map(Self::Param))
-    }
 }

@@ -50,7 +50,7 @@ pub fn upload_section() -> AnyView {
             <h2>{words::import_section()}</h2>
             <p class="hint">{words::import_hint()}</p>
             <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
-                <div class="drop-target">{file.draw()}</div>
+                <div class="import-drop">{file.draw()}</div>
                 <details>
                     <summary>{words::advanced()}</summary>
                     {from.draw()}

@@ -109,7 +109,7 @@ pub struct ImportReport {
     /// The record of the import, to which it assigns what it creates; none in a dry run.
     #[serde(skip)]
     #[schema(ignore)]
-    pub(super) recorded: Option<ImportId>,
+    pub recorded: Option<ImportId>,
 }
 
 /// Reads the name of a format; one that this version does not know is none.

@@ -2,20 +2,15 @@
 //! value. Numbers are missing, because any number can be read; bodies of calls are checked by
 //! [`super::super::bodies`].
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
-use super::columns::{event, id, json, json_in_string, json_text, text, time, word};
+use super::columns::{event, id, json, json_text, text, time, word};
 use super::table::{CheckedTable, table};
 use crate::blobs::ImageFormKind;
 use crate::generations::{GenerationStatus, RawKind};
 use crate::providers::ProviderSettings;
-use crate::tool_listings::ListedTool;
-use crate::tool_servers::ToolServerSettings;
 use crate::uploads::UploadKind;
-use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::attachment::Attachment;
 use turnleaf_domain::branch::{BranchOrigin, ContextPolicy};
 use turnleaf_domain::chat::ChatSettings;
@@ -25,18 +20,23 @@ use turnleaf_domain::import_origin::ImportDifference;
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
-use turnleaf_domain::tool::{OfferedTool, ToolChoice};
+use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{
     Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId,
     TurnStatus,
 };
+
+mod tools;
 
 const ID: &[&str] = &["id"];
 
 /// An empty failure, for a turn or a call whose own is unreadable.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
-pub(super) const TABLES: &[CheckedTable] = &[
+/// All tables, in groups.
+pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, tools::TABLES];
+
+const CONTENT: &[CheckedTable] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table(
         "chats",
@@ -259,84 +259,6 @@ pub(super) const TABLES: &[CheckedTable] = &[
         ],
     ),
     table(
-        "tool_servers",
-        ID,
-        &[
-            id("id", Row),
-            id("owner_id", Row),
-            text("slug", Row),
-            text("name", Lossy),
-            text("url", Row),
-            json::<ToolServerSettings>("settings", Text("{}")),
-            time("created_at", Moment),
-            time("updated_at", Moment),
-        ],
-    ),
-    // What is lost of a sign-in is repeated by its owner.
-    table(
-        "oauth_clients",
-        &["server_id", "issuer"],
-        &[id("server_id", Row), id("owner_id", Row), text("issuer", Row), time("created_at", Moment)],
-    ),
-    table("tool_tokens", &["server_id"], &[id("server_id", Row), id("owner_id", Row), time("updated_at", Moment)]),
-    table(
-        "tool_sign_ins",
-        ID,
-        &[
-            id("id", Row),
-            id("server_id", Row),
-            id("owner_id", Row),
-            text("state_hash", Row),
-            time("expires_at", Moment),
-        ],
-    ),
-    // Tools are listed again after a loss.
-    table(
-        "tool_listings",
-        &["owner_id", "server"],
-        &[
-            id("owner_id", Row),
-            text("server", Row),
-            json_in_string::<Vec<ListedTool>>("tools", Text("\"[]\"")),
-            text("instructions", Lossy),
-            time("listed_at", Moment),
-        ],
-    ),
-    // An unreadable policy must not become another one: without it, the person is asked.
-    table(
-        "tool_policies",
-        ID,
-        &[
-            id("id", Row),
-            id("owner_id", Row),
-            id("chat_id", Row),
-            text("server", Row),
-            text("tool", Row),
-            word::<ToolApprovalPolicy>("policy", Text("ask")),
-            text("schema_hash", Row),
-            text("scope", Row),
-            time("created_at", Moment),
-        ],
-    ),
-    table(
-        "trusted_tools",
-        &["owner_id", "server", "tool"],
-        &[id("owner_id", Row), text("server", Row), text("tool", Row), text("schema_hash", Row)],
-    ),
-    table(
-        "server_policies",
-        &["owner_id", "server"],
-        &[
-            id("owner_id", Row),
-            text("server", Row),
-            word::<ToolApprovalPolicy>("policy", Text("ask")),
-            json_text::<BTreeMap<String, String>>("seen", Text("{}")),
-            time("created_at", Moment),
-        ],
-    ),
-    table("chat_tools", &["chat_id"], &[id("chat_id", Row), json_in_string::<ToolChoice>("choice", Row)])
-        .with_chat("chat_id"),
-    table(
         "chat_sources",
         &["chat_id"],
         &[
@@ -446,7 +368,9 @@ mod tests {
 
     #[test]
     fn default_is_readable_as_its_column_content() {
-        for (table, column) in TABLES.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column))) {
+        for (table, column) in
+            TABLES.iter().copied().flatten().flat_map(|table| table.columns.iter().map(move |column| (table, column)))
+        {
             let Replacement::Text(text) = column.replacement else { continue };
             if let ColumnContent::Word(check) | ColumnContent::JsonText(check) | ColumnContent::Json(check) =
                 column.content
