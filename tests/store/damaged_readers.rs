@@ -70,8 +70,8 @@ pub async fn read_all(
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {
-        imports::list_turns(db, owner, import.id).await.map_err(text("chats of an import"))?;
-        imports::list_unchanged_documents(db, owner, import.id).await.map_err(text("documents of an import"))?;
+        imports::undo::list_turns(db, owner, import.id).await.map_err(text("chats of an import"))?;
+        imports::undo::list_untouched_documents(db, owner, import.id).await.map_err(text("documents of an import"))?;
     }
     branches::ends::last_used_locks(db, owner, 10).await.map_err(text("models used"))?;
     blobs::find(db, owner, SHA256).await.map_err(text("file"))?;

@@ -2,8 +2,7 @@
 //! is a dry run that keeps its file for a while, so that it can be imported without another upload. Jobs live in this
 //! process; what an import creates is recorded in the database ([`super::recording`]).
 
-use std::collections::VecDeque;
-use std::collections::hash_map::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -329,12 +328,12 @@ impl Drop for RunningImport {
         }
         // A preview that was stopped, or found nothing, has nothing to import.
         let is_useful = report.stopped.is_none() || report.imported + report.known > 0;
-        let keeps = self.keeps.take().filter(|_| is_useful && !self.stop.is_cancelled());
-        let until = self.ended_at.map(|ended| ended + limits::IMPORT_PREVIEW_KEPT).filter(|_| keeps.is_some());
-        let keeps = keeps.filter(|_| until.is_some());
+        let ended_at = self.ended_at.filter(|_| is_useful && !self.stop.is_cancelled());
+        let keeps = self.keeps.take().filter(|_| ended_at.is_some());
         let kept = file.zip(keeps).map(|(file, request)| KeptFile { file, request });
         // A file that is not kept was removed before the job is reported as over.
         self.jobs.update_job(self.id, |job| {
+            let until = ended_at.map(|ended| ended + limits::IMPORT_PREVIEW_KEPT);
             job.seen.importable_until = until.filter(|_| kept.is_some());
             job.kept = kept;
             job.seen.state = report.end_state();
