@@ -219,3 +219,45 @@ async fn form_and_api_answer_and_exports_show_answers() {
     }
     house.check_invariants().await;
 }
+
+/// Requests the page of a resource of a server that does not exist, with this origin of the request.
+async fn resource_page(api: &TestApi, method: &str, site: Option<&str>) -> (StatusCode, String) {
+    let fields = "server=nobody&uri=note%3A7";
+    let (path, body) = match method {
+        "GET" => (format!("/insert/view?{fields}"), String::new()),
+        _ => ("/forms/insert/view".to_owned(), fields.to_owned()),
+    };
+    let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
+    if let Some(site) = site {
+        request = request.header("sec-fetch-site", site);
+    }
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    let response = api.send(request.body(axum::body::Body::from(body)).unwrap()).await;
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[tokio::test]
+async fn resource_is_read_only_by_own_link_or_button() {
+    let provider = ScriptedProvider::new("scripted", []);
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(provider),
+        vec!["model-a".into()],
+    )]);
+    let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(FakeToolbox::default())).await);
+    // Reading fails because there is no such server, and only then.
+    for (method, site, expected) in [
+        ("GET", None, StatusCode::OK),
+        ("GET", Some("cross-site"), StatusCode::OK),
+        ("GET", Some("same-site"), StatusCode::OK),
+        ("GET", Some("none"), StatusCode::OK),
+        ("GET", Some("same-origin"), StatusCode::NOT_FOUND),
+        ("POST", Some("same-origin"), StatusCode::NOT_FOUND),
+        ("POST", Some("cross-site"), StatusCode::FORBIDDEN),
+    ] {
+        let (status, html) = resource_page(&api, method, site).await;
+        assert_eq!(status, expected, "{method} {site:?}: {html}");
+        assert_eq!(html.contains("formaction=\"/forms/insert/view\""), expected == StatusCode::OK, "{method} {site:?}");
+    }
+}
