@@ -290,7 +290,7 @@ async fn refused_call_is_tried_again_without_a_sign_in() {
     let turn = test.reply().await;
     test.api.house.wait_until(turn, is_waiting_for_approval).await;
     test.fake.state().call_scope = None;
-    test.api.house.decide(turn, ApprovalDecision::AllowOnce, None).await.unwrap();
+    test.api.house.decide(turn, ApprovalDecision::Allow, None).await.unwrap();
     let done = test.api.house.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Done]);
     assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
