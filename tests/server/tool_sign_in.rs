@@ -307,6 +307,24 @@ async fn another_client_id_clears_the_secret_of_the_earlier_one() {
 }
 
 #[tokio::test]
+async fn server_without_https_gets_no_token() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    let plain = json!({ "url": "http://192.168.0.9:9/mcp" });
+    assert_eq!(test.api.call("PATCH", "/api/tool-servers/files", Some(plain)).await.0, StatusCode::OK);
+    test.api.post_form("/forms/tools/sign-in", &[("id", "files")]).await;
+    assert_eq!(test.server().await["sign_in"]["problem"]["code"], "sign_in_insecure");
+}
+
+#[tokio::test]
+async fn address_outside_of_the_resource_ends_a_sign_in() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    test.sign_in(None).await;
+    let moved = json!({ "url": format!("{}/other", test.fake.origin()) });
+    test.api.call("PATCH", "/api/tool-servers/files", Some(moved)).await;
+    assert!(!test.is_signed_in().await);
+}
+
+#[tokio::test]
 async fn sign_out_during_a_sign_in_ends_it() {
     let test = FaultTest::start(SignInFault::None, []).await;
     let callback = test.fake.authorize(&test.begin(None).await).await;
