@@ -290,7 +290,7 @@ async fn refused_call_is_tried_again_without_a_sign_in() {
     let turn = test.reply().await;
     test.api.house.wait_until(turn, is_waiting_for_approval).await;
     test.fake.state().call_scope = None;
-    test.api.house.decide(turn, ApprovalDecision::AllowOnce, None).await.unwrap();
+    test.api.house.decide(turn, ApprovalDecision::Allow, None).await.unwrap();
     let done = test.api.house.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Done]);
     assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
@@ -304,6 +304,24 @@ async fn another_client_id_clears_the_secret_of_the_earlier_one() {
     assert_eq!(first["has_oauth_secret"], true);
     assert_eq!(change(json!({ "oauth_client_id": "first" })).await["has_oauth_secret"], true);
     assert_eq!(change(json!({ "oauth_client_id": "second" })).await["has_oauth_secret"], false);
+}
+
+#[tokio::test]
+async fn server_without_https_gets_no_token() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    let plain = json!({ "url": "http://192.168.0.9:9/mcp" });
+    assert_eq!(test.api.call("PATCH", "/api/tool-servers/files", Some(plain)).await.0, StatusCode::OK);
+    test.api.post_form("/forms/tools/sign-in", &[("id", "files")]).await;
+    assert_eq!(test.server().await["sign_in"]["problem"]["code"], "sign_in_insecure");
+}
+
+#[tokio::test]
+async fn address_outside_of_the_resource_ends_a_sign_in() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    test.sign_in(None).await;
+    let moved = json!({ "url": format!("{}/other", test.fake.origin()) });
+    test.api.call("PATCH", "/api/tool-servers/files", Some(moved)).await;
+    assert!(!test.is_signed_in().await);
 }
 
 #[tokio::test]

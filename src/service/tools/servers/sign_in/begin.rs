@@ -173,7 +173,11 @@ impl Service {
     async fn bind_client_secret(&self, row: &StoredToolServer, issuer: &str) -> Result<(), SignInError> {
         let _one_at_a_time = self.changing_providers().await;
         let row_now = self.row_of(row.owner_id, row.id).await?;
-        let row = row_now.filter(|now| now.settings.oauth_client_id == row.settings.oauth_client_id);
+        let is_same = |now: &StoredToolServer| {
+            let client = &now.settings.oauth_client_id;
+            (client, &now.sealed_headers) == (&row.settings.oauth_client_id, &row.sealed_headers)
+        };
+        let row = row_now.filter(is_same);
         let mut row = row.ok_or(MessageCode::SignInExpired)?;
         match &row.settings.oauth_issuer {
             Some(bound) if is_same_issuer(bound, issuer) => Ok(()),
