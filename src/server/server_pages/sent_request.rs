@@ -6,7 +6,6 @@ pub(super) mod request_parts;
 mod token_breakdown;
 
 use leptos::prelude::*;
-use sha2::{Digest, Sha256};
 
 use super::messages::{self, sent_request as texts};
 use super::turns::turn_address;
@@ -19,7 +18,6 @@ use crate::ui::locale::join_list;
 use crate::ui::messages::amounts;
 use crate::ui::messages::stored_codes::{not_sent_sentences, notice_sentence};
 use crate::ui::messages::usage;
-use turnleaf_platform::hex::hex;
 use turnleaf_service::turns::generations::{Generation, SentRequests};
 
 /// The page of one reply.
@@ -82,12 +80,8 @@ impl SentRequestPage<'_> {
     /// Renders the instructions of tool servers. The branch may have others by now, which are not shown.
     fn instructions(&self, manifest: &RequestManifest) -> Option<AnyView> {
         let row = |sent: &SentInstructions| {
-            let known = &self.sent.frozen.instructions;
-            let known = known.iter().find(|known| sent.is_of(known, &hex(Sha256::digest(&known.text))));
-            let text = match known {
-                Some(known) => {
-                    view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(&known.text)}</pre> }
-                }
+            let text = match self.sent.instructions_text(sent) {
+                Some(text) => view! { <pre class="listed-schema" dir="auto" tabindex="0">{visible_text(text)}</pre> },
                 None => view! { <p class="hint">{texts::instructions_unknown()}</p> },
             };
             view! {

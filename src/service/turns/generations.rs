@@ -5,11 +5,14 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::context::RequestManifest;
+use turnleaf_domain::context::{RequestManifest, SentInstructions};
+use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};
+use turnleaf_platform::hex::hex;
 use turnleaf_platform::tasks;
 use turnleaf_providers::response_values::response_values;
 use turnleaf_store::generations::{self, raw};
@@ -35,6 +38,13 @@ pub struct SentRequests {
 impl SentRequests {
     /// The number of messages of a request that are shown, the newest.
     pub const MESSAGES: usize = 200;
+
+    /// Returns the instructions of a tool server as they were sent. `None` if the branch has others by now, and for
+    /// requests of older versions, which did not record what was sent.
+    pub fn instructions_text(&self, sent: &SentInstructions) -> Option<&str> {
+        let is_sent = |known: &&ServerInstructions| sent.is_of(known, &hex(Sha256::digest(&known.text)));
+        self.frozen.instructions.iter().find(is_sent).map(|known| known.text.as_str())
+    }
 
     /// Combines the generation with the index `at` with its manifest.
     pub fn new(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
