@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
 use crate::providers::Sealer;
-use crate::tools::servers::sign_in::SignIns;
+use crate::tools::servers::sign_in::sign_ins::SignIns;
 use crate::tools::toolbox::ServiceToolbox;
 use crate::transfer::imports::jobs::ImportJobs;
 use crate::usage::storage::bounds::StorageLimits;

@@ -188,7 +188,6 @@ impl Service {
 
     /// Deletes once the affected running replies have stopped. With an import, nothing is deleted or stopped if
     /// something of it was written here; the result is `None` then.
-
     async fn delete_root(
         &self,
         owner: UserId,

@@ -93,7 +93,7 @@ async fn question_is_stored_and_its_checked_answer_reaches_tool() {
         answer(ElicitationAnswer::Accept(content(json!({ "city": "Bergen", "days": 3.0 })))).await.unwrap();
         let turn = house.wait_until_complete(id).await;
         let given = json!({ "city": "Bergen", "days": 3 });
-        assert_eq!(results(&turn), [given.clone()]);
+        assert_eq!(results(&turn), std::slice::from_ref(&given));
         let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
         assert_eq!(
             (ended.outcome, ended.content.map(Value::Object)),

@@ -690,7 +690,7 @@ async fn pages_show_untrusted_text_as_text() {
         "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt; Reads files.",
         "1 hidden character",
         "Set in the configuration file. Change it there.",
-        "Read-only",
+        "read-only",
         "https://files.example/mcp",
         "<option value=\"ask\" selected",
     ] {

@@ -186,7 +186,11 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("R15", "import_chats", "UPDATE imports SET owner_id = id"),
     ("R15", "import_chats", "UPDATE import_chats SET chat_id = import_id"),
     ("R15", "import_documents", "UPDATE import_documents SET document_id = import_id"),
-    ("R15", "import_deletions", "UPDATE import_deletions SET import_id = deletion_id"),
+    (
+        "R15",
+        "import_deletions",
+        "INSERT INTO import_deletions (deletion_id, import_id) SELECT id, id FROM deletions LIMIT 1",
+    ),
 ];
 
 const REPLY: &str = "(SELECT id FROM turns WHERE ord = 2)";

@@ -152,7 +152,10 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
         assert!(button.contains("type=\"submit\"") && button.contains("name=\"decision\""), "{button}");
     }
     assert_text(&html, "Delete a file wants to run · files/delete");
-    assert_text(&html, "Allow once Allow in this chat Always allow Edit Allow whole server Reason (sent to the model) Deny");
+    assert_text(
+        &html,
+        "Allow once Allow in this chat Always allow Edit Allow whole server Reason (sent to the model) Deny",
+    );
     assert_text(&html, "1 hidden character");
     assert_text(&html, "U+202E gnp.exe");
     let shown = text(&html);

@@ -7,6 +7,7 @@ mod grants;
 mod instructions;
 mod library;
 mod listing_storage;
+mod scope_refusals;
 pub(crate) mod search_engines;
 pub mod selection;
 mod sign_in_wait;
@@ -22,8 +23,8 @@ use serde_json::Value;
 pub use selection::{LeftOutTool, ToolSelection};
 
 use self::library::ChatLibrary;
+use self::scope_refusals::ScopeRefusals;
 use self::search_engines::SearchEngines;
-use self::sign_in_wait::ScopeRefusals;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};

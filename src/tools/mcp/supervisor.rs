@@ -8,17 +8,16 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::service::{Peer, RunningService};
+use rmcp::service::Peer;
 use tokio::sync::{Mutex, Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::connecting::connect;
+use self::connecting::{ServerEnd, StartedServer, connect};
 use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
 use super::lifecycle::{Handshake, Refusal};
 use super::listener::McpListener;
-use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
@@ -61,30 +60,6 @@ pub struct McpSupervisor {
     /// The handshake that the next connection begins with: the one of the last connection that became ready,
     /// otherwise the first.
     pub handshake: Handshake,
-}
-
-/// The reason why a connection ended.
-enum ServerEnd {
-    /// The server was removed or Turnleaf shuts down.
-    Ended,
-    /// A person requested a restart.
-    Restart,
-    /// A call did not react to its cancellation.
-    Stuck,
-    Failed {
-        problem: CodedMessage,
-        /// The server ended by itself; the exit of its program says why.
-        is_gone: bool,
-    },
-    /// The server refused the handshake; another one may succeed.
-    Refused { refusal: Refusal, problem: CodedMessage },
-}
-
-/// A server that has answered, with its first tool list.
-struct StartedServer {
-    service: RunningService<RoleClient, McpListener>,
-    listener: McpListener,
-    list: ToolList,
 }
 
 impl McpSupervisor {

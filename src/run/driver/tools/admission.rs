@@ -85,7 +85,7 @@ impl TurnRun<'_> {
         call.granted = block.and_then(granted_hash);
         if let Some(ask) = block.and_then(ApprovalRequest::from_block) {
             let waits_for_sign_in = ask.asks_for_sign_in();
-            call.stage = CallStage::Asking(ask);
+            call.stage = CallStage::Asking(Box::new(ask));
             if waits_for_sign_in {
                 // The person may have signed in while no process noticed.
                 self.restart_gate_check(step, at);
@@ -142,7 +142,7 @@ impl TurnRun<'_> {
         if !ask.asks_for_sign_in() {
             call.granted = None;
         }
-        call.stage = CallStage::Asking(ask);
+        call.stage = CallStage::Asking(Box::new(ask));
     }
 
     /// Applies the decision of the gate.
@@ -153,7 +153,7 @@ impl TurnRun<'_> {
         gate: GateDecision,
     ) -> Result<(), HaltReason> {
         let call = &step.calls[at];
-        let pending = if let CallStage::Asking(ask) = &call.stage { Some(ask.clone()) } else { None };
+        let pending = if let CallStage::Asking(ask) = &call.stage { Some(ask.as_ref().clone()) } else { None };
         match gate {
             GateDecision::Run => {
                 if pending.is_some() {

@@ -41,7 +41,7 @@ pub(super) enum CallStage {
     Queued {
         is_fresh: bool,
     },
-    Asking(ApprovalRequest),
+    Asking(Box<ApprovalRequest>),
     Running,
     Over,
 }

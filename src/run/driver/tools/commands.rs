@@ -54,7 +54,7 @@ impl TurnRun<'_> {
         if ask.hash != answer.hash {
             return Ok(CommandOutcome::Changed);
         }
-        let ask = ask.clone();
+        let ask = ask.as_ref().clone();
         let CallDecision { decision, arguments, .. } = answer;
         let reason = answer.reason.map(hidden_text::replace_nul);
         let edited = arguments.filter(|_| decision.allows());

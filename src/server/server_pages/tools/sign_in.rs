@@ -52,7 +52,7 @@ mod tests {
         };
         let html = SignInPage { confirmation }.draw().body.to_html();
         for part in [
-            "<strong class=\"leave-host\" dir=\"ltr\">a.example:8443</strong>",
+            "<strong dir=\"ltr\" class=\"leave-host\">a.example:8443<",
             "href=\"https://a.example:8443/authorize?state=x&amp;client_id=c\"",
             "noreferrer",
             "files:read",

@@ -5,10 +5,9 @@
 mod begin;
 mod sealing;
 mod server_tokens;
+pub(crate) mod sign_ins;
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -16,6 +15,7 @@ use url::Url;
 
 use self::sealing::SignInBinding;
 use self::server_tokens::{ServerTokens, SignInRuntime, TokenTarget};
+use self::sign_ins::KnownTokens;
 use super::headers::ServerSecrets;
 use super::view::ServerSignIn;
 use crate::coded_sentence::CodedSentence;
@@ -74,57 +74,6 @@ impl From<MessageCode> for SignInError {
 impl From<StoreError> for SignInError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
-    }
-}
-
-/// The tokens in use, one set for each server, so that only one request at a time renews them.
-#[derive(Clone, Default)]
-pub struct SignIns {
-    known: Arc<Mutex<HashMap<ToolServerId, KnownTokens>>>,
-    /// Counts when somebody deleted all of their sign-ins.
-    deletions: Arc<AtomicU64>,
-}
-
-/// The tokens of a server, and the one authorization by which its connections use them.
-#[derive(Clone)]
-struct KnownTokens {
-    tokens: ServerTokens,
-    authorization: ServerAuthorization,
-}
-
-impl SignIns {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ToolServerId, KnownTokens>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find_or_add(&self, runtime: SignInRuntime, row: &StoredToolServer, target: TokenTarget) -> KnownTokens {
-        let mut known = self.lock();
-        let new = || {
-            let tokens = ServerTokens::new(runtime, row.owner_id, row.id, target.clone());
-            let authorization = ServerAuthorization::new(Arc::new(tokens.clone()));
-            KnownTokens { tokens, authorization }
-        };
-        let found = known.entry(row.id).or_insert_with(new).clone();
-        found.tokens.set_target(target);
-        found
-    }
-
-    fn find(&self, server: ToolServerId) -> Option<ServerTokens> {
-        self.lock().get(&server).map(|known| known.tokens.clone())
-    }
-
-    /// Returns how often the sign-ins to the known servers have ended, and the number for all others.
-    fn generations(&self) -> (HashMap<ToolServerId, u64>, u64) {
-        let of_known = self.lock().iter().map(|(server, known)| (*server, known.tokens.generation())).collect();
-        (of_known, self.deletions.load(Ordering::Acquire))
-    }
-
-    /// Forgets the tokens of a server whose rows were deleted.
-    pub(super) async fn forget(&self, server: ToolServerId) {
-        let removed = self.lock().remove(&server);
-        if let Some(known) = removed {
-            known.tokens.forget().await;
-        }
     }
 }
 

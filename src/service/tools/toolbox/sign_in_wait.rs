@@ -1,24 +1,11 @@
 //! Calls that wait until their owner signs in to their server. A server without a usable token stops all of its calls;
 //! one that wants a wider scope stops only the calls that it refused, because others need no more than was granted.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::ServiceToolbox;
 use turnleaf_domain::BlockId;
 use turnleaf_domain::approval::{ApprovalNote, ApprovalRequest};
 use turnleaf_tools::mcp::SignInNeed;
 use turnleaf_tools::toolbox::{CallOutcome, ToolCall};
-
-/// The calls that were refused for a scope, until they run or end. A restart forgets them; then the server refuses them again.
-#[derive(Default)]
-pub(super) struct ScopeRefusals(Mutex<HashSet<BlockId>>);
-
-impl ScopeRefusals {
-    fn lock(&self) -> MutexGuard<'_, HashSet<BlockId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl ServiceToolbox {
     /// Notes whether a call ended because its server wants a sign-in.

@@ -59,7 +59,8 @@ impl Service {
     pub fn import_preview(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
         match self.import_job_registry().start_preview_import(owner, preview, self.clock().now())? {
             PreviewStart::Earlier(id) => Ok(id),
-            PreviewStart::New(running, import) => {
+            PreviewStart::New(started) => {
+                let (running, import) = *started;
                 let id = running.id;
                 tokio::spawn(self.clone().run_import(import, running));
                 Ok(id)

@@ -13,8 +13,8 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 pub use self::slot::ImportSlot;
-pub(super) use self::slot::ImportSlotUse;
-use self::slot::import_running;
+pub(super) use self::slot_use::ImportSlotUse;
+use self::slot_use::import_running;
 use super::report::{ImportReport, ImportRequest};
 use super::spool::{ImportScratch, SpooledImport, spooled_bytes};
 use crate::ServiceError;
@@ -24,6 +24,7 @@ use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
 
 mod slot;
+mod slot_use;
 
 /// The number of finished imports that are remembered.
 const REMEMBERED: usize = 20;
@@ -99,7 +100,7 @@ impl JobEntry {
 pub(super) enum PreviewStart {
     /// It was started before.
     Earlier(ImportId),
-    New(RunningImport, ImportRequest),
+    New(Box<(RunningImport, ImportRequest)>),
 }
 
 /// The import jobs of this process.
@@ -217,7 +218,7 @@ impl ImportJobs {
                 entry.seen.importable_until = None;
                 entry.seen.import_id = Some(running.id);
             }
-            Ok(PreviewStart::New(running, request))
+            Ok(PreviewStart::New(Box::new((running, request))))
         })
     }
 

@@ -3,6 +3,8 @@
 use super::columns::CheckedColumn;
 
 const NONE: &str = "NULL";
+/// The primary key of most tables.
+pub(super) const ID: &[&str] = &["id"];
 
 /// A stored table with its checkable columns.
 pub struct CheckedTable {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
 use super::columns::{event, id, json, json_text, text, time, word};
-use super::table::{CheckedTable, table};
+use super::table::{CheckedTable, ID, table};
 use crate::blobs::ImageFormKind;
 use crate::generations::{GenerationStatus, RawKind};
 use crate::providers::ProviderSettings;
@@ -27,8 +27,6 @@ use turnleaf_domain::{
 };
 
 mod tools;
-
-const ID: &[&str] = &["id"];
 
 /// An empty failure, for a turn or a call whose own is unreadable.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;

@@ -1,14 +1,39 @@
 //! The start of a connection: its handshake and the first list of its tools.
 
 use rmcp::RoleClient;
-use rmcp::service::ClientServiceExt;
+use rmcp::service::{ClientServiceExt, RunningService};
 use rmcp::transport::Transport as Wire;
 
-use super::{ServerEnd, StartedServer};
-use crate::mcp::lifecycle::{self, Handshake};
+use crate::mcp::lifecycle::{self, Handshake, Refusal};
 use crate::mcp::listener::McpListener;
+use crate::mcp::listing::ToolList;
 use crate::mcp::log::ServerOutputLog;
 use crate::mcp::{error_messages, listing};
+use turnleaf_domain::CodedMessage;
+
+/// The reason why a connection ended.
+pub(super) enum ServerEnd {
+    /// The server was removed or Turnleaf shuts down.
+    Ended,
+    /// A person requested a restart.
+    Restart,
+    /// A call did not react to its cancellation.
+    Stuck,
+    Failed {
+        problem: CodedMessage,
+        /// The server ended by itself; the exit of its program says why.
+        is_gone: bool,
+    },
+    /// The server refused the handshake; another one may succeed.
+    Refused { refusal: Refusal, problem: CodedMessage },
+}
+
+/// A server that has answered, with its first tool list.
+pub(super) struct StartedServer {
+    pub(super) service: RunningService<RoleClient, McpListener>,
+    pub(super) listener: McpListener,
+    pub(super) list: ToolList,
+}
 
 /// Begins a connection over a transport, and lists the tools of its server.
 ///

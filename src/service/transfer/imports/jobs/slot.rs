@@ -7,28 +7,10 @@ use std::sync::PoisonError;
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::slot_use::{ImportSlotUse, import_running};
 use super::{ImportJobs, is_running};
 use crate::ServiceError;
-use turnleaf_domain::{MessageCode, UserId};
-
-/// The purpose for which an owner's slot is held.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) enum ImportSlotUse {
-    /// An upload or import of a file, or the undo or restore of an import.
-    File,
-    /// The deletion of everything.
-    Deletion,
-}
-
-impl ImportSlotUse {
-    /// Returns the error for a request that needs the slot.
-    fn conflict(self) -> ServiceError {
-        match self {
-            Self::File => import_running(),
-            Self::Deletion => ServiceError::conflict("deletion_running", MessageCode::DeletionRunning),
-        }
-    }
-}
+use turnleaf_domain::UserId;
 
 /// The slot of an owner, for one upload or for the deletion of everything. While it is held, the owner has no other
 /// slot and no running import.
@@ -63,7 +45,7 @@ impl Drop for ImportSlot {
 
 impl ImportJobs {
     /// Acquires the slot of an owner.
-    pub(in super::super) fn acquire_slot(&self, owner: UserId, of: ImportSlotUse) -> Result<ImportSlot, ServiceError> {
+    pub(crate) fn acquire_slot(&self, owner: UserId, of: ImportSlotUse) -> Result<ImportSlot, ServiceError> {
         self.with_taken(|taken| match taken.entry(owner) {
             Entry::Vacant(free) => {
                 free.insert(of);
@@ -85,8 +67,4 @@ impl ImportJobs {
     fn with_taken<T>(&self, act: impl FnOnce(&mut HashMap<UserId, ImportSlotUse>) -> T) -> T {
         act(&mut self.0.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-pub(super) fn import_running() -> ServiceError {
-    ServiceError::conflict("import_running", MessageCode::ImportRunning)
 }

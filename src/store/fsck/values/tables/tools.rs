@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::ID;
 use crate::fsck::values::columns::Replacement::{Lossy, Moment, Row, Text};
 use crate::fsck::values::columns::{id, json, json_in_string, json_text, text, time, word};
-use crate::fsck::values::table::{CheckedTable, table};
+use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::tool_listings::ListedTool;
 use crate::tool_servers::ToolServerSettings;
 use turnleaf_domain::approval::ToolApprovalPolicy;
