@@ -56,7 +56,7 @@ test("everything is deleted once the word is typed, and the page stays usable", 
 
 test("files are dropped anywhere in the frame and imported, and a second tab sees the import", async ({ page, context }) => {
   await openPage(page, "/settings/data");
-  const target = page.locator(".drop-target");
+  const target = page.locator(".import-drop");
   const chat = (id: string) => [{ id, title: id, create_time: 1_700_000_000, mapping: {
     q: { id: "q", parent: null, children: [], message: { id: "q", author: { role: "user" }, create_time: 1_700_000_000,
       metadata: {}, content: { content_type: "text", parts: ["Hello"] } } } } }];

@@ -30,7 +30,8 @@ test("a form is answered beside its call, and the answer goes to the server", as
   await expect(toolCards(page).first()).toContainText("City: Bergen");
 });
 
-test("an error names the field, and declining needs no valid form", async ({ page, model, turnleaf }) => {
+test("an error names the field, and declining needs no valid form", async ({ page, model, turnleaf, watch }) => {
+  watch.expect(/status of 400/);
   await openChatWithTools(page, turnleaf);
   await sendMessage(page, "Go");
   (await model.nextReply()).finishWithToolCalls([wireName("ask"), "form"]);

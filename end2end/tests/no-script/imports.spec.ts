@@ -13,14 +13,14 @@ test("a file is previewed, imported, undone and restored", async ({ page }) => {
   await page.getByLabel("Files", { exact: true }).setInputFiles({ name: "conversations.json", mimeType: "application/json", buffer });
   await page.getByRole("button", { name: "Preview import" }).click();
   await expect(page.getByRole("heading", { name: "Import preview", level: 1 })).toBeVisible();
-  await expect(page.getByRole("status")).toContainText(/Nothing is imported yet\. This would be imported: [1-9]\d* new chats?/);
+  await expect(page.locator("p[role=status]")).toContainText(/Nothing is imported yet\. This would be imported: [1-9]\d* new chats?/);
   await expect(page.getByText("Format: ChatGPT")).toBeVisible();
   const title = "Edits and regenerations";
   await expect(page.getByText(title, { exact: true })).toBeVisible();
   await expect(page.getByRole("link", { name: title, exact: true })).toHaveCount(0);
 
   await page.getByRole("button", { name: "Import", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText(/Finished\./);
+  await expect(page.locator("p[role=status]")).toContainText(/Finished\./);
   await expect(page.getByRole("link", { name: title, exact: true })).toBeVisible();
   const filters = page.getByRole("navigation", { name: "Differences from the source" });
   await filters.getByRole("link", { name: /^Not preserved/i }).click();

@@ -172,7 +172,7 @@ mod tests {
     fn challenge_is_the_one_of_the_specification() {
         assert_eq!(
             code_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
-            "E9Melhoa2OwvFrEMTJguCMeJZtFSX-cK7iU1q1ZIQjg"
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
         );
     }
 
