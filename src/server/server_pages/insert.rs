@@ -30,7 +30,7 @@ pub struct InsertPage {
     pub typed: Option<TypedInsert>,
 }
 
-/// What was typed into one form of the page before its refusal.
+/// The submitted values of a form that was refused, shown again.
 #[derive(Debug, Clone, Default)]
 pub struct TypedInsert {
     pub server: String,

@@ -142,7 +142,7 @@ impl SignInClient {
             }
             TokenError::Unavailable(message) => RenewalError::Unavailable(message),
         })?;
-        // What answers for an overloaded server may be anything, so an unusable answer does not end the sign-in.
+        // A proxy may answer for an overloaded server, so an unusable answer does not end the sign-in.
         let unusable = || RenewalError::Unavailable(MessageCode::SignInTokenUnusable.with("host", tokens.host()));
         read_tokens(response, tokens.clone(), now).ok_or_else(unusable)
     }

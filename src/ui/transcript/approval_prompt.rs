@@ -109,13 +109,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
     let parts = RwSignal::new(vec![tool_rendering::all_arguments(&call)]);
     let posting = AsyncForm::from_context();
     let decide = move |event: SubmitEvent| posting.submit(event, move || focus_after_answer(turn));
-    let button = move |class: &'static str, decision: &'static str, name: &'static str| {
-        view! {
-            <button type="submit" name="decision" value=decision class=class aria-disabled=move || posting.aria_disabled()>
-                {name}
-            </button>
-        }
-    };
+    let button = move |class, decision, name| decision_button(posting, (class, decision, name));
     let links = call_page_links(turn, block, !ask.server.is_empty());
     let (title_id, reason_id) = (format!("ask-{block}-title"), format!("ask-{block}-reason"));
     let labelled_by = title_id.clone();
@@ -157,6 +151,15 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
     }
 }
 
+/// Draws the button of a decision: its class, its value and its words.
+fn decision_button(posting: AsyncForm, (class, decision, name): (&'static str, &'static str, &'static str)) -> AnyView {
+    view! {
+        <button type="submit" name="decision" value=decision class=class aria-disabled=move || posting.aria_disabled()>
+            {name}
+        </button>
+    }
+}
+
 /// The question of a call that waits for a sign-in to its server. Signing in leads to pages of the server, and the call
 /// runs after it; "Try again" is for a server that needs none any more.
 #[component]
@@ -167,13 +170,7 @@ fn SignInPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoVie
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let posting = AsyncForm::from_context();
     let decide = move |event: SubmitEvent| posting.submit(event, move || focus_after_answer(turn));
-    let button = move |class: &'static str, decision: &'static str, name: &'static str| {
-        view! {
-            <button type="submit" name="decision" value=decision class=class aria-disabled=move || posting.aria_disabled()>
-                {name}
-            </button>
-        }
-    };
+    let button = move |class, decision, name| decision_button(posting, (class, decision, name));
     let title_id = format!("ask-{block}-title");
     let labelled_by = title_id.clone();
     view! {

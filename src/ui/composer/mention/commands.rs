@@ -156,11 +156,17 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         let typed = mention.command.get()?;
         let around = CommandContext { is_chat: state.chat_id.is_some(), is_locked: state.lock.get().is_some() };
         let commands = matching_commands(&typed, around).into_iter().map(SlashChoice::Command);
-        Some(commands.chain(prompts.matching(&typed).into_iter().map(SlashChoice::Prompt)).collect::<Vec<_>>())
+        let found: Vec<_> = commands.chain(prompts.matching(&typed).into_iter().map(SlashChoice::Prompt)).collect();
+        // Without a command that matches, the options are unknown until the prompts have arrived.
+        (!found.is_empty() || prompts.is_settled()).then_some(found)
     });
     effect(move || {
-        let Some(count) = options.with(|options| options.as_ref().map(Vec::len)) else { return };
-        mention.count.set(Some(count));
+        let count = options.with(|options| options.as_ref().map(Vec::len));
+        // The count of the other menu stays.
+        if count.is_some() || mention.command.with_untracked(Option::is_some) {
+            mention.count.set(count);
+        }
+        let Some(count) = count else { return };
         match count {
             // The text is not a command, so the menu does not interfere.
             0 => mention.close(),
@@ -193,14 +199,21 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
     })
 }
 
+/// Closes the menu. Returns the text before the caret, and its last word with the sign; `None` if the caret has left the
+/// word.
+fn close_at_word(state: ComposerState) -> Option<(String, String)> {
+    let before = text_before(state.area);
+    state.mention.close();
+    let word = command_at_end(&before)?;
+    let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
+    let typed = before[before.len() - word.len() - sign..].to_owned();
+    Some((before, typed))
+}
+
 /// Replaces the word by the text of a prompt. One that needs arguments is filled in on the page of the servers.
 fn choose_prompt(state: ComposerState, prompt: ServerPrompt) {
     let Some(area) = state.area.get_untracked() else { return };
-    let before = text_before(state.area);
-    state.mention.close();
-    let Some(word) = command_at_end(&before) else { return };
-    let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
-    let typed = before[before.len() - word.len() - sign..].to_owned();
+    let Some((before, typed)) = close_at_word(state) else { return };
     textarea::remove_text(&area, &typed, before.len());
     if prompt.has_arguments {
         SlashCommand::Insert.run();
@@ -229,14 +242,10 @@ pub fn command_options() -> Vec<MentionOption> {
 /// Removes the word (or all of the text) and runs the chosen command. Undo restores the text.
 fn choose_command(state: ComposerState, command: SlashCommand) {
     let Some(area) = state.area.get_untracked() else { return };
-    let before = text_before(state.area);
-    state.mention.close();
-    // The caret may have moved by now.
-    let Some(word) = command_at_end(&before) else { return };
-    let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
+    let Some((before, typed)) = close_at_word(state) else { return };
     let (piece, behind) = match command {
         SlashCommand::Clear => (textarea::value(&area), usize::MAX),
-        _ => (before[before.len() - word.len() - sign..].to_owned(), before.len()),
+        _ => (typed, before.len()),
     };
     textarea::remove_text(&area, &piece, behind);
     command.run();

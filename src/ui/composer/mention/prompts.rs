@@ -41,11 +41,13 @@ impl ServerPrompt {
 pub(super) struct ServerPrompts {
     known: RwSignal<Vec<ServerPrompt>>,
     is_asked: StoredValue<bool>,
+    /// Whether the first response has arrived, or failed to.
+    is_settled: RwSignal<bool>,
 }
 
 impl ServerPrompts {
     pub fn new() -> Self {
-        Self { known: RwSignal::new(Vec::new()), is_asked: StoredValue::new(false) }
+        Self { known: RwSignal::new(Vec::new()), is_asked: StoredValue::new(false), is_settled: RwSignal::new(false) }
     }
 
     /// Loads the prompts; later calls do nothing.
@@ -63,7 +65,13 @@ impl ServerPrompts {
                 // The next use of the menu asks again.
                 Err(_) => drop(self.is_asked.try_set_value(false)),
             }
+            let _ = self.is_settled.try_set(true);
         });
+    }
+
+    /// Returns false while the first prompts may still arrive. Tracked.
+    pub fn is_settled(self) -> bool {
+        self.is_settled.get()
     }
 
     /// Returns the prompts whose name or title contains the typed text; none before something is typed.

@@ -48,7 +48,7 @@ impl SignInOrigin {
     }
 }
 
-/// What a person confirms before the browser goes to the authorization server.
+/// The confirmation before the browser goes to the authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInConfirmation {
     /// The id and the name of the tool server.

@@ -25,7 +25,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("updated_at", Moment),
         ],
     ),
-    // What is lost of a sign-in is repeated by its owner.
+    // A sign-in with lost values is repeated by its owner.
     table(
         "oauth_clients",
         &["server_id", "issuer"],
