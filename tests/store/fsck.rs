@@ -189,7 +189,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     (
         "R15",
         "import_deletions",
-        "INSERT INTO import_deletions (deletion_id, import_id) SELECT id, id FROM deletions LIMIT 1",
+        "INSERT INTO import_deletions (deletion_id, import_id) SELECT id, id FROM chats LIMIT 1",
     ),
 ];
 

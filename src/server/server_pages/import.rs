@@ -256,7 +256,7 @@ fn counts(job: &ImportJob) -> AnyView {
         (true, true) => words::dry_run_finished(),
     };
     let progress = (!job.is_over || !report.dry_run)
-        .then(|| words::import_progress(report.conversations, report.expected_conversations));
+        .then(|| format!("{} ", words::import_progress(report.conversations, report.expected_conversations)));
     let nothing_new = (is_importable && report.is_all_known()).then(|| view! { <p>{words::nothing_new()}</p> });
     let kept = job.importable_until.map(|until| {
         let until = until.format("%Y-%m-%d %H:%M UTC").to_string();
@@ -270,7 +270,7 @@ fn counts(job: &ImportJob) -> AnyView {
     let kept_after_undo = (job.state == ImportState::Undone)
         .then(|| words::kept_after_undo(&job.present).map(|sentence| view! { <p>{sentence}</p> }));
     view! {
-        <p role="status">{state}" "{progress}" "{sums(report)}</p>
+        <p role="status">{state}" "{progress}{sums(report)}</p>
         {nothing_new}
         {(report.in_trash > 0).then(|| view! { <p>{words::known_in_trash(report.in_trash)}</p> })}
         {(report.did_not_fit > 0).then(|| view! { <p class="problem">{words::skipped_for_space(report.did_not_fit)}</p> })}

@@ -57,7 +57,7 @@ impl SignIns {
     }
 
     /// Forgets the tokens of a server whose rows were deleted.
-    pub(in crate::tools::servers) async fn forget(&self, server: ToolServerId) {
+    pub(crate) async fn forget(&self, server: ToolServerId) {
         let removed = self.lock().remove(&server);
         if let Some(known) = removed {
             known.tokens.forget().await;
