@@ -126,6 +126,7 @@ define_codes! {
     NotAllDeleted, "not_all_deleted", "some items could not be deleted; try again";
     // Imports.
     TooManyFiles, "too_many_files", "at most {most} files";
+    NotAPreview, "not_a_preview", "this import is not a preview";
     PreviewRunning, "preview_running", "the preview is not finished yet";
     PreviewExpired, "preview_expired", "the file of this preview is no longer here; upload it again";
     ImportNotUndoable, "import_not_undoable", "this import is already undone";

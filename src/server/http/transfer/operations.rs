@@ -62,7 +62,11 @@ pub fn start_previewed_import(operation: ApiOperation) -> ApiOperation {
         .describe("Transfer", "start_previewed_import", "Imports the file of a preview.")
         .add_description("A repeated request returns the same import.")
         .response::<StartedImport>(202, "It started.")
-        .problem_response(409, "`preview_running`: the preview is not finished; `preview_expired`: its file is gone.")
+        .problem_response(
+            409,
+            "`preview_running`: the preview is not finished; `preview_expired`: its file is gone; `not_a_preview`: it is \
+            an import.",
+        )
         .problem_response(409, UNAVAILABLE)
 }
 

@@ -54,7 +54,7 @@ impl Service {
     /// Starts the import of a previewed file and returns its id; a repeated call returns the same one.
     ///
     /// # Errors
-    /// `NotFound` if the owner has no such preview, `preview_running`, `preview_expired` when its file is gone, and
+    /// `NotFound` if the owner has no such preview, `not_a_preview` for an import, `preview_running`, `preview_expired` when its file is gone, and
     /// `import_running` or `deletion_running` while the slot of the owner is held.
     pub fn import_preview(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
         match self.import_job_registry().start_preview_import(owner, preview, self.clock().now())? {

@@ -185,7 +185,7 @@ impl ImportJobs {
     /// Registers the import of a preview.
     ///
     /// # Errors
-    /// `NotFound` for a job that is no preview; conflicts while the preview or another import runs, while the slot is
+    /// `NotFound` for an unknown job; conflicts for an import that is no preview, while the preview or another import runs, while the slot is
     /// held, and when the file is gone.
     pub(super) fn start_preview_import(
         &self,
@@ -195,7 +195,10 @@ impl ImportJobs {
     ) -> Result<PreviewStart, ServiceError> {
         self.with_jobs(|all| {
             let entry = all.iter_mut().find(|job| job.owner == owner && job.seen.id == preview);
-            let entry = entry.filter(|job| job.seen.report.dry_run).ok_or(ServiceError::NotFound)?;
+            let entry = entry.ok_or(ServiceError::NotFound)?;
+            if !entry.seen.report.dry_run {
+                return Err(ServiceError::conflict("not_a_preview", MessageCode::NotAPreview));
+            }
             if let Some(earlier) = entry.seen.import_id {
                 return Ok(PreviewStart::Earlier(earlier));
             }

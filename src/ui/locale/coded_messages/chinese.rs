@@ -146,6 +146,7 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::DeletionRunning => "正在删除全部内容",
         MessageCode::NotAllDeleted => "未能全部删除，请重试",
         MessageCode::TooManyFiles => "最多 {most} 个文件",
+        MessageCode::NotAPreview => "此导入不是预览",
         MessageCode::PreviewRunning => "预览尚未完成",
         MessageCode::PreviewExpired => "此预览的文件已不在服务器上，请重新上传",
         MessageCode::ImportNotUndoable => "此导入已撤销",
