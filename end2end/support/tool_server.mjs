@@ -62,8 +62,11 @@ function call(id, params) {
   const query = params.arguments?.text ?? "";
   appendFileSync(log, `${params.name} ${query}\n`);
   switch (params.name) {
-    case "search":
-      return say({ id, result: text(`Found ${query}.`) });
+    case "search": {
+      const { content } = text(`Found ${query}.`);
+      const links = query === "links" ? [{ type: "resource_link", uri: "notes://today", name: "Today" }] : [];
+      return say({ id, result: { content: [...content, ...links] } });
+    }
     case "delete":
       return say({ id, result: text(`Deleted ${query}.`) });
     case "tree": {

@@ -25,6 +25,23 @@ test("a question is answered with a form, and an error stands beside its field",
   }).toPass();
 });
 
+test("a resource that a result links to is attached from the reply", async ({ page, model, turnleaf }) => {
+  const chat = await createChatWithTools(turnleaf);
+  await page.goto(`/c/${chat}`);
+  await page.getByRole("textbox", { name: "Message" }).fill("Go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  (await model.nextReply()).finishWithToolCalls([wireName("search"), "links"]);
+  (await model.nextReply()).finishWithText("Done.");
+  await expect(async () => {
+    await page.goto(`/c/${chat}`);
+    await expect(toolCards(page).first()).toHaveAttribute("data-tool-status", "done", { timeout: 1_000 });
+  }).toPass();
+  await toolCards(page).first().locator("summary").first().click();
+  await toolCards(page).first().getByRole("button", { name: "Attach Today" }).click();
+  await expect(page).toHaveURL(new RegExp(`/c/${chat}`));
+  await expect(page.locator(".attached-item")).toContainText("today");
+});
+
 test("a resource is viewed and attached, and a prompt is filled in", async ({ page, turnleaf }) => {
   const chat = await createChatWithTools(turnleaf);
   await page.goto(`/c/${chat}`);

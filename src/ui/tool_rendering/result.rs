@@ -6,7 +6,7 @@ use super::arguments::as_text;
 use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::PictureView;
 use super::{hidden_characters, json, picture};
-use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::hidden_text::{count_hidden_characters, visible_text};
 use crate::domain::tool_output::ResourceLink;
 use crate::domain::url_encoding::encode;
 use crate::domain::{Block, Content, TurnId, limits};
@@ -103,20 +103,41 @@ fn files(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// Writes the links of a result to resources of its server. Each leads to a page of ours that shows and attaches it;
-/// nothing is read before.
+/// Writes the links of a result to resources of its server. Each leads to a page of ours that shows the resource, and has
+/// a button that attaches it to the message of this chat. Nothing is read before.
 fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
     let Some((server, links)) = ResourceLink::list(metadata).filter(|_| standalone_context().is_none()) else { return };
     if links.is_empty() {
         return;
     }
     html.open(Element::Ul, &[(Attribute::Class, "resource-links")]);
-    for ResourceLink { name, uri } in links.iter().take(limits::TOOL_IMAGES) {
+    for ResourceLink { name, uri } in links.iter().take(limits::RESOURCE_LINKS) {
         let address = format!("/insert/view?server={}&uri={}&turn={turn}", encode(server), encode(uri));
         html.open(Element::Li, &[(Attribute::Dir, "auto")]);
-        hidden_characters::write_revealed(html, if name.is_empty() { uri } else { name });
+        let name = if name.is_empty() { uri } else { name };
+        hidden_characters::write_revealed(html, name);
         html.text(" · ");
-        html.text_element(Element::A, &[(Attribute::Href, &address), REL], words::view_or_attach());
+        let named = |html: &mut Html, verb: &str| {
+            html.text(verb);
+            html.text_element(Element::Span, &[(Attribute::Class, "quiet")], &format!(" {}", visible_text(name)));
+        };
+        html.open(Element::A, &[(Attribute::Href, &address), REL]);
+        named(html, words::view_resource());
+        html.close();
+        html.text(" · ");
+        let form = [
+            (Attribute::Class, "inline-form no-print"),
+            (Attribute::Method, "post"),
+            (Attribute::Action, "/forms/insert/resource"),
+        ];
+        html.open(Element::Form, &form);
+        html.hidden_field("turn", &turn.to_string());
+        html.hidden_field("server", server);
+        html.hidden_field("uri", uri);
+        html.open(Element::Button, &[(Attribute::Type, "submit"), (Attribute::Class, "button bare")]);
+        named(html, words::attach_resource());
+        html.close();
+        html.close();
         html.close();
     }
     html.close();

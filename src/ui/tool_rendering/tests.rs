@@ -109,6 +109,25 @@ fn link_to_full_result_leads_to_its_page() {
 }
 
 #[test]
+fn linked_resource_is_viewed_and_attached_from_its_result() {
+    let links = json!([{ "name": "<Notes>\u{200b}", "uri": "file:///a?b&c\"" }]);
+    let html = result_with(json!("x"), json!({ "resource_links": links, "resource_server": "files" }));
+    let turn = turn_id(2);
+    for part in [
+        format!("href=\"/insert/view?server=files&amp;uri=file%3A%2F%2F%2Fa%3Fb%26c%22&amp;turn={turn}\""),
+        "method=\"post\" action=\"/forms/insert/resource\"".to_owned(),
+        format!("<input type=\"hidden\" name=\"turn\" value=\"{turn}\"/>"),
+        "name=\"server\" value=\"files\"/>".to_owned(),
+        "name=\"uri\" value=\"file:///a?b&amp;c&quot;\"/>".to_owned(),
+        "Attach<span class=\"quiet\"> &lt;Notes&gt;[U+200B]</span></button>".to_owned(),
+    ] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
+    // A server that is not known, as in an imported chat, can give nothing.
+    assert!(!result_with(json!("x"), json!({ "resource_links": links })).contains("<form"));
+}
+
+#[test]
 fn last_lines_of_running_call_are_text() {
     let html = tail(&["copying <b>a</b>", "zero\u{200b}width"]).unwrap();
     let html = html.markup().as_str();

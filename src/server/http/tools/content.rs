@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -184,18 +184,25 @@ fn submitted_chat(fields: &SubmittedFields) -> Result<Option<ChatId>, Problem> {
     fields.text("chat_id").map(|id| id.parse().map_err(|_| Problem::not_found())).transpose()
 }
 
-/// `POST /forms/insert/resource`: attaches a resource and returns to the chat.
+/// `POST /forms/insert/resource`: attaches a resource and returns to the chat. A form in a reply names its turn.
 pub async fn attach_resource_form(
     State(app): State<App>,
     viewer: Viewer,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let chat = submitted_chat(&fields)?;
+    let chat = match fields.contains("turn") {
+        true => Some(app.service().turn(viewer.0, fields.subject_id("turn")?).await?.chat_id),
+        false => submitted_chat(&fields)?,
+    };
     let server: String = fields.subject_id("server")?;
     let uri = fields.text(URI_FIELD).unwrap_or_default();
+    let stays = fields.is_checked("stay");
     match app.service().attach_server_resource(viewer.0, chat, (&server, &uri)).await {
+        // The page finds the change of the draft itself.
+        Ok(_) if stays => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(_) => Ok(see_other(&chat_page_path(chat))),
+        Err(error) if stays => Err(error.into()),
         Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
     }
 }

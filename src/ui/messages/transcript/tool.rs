@@ -19,7 +19,9 @@ define_messages! {
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
-    view_or_attach: "View or attach", "查看或附加";
+    view_resource: "View", "查看";
+    attach_resource: "Attach", "附加";
+    resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
