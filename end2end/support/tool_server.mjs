@@ -95,7 +95,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   switch (method) {
     case "initialize": {
       const serverInfo = { name: "test-tools", version: "1.0.0" };
-      const capabilities = { tools: {}, resources: {}, prompts: {} };
+      const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
       const instructions = "Search before you delete.";
       return say({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions } });
     }
@@ -104,7 +104,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "resources/list":
       return say({ id, result: { resources: [{ uri: "notes://today", name: "Today", mimeType: "text/markdown" }] } });
     case "resources/templates/list":
-      return say({ id, result: { resourceTemplates: [] } });
+      return say({ id, result: { resourceTemplates: [{ uriTemplate: "notes://{day}", name: "A day" }] } });
     case "resources/read":
       return say({ id, result: { contents: [{ uri: params.uri, mimeType: "text/markdown", text: "# Notes of today" }] } });
     case "prompts/list": {
@@ -114,6 +114,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "prompts/get": {
       const words = params.name === "plan" ? "Plan my day." : `Review ${params.arguments.topic}.`;
       return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: words } }] } });
+    }
+    case "completion/complete": {
+      const all = params.ref.type === "ref/prompt" ? ["my code", "my text", "a plan"] : ["monday", "a & b"];
+      const values = all.filter((value) => value.startsWith(params.argument.value));
+      return say({ id, result: { completion: { values, hasMore: false } } });
     }
     case "tools/call":
       return call(id, params);

@@ -3,13 +3,14 @@
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
-//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server. `json_repair`,
-//! `listing` and `content` parse what a server sends, `listener` receives its notifications and `elicitation` its
-//! questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `completion`
+//! suggests values for their arguments. `json_repair`, `listing` and `content` parse what a server sends, `listener`
+//! receives its notifications and `elicitation` its questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod authorization;
 mod call;
 pub mod catalog;
+pub mod completion;
 mod config;
 mod content;
 mod elicitation;
@@ -43,6 +44,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::authorization::{AccessTokens, RequestRefusal, ServerAuthorization, SignInNeed};
 use self::catalog::{ResourceContent, ServerCatalog};
+use self::completion::ArgumentDraft;
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
 use self::lifecycle::Handshake;
 use self::log::ServerOutputLog;
@@ -249,6 +251,14 @@ impl McpServers {
         arguments: Map<String, Value>,
     ) -> Result<String, CodedMessage> {
         self.find(key).ok_or_else(not_connected)?.prompt_text(name, arguments).await
+    }
+
+    /// Returns values that a server suggests for an argument.
+    ///
+    /// # Errors
+    /// The reason why it does not answer, as a part of a sentence.
+    pub async fn suggestions(&self, key: &McpServerKey, draft: ArgumentDraft) -> Result<Vec<String>, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.suggestions(draft).await
     }
 
     /// Stops all servers and returns when none of their tasks runs. No server can be started afterwards.

@@ -261,3 +261,31 @@ async fn resource_is_read_only_by_own_link_or_button() {
         assert_eq!(html.contains("formaction=\"/forms/insert/view\""), expected == StatusCode::OK, "{method} {site:?}");
     }
 }
+
+#[tokio::test]
+async fn suggestions_are_asked_for_one_known_subject() {
+    let provider = ScriptedProvider::new("scripted", []);
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(provider),
+        vec!["model-a".into()],
+    )]);
+    let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(FakeToolbox::default())).await);
+    for (body, status, field) in [
+        (json!({ "prompt": "review", "argument": "style" }), StatusCode::NOT_FOUND, Value::Null),
+        (json!({ "template": "a:{b}", "argument": "b" }), StatusCode::NOT_FOUND, Value::Null),
+        (json!({ "argument": "style" }), StatusCode::UNPROCESSABLE_ENTITY, json!("prompt")),
+        (
+            json!({ "prompt": "review", "template": "a:{b}", "argument": "b" }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("template"),
+        ),
+        (
+            json!({ "prompt": "review", "argument": "style", "arguments": { "n": 1 } }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("arguments/n"),
+        ),
+    ] {
+        let (found, problem) = api.call("POST", "/api/tool-servers/nobody/suggestions", Some(body.clone())).await;
+        assert_eq!((found, &problem["field"]), (status, &field), "{body}: {problem}");
+    }
+}

@@ -42,6 +42,23 @@ test("a resource that a result links to is attached from the reply", async ({ pa
   await expect(page.locator(".attached-item")).toContainText("today");
 });
 
+test("values of arguments are suggested by the server", async ({ page, turnleaf }) => {
+  const chat = await createChatWithTools(turnleaf);
+  await page.goto(`/insert?chat=${chat}`);
+  await page.getByLabel("topic").fill("my");
+  await page.getByRole("button", { name: "Suggest values review" }).click();
+  const topic = page.getByLabel("topic");
+  await expect(topic).toHaveValue("my");
+  const offered = (list: string) => page.locator(`#${list} option`).evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value));
+  expect(await offered((await topic.getAttribute("list"))!)).toEqual(["my code", "my text"]);
+  await page.getByRole("button", { name: "Suggest values A day" }).click();
+  const address = page.getByLabel("Address");
+  expect(await offered((await address.getAttribute("list"))!)).toEqual(["notes://monday", "notes://a%20%26%20b"]);
+  await address.fill("notes://monday");
+  await page.getByRole("button", { name: "Attach A day" }).click();
+  await expect(page.locator(".attached-item")).toContainText("monday");
+});
+
 test("a resource is viewed and attached, and a prompt is filled in", async ({ page, turnleaf }) => {
   const chat = await createChatWithTools(turnleaf);
   await page.goto(`/c/${chat}`);

@@ -26,6 +26,8 @@ pub const SERVER_CATALOG_AGE: Duration = Duration::from_secs(60);
 pub const RESOURCE_URI_BYTES: usize = 2000;
 /// The pages of each such list.
 pub const SERVER_CATALOG_PAGES: usize = 64;
+/// The values that a server suggests for one argument.
+pub const SERVER_SUGGESTIONS: usize = 100;
 /// The address of a page that a question names, and the id that a server gives a question.
 pub const ELICITATION_URL_BYTES: usize = 4 << 10;
 pub const ELICITATION_ID_BYTES: usize = 200;

@@ -29,6 +29,8 @@ pub struct ServerCatalog {
     /// Addresses with parameters, such as `file:///{path}`.
     pub templates: Vec<ResourceEntry>,
     pub prompts: Vec<PromptEntry>,
+    /// Whether it suggests values of arguments.
+    pub has_suggestions: bool,
     /// Why one of the lists is missing, as a part of a sentence.
     pub problem: Option<CodedMessage>,
 }
@@ -112,6 +114,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<Server
     // Some servers do not answer methods that they do not have.
     let has_resources = capabilities.is_some_and(|known| known.resources.is_some());
     let has_prompts = capabilities.is_some_and(|known| known.prompts.is_some());
+    let has_suggestions = capabilities.is_some_and(|known| known.completions.is_some());
     let lists = [
         (CatalogList::Resources, has_resources),
         (CatalogList::Templates, has_resources),
@@ -135,6 +138,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<Server
     let [resources, templates, prompts] = <[Vec<Value>; 3]>::try_from(listed).unwrap_or_default();
     Ok(ServerCatalog {
         problem,
+        has_suggestions,
         resources: resources.iter().filter_map(|entry| resource_entry(entry, "uri", secrets)).collect(),
         templates: templates.iter().filter_map(|entry| resource_entry(entry, "uriTemplate", secrets)).collect(),
         prompts: prompts.iter().filter_map(|entry| prompt_entry(entry, secrets)).collect(),
@@ -162,7 +166,7 @@ async fn entries(peer: &Peer<RoleClient>, secrets: &SecretSet, list: CatalogList
 }
 
 /// Returns whether a name or an address can be sent back as it is shown.
-fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
+pub fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
     !text.is_empty()
         && text.len() <= at_most
         && !text.contains(char::is_control)

@@ -7,7 +7,8 @@ use crate::server::http::tools::api::{
     SetServerPolicyRequest, SetToolPolicyRequest, ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
 };
 use crate::server::http::tools::content::{
-    AttachServerResourceRequest, ServerPromptRequest, ServerPromptText, ServerResourceAttachment,
+    AttachServerResourceRequest, ServerPromptRequest, ServerPromptText, ServerResourceAttachment, SuggestValuesRequest,
+    SuggestedValues,
 };
 use crate::server::http::tools::web_search::SetWebSearchRequest;
 use serde_json::json;
@@ -153,6 +154,19 @@ pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
         .add_description("The text is for a person to edit; nothing is sent to a model.")
         .request_body::<ServerPromptRequest>(json!({ "name": "review", "arguments": { "style": "short" } }))
         .response::<ServerPromptText>(200, "The text.")
+        .problem_response(409, UNAVAILABLE)
+        .problem_response(422, INVALID_VALUE)
+        .shared_response(404)
+}
+
+pub fn suggest_server_values(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "suggest_server_values", "Suggests values for an argument of a prompt or of a template.")
+        .add_description("The server is asked for values that go on from what is written. Many servers suggest none.")
+        .request_body::<SuggestValuesRequest>(json!({
+            "prompt": "review", "argument": "style", "value": "sh", "arguments": { "language": "rust" },
+        }))
+        .response::<SuggestedValues>(200, "The values. They are untrusted.")
         .problem_response(409, UNAVAILABLE)
         .problem_response(422, INVALID_VALUE)
         .shared_response(404)
