@@ -128,15 +128,15 @@ pub async fn suggest_values(
     let subject = match (prompt, template) {
         (Some(prompt), None) => ArgumentSubject::Prompt(prompt),
         (None, Some(template)) => ArgumentSubject::Template(template),
-        (None, None) => return Err(InvalidField::new("prompt", MessageCode::IsRequired).into()),
+        (None, None) => return Err(ServiceError::from(InvalidField::new("prompt", MessageCode::IsRequired)).into()),
         (Some(_), Some(_)) => {
             let both = MessageCode::BothSet.with("one", "prompt").with("other", "template");
-            return Err(InvalidField::new("template", both).into());
+            return Err(ServiceError::from(InvalidField::new("template", both)).into());
         }
     };
     let text = |(name, value): (String, Value)| match value {
         Value::String(text) => Ok((name, text)),
-        _ => Err(InvalidField::new(format!("arguments/{name}"), MessageCode::NotAText)),
+        _ => Err(ServiceError::from(InvalidField::new(format!("arguments/{name}"), MessageCode::NotAText))),
     };
     let others = arguments.into_iter().map(text).collect::<Result<HashMap<_, _>, _>>()?;
     let draft = ArgumentDraft { subject, argument, value, others };
