@@ -53,7 +53,7 @@ pub use self::server::{McpServerState, McpServerStatus, McpTimeouts};
 use self::supervisor::{McpRuntime, McpSupervisor};
 use super::result::{CallOutcome, text_result};
 use super::toolbox::{RunningCall, ToolCaller, ToolDescription};
-use turnleaf_domain::{CodedMessage, MessageCode};
+use turnleaf_domain::{CodedMessage, MessageCode, UserId};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::http_client::HttpClient;
 
@@ -183,6 +183,17 @@ impl McpServers {
 
     pub fn status(&self, key: &McpServerKey) -> Option<McpServerStatus> {
         self.find(key).map(|server| server.status())
+    }
+
+    /// Returns the full names of the tools that the servers of an owner list and that cannot be used.
+    pub fn unusable_tools(&self, owner: UserId) -> Vec<String> {
+        let is_of_owner = |key: &McpServerKey| key.owner.is_none_or(|of| of == owner);
+        let mut names = Vec::new();
+        for (key, server) in self.lock_servers().iter().filter(|(key, _)| is_of_owner(key)) {
+            let unusable = server.current.borrow().unusable.clone();
+            names.extend(unusable.iter().map(|tool| format!("{}/{}", key.server, tool.tool)));
+        }
+        names
     }
 
     /// Returns why the owner has to sign in to a server, with the name of the server.
