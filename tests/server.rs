@@ -142,6 +142,8 @@ mod server_policies;
 mod session_imports;
 #[path = "server/sidebar.rs"]
 mod sidebar;
+#[path = "server/sign_in_attacks.rs"]
+mod sign_in_attacks;
 #[path = "server/slow_clients.rs"]
 mod slow_clients;
 #[path = "server/socket.rs"]
