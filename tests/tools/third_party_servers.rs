@@ -144,3 +144,42 @@ async fn filesystem_server_reads_only_inside_its_folder() {
     assert_eq!(std::fs::read_to_string(&forbidden).unwrap(), "a secret");
     servers.shut_down().await;
 }
+
+#[tokio::test]
+async fn picture_of_filesystem_server_is_no_text() {
+    use base64::Engine as _;
+    let Some(place) = package_path("server-filesystem") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let folder = std::fs::canonicalize(dir.path()).unwrap();
+    let encoded = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let picture = base64::engine::general_purpose::STANDARD.decode(encoded).unwrap();
+    std::fs::write(folder.join("dot.png"), &picture).unwrap();
+    let servers = start_servers(files_server_config(&place, &folder));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    // It states the picture in its content and again in its structured content.
+    let outcome = call_tool(&servers, "read_media_file", json!({ "path": folder.join("dot.png") })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    assert!(!outcome.result.to_string().contains("iVBORw0KGgo"), "{outcome:?}");
+    assert_eq!(outcome.blobs.iter().map(|blob| blob.bytes.to_vec()).collect::<Vec<_>>(), [picture]);
+    assert_eq!(outcome.metadata["images"].as_array().map(Vec::len), Some(1), "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn structured_result_of_memory_server_is_told_once() {
+    let Some(place) = package_path("server-memory") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("memory.jsonl").display().to_string();
+    let env = BTreeMap::from([("MEMORY_FILE_PATH".to_owned(), file)]);
+    let argv = vec!["node".to_owned(), place];
+    let servers = start_servers(server_config(McpTransport::Program { argv, env, folder: None }));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let entity = json!({ "name": "UNIQUE", "entityType": "person", "observations": ["likes tea"] });
+    let outcome = call_tool(&servers, "create_entities", json!({ "entities": [entity] })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    assert_eq!(outcome.result.to_string().matches("UNIQUE").count(), 1, "{outcome:?}");
+    let outcome = call_tool(&servers, "search_nodes", json!({ "query": "tea" })).await;
+    let text = outcome.result.to_string();
+    assert_eq!((text.matches("UNIQUE").count(), text.matches("likes tea").count()), (1, 1), "{outcome:?}");
+    servers.shut_down().await;
+}
