@@ -28,15 +28,16 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
         (Attribute::DataBlockType, "tool_result"),
     ];
     html.open(Element::Div, &attributes);
-    images(&mut html, metadata);
+    let mut images = images(metadata);
     let whole = as_text(result);
     let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
     // A tree shows values without the indentation and line breaks that the text form adds.
     let fits = shown.len() == whole.len() || result.to_string().len() <= limits::TOOL_SHOWN_BYTES;
     let is_text = result.is_string() || !fits || !json::write_json_tree(&mut html, name, result);
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
-        hidden_characters::write_text_box(&mut html, name, !result.is_string(), shown);
+        images = text_with_images(&mut html, (name, !result.is_string()), shown, images);
     }
+    images.iter().for_each(|image| write_image(&mut html, image));
     cut(&mut html, metadata, is_text && shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
     resource_links(&mut html, metadata, turn);
@@ -56,14 +57,59 @@ pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
     Some(MarkupPart::new(html.finish()))
 }
 
-/// Writes images stored as blobs, each with a link to the full picture.
-fn images(html: &mut Html, metadata: &Value) {
+/// An image of a result.
+struct ResultImage<'m> {
+    address: String,
+    /// The name, which stands in brackets where the image was before a text.
+    name: &'m str,
+}
+
+/// Returns the images that are stored as blobs.
+fn images(metadata: &Value) -> Vec<ResultImage<'_>> {
+    let mut images = Vec::new();
     for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
         let Some(address) = blob(image) else { continue };
-        let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
-        let alt = if alt.is_empty() { words::image() } else { alt };
-        picture::write_picture(html, &PictureView { address: &address, small: None, alt, size: None });
+        images.push(ResultImage { address, name: image.get("alt").and_then(Value::as_str).unwrap_or_default() });
     }
+    images
+}
+
+/// Writes an image with a link to the full picture.
+fn write_image(html: &mut Html, image: &ResultImage) {
+    let alt = if image.name.is_empty() { words::image() } else { image.name };
+    picture::write_picture(html, &PictureView { address: &image.address, small: None, alt, size: None });
+}
+
+/// Writes a text with each image where it came. Returns the images that came after the text.
+fn text_with_images<'m>(
+    html: &mut Html,
+    (name, is_code): (&str, bool),
+    text: &str,
+    images: Vec<ResultImage<'m>>,
+) -> Vec<ResultImage<'m>> {
+    let (mut rest, mut behind) = (text, Vec::new());
+    for image in images {
+        let Some((before, after)) = split_at_note(rest, image.name) else {
+            behind.push(image);
+            continue;
+        };
+        if !before.is_empty() {
+            hidden_characters::write_text_box(html, name, is_code, before);
+        }
+        write_image(html, &image);
+        rest = after;
+    }
+    if !rest.is_empty() || text.is_empty() {
+        hidden_characters::write_text_box(html, name, is_code, rest);
+    }
+    behind
+}
+
+/// Splits a text at the line that names an image.
+fn split_at_note<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
+    let (before, after) = text.split_once(&*format!("[{name}]")).filter(|_| !name.is_empty())?;
+    let is_line = (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'));
+    is_line.then(|| (before.trim_end_matches('\n'), after.trim_start_matches('\n')))
 }
 
 /// Writes the note that a result is truncated, with a link to all of it. `length` is that of the stored result.
