@@ -106,7 +106,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "resources/templates/list":
       return say({ id, result: { resourceTemplates: [{ uriTemplate: "notes://{day}", name: "A day" }] } });
     case "resources/read":
-      return say({ id, result: { contents: [{ uri: params.uri, mimeType: "text/markdown", text: "# Notes of today" }] } });
+      return say({ id, result: { contents: [{ uri: params.uri, mimeType: "text/markdown", text: `# Notes of ${params.uri.split("//")[1]}` }] } });
     case "prompts/list": {
       const topic = { name: "topic", required: true };
       return say({ id, result: { prompts: [{ name: "plan", title: "Plan" }, { name: "review", arguments: [topic] }] } });

@@ -48,11 +48,13 @@ test("values of arguments are suggested by the server", async ({ page, turnleaf 
   await page.getByLabel("topic").fill("my");
   await page.getByRole("button", { name: "Suggest values review" }).click();
   const topic = page.getByLabel("topic");
+  await expect(topic).toHaveAttribute("list", /.+/);
   await expect(topic).toHaveValue("my");
   const offered = (list: string) => page.locator(`#${list} option`).evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value));
   expect(await offered((await topic.getAttribute("list"))!)).toEqual(["my code", "my text"]);
   await page.getByRole("button", { name: "Suggest values A day" }).click();
   const address = page.getByLabel("Address");
+  await expect(address).toHaveAttribute("list", /.+/);
   expect(await offered((await address.getAttribute("list"))!)).toEqual(["notes://monday", "notes://a%20%26%20b"]);
   await address.fill("notes://monday");
   await page.getByRole("button", { name: "Attach A day" }).click();

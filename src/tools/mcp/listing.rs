@@ -150,7 +150,12 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, SERVER_NAME_BYTES));
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
     let claims = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Value::as_bool) == Some(true);
-    let hints = [("readOnlyHint", "read only"), ("destructiveHint", "destructive"), ("openWorldHint", "open world")];
+    let hints = [
+        ("readOnlyHint", "read only"),
+        ("destructiveHint", "destructive"),
+        ("idempotentHint", "idempotent"),
+        ("openWorldHint", "open world"),
+    ];
     Ok(ToolDescription {
         tool: name,
         title,
@@ -170,12 +175,13 @@ mod tests {
     fn tool_is_described_with_displayable_text() {
         let tool = json!({
             "name": "copy", "description": "\u{1b}[31mCopies\u{1b}[0m\0 files", "inputSchema": { "type": "object" },
-            "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": "yes" },
+            "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": true,
+                "openWorldHint": "yes" },
         });
         let found = describe_tool(&tool, &SecretSet::default()).expect("it is a tool");
         assert_eq!((found.tool.as_str(), found.title.as_str()), ("copy", "Copy files"));
         assert_eq!(found.description, "Copies files");
-        assert_eq!(found.hints, ["destructive"]);
+        assert_eq!(found.hints, ["destructive", "idempotent"]);
         assert!(!found.is_harmless, "nobody can claim that");
         let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
         let long = describe_tool(&long, &SecretSet::default()).expect("it is a tool").description;

@@ -195,6 +195,7 @@ pub fn claimed_effects(hints: &[String]) -> Option<String> {
     let word = |hint: &String| match hint.as_str() {
         "read only" => localized_word("read-only", "只读").to_owned(),
         "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
+        "idempotent" => localized_word("repeating it changes nothing more", "重复执行不会有更多影响").to_owned(),
         "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
         other => other.to_owned(),
     };
