@@ -14,7 +14,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::keys::{self, ListKeyAction};
-use crate::browser::textarea;
+use crate::browser::{scroll, textarea};
 use crate::ui::input_method::{CompositionMemory, FieldKeyPress};
 
 /// The id of the list; the ids of its options begin with it.
@@ -136,7 +136,10 @@ impl MentionState {
             ListKeyAction::Take if known.is_none() => {
                 return self.holds.try_update_value(std::mem::take).unwrap_or(false);
             }
-            ListKeyAction::Move(to) => self.active.set(to),
+            ListKeyAction::Move(to) => {
+                self.active.set(to);
+                request_animation_frame(move || scroll::scroll_into_view(&format!("#{LIST}-{to}")));
+            }
             ListKeyAction::Take => self.chosen.set(Some(at)),
             ListKeyAction::Close => self.dismiss(area),
         }
