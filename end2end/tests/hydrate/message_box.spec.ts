@@ -65,6 +65,25 @@ test("the menu of commands scrolls with the arrow keys", async ({ page, model })
   await expect(options.first()).toBeInViewport({ ratio: 0.9 });
 });
 
+test("a command that is typed before the menu is loaded runs once it is", async ({ page }) => {
+  let load = () => {};
+  const isReleased = new Promise<void>((resolve) => (load = resolve));
+  await page.route("**/split_deeds.wasm", async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await openPage(page);
+  const box = messageBox(page);
+  await box.pressSequentially("all of this");
+  await box.press("Shift+Enter");
+  await box.pressSequentially("/clear");
+  await box.press("Enter");
+  await expect(box).toHaveValue("all of this\n/clear");
+  load();
+  await expect(box).toHaveValue("");
+  await expect(box).toBeFocused();
+});
+
 test("a slash at the begin of a line offers commands, by keys and by mouse", async ({ page, model }) => {
   await startChat(page, "Before");
   (await model.nextReply()).finishWithText("Said.");
