@@ -30,6 +30,8 @@ mod compare;
 mod concurrent_requests;
 #[path = "server/copies.rs"]
 mod copies;
+#[path = "server/created_resources.rs"]
+mod created_resources;
 #[path = "server/damaged_journals.rs"]
 mod damaged_journals;
 #[path = "server/damaged_turns.rs"]

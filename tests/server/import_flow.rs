@@ -64,7 +64,7 @@ async fn finished(house: &TestServer, id: ImportId) -> ImportJob {
 /// Previews and imports these bytes.
 async fn import(house: &TestServer, bytes: &[u8]) -> ImportJob {
     let preview = preview(house, bytes).await;
-    let id = house.service.import_preview(house.owner, preview.id).unwrap();
+    let id = house.service.import_preview(house.owner, preview.id).await.unwrap();
     finished(house, id).await
 }
 
@@ -90,10 +90,10 @@ async fn previewed_file_is_imported_undone_and_restored() {
         assert_eq!((preview.report.dry_run, preview.report.imported, preview.report.turns), (true, 2, 6));
         assert!(preview.importable_until.is_some() && titles(&house).await.is_empty(), "{preview:?}");
         let slot = service.import_slot(owner).unwrap();
-        assert_eq!(conflict_code(service.import_preview(owner, preview.id)), "import_running");
+        assert_eq!(conflict_code(service.import_preview(owner, preview.id).await), "import_running");
         drop(slot);
-        let id = service.import_preview(owner, preview.id).unwrap();
-        assert_eq!(service.import_preview(owner, preview.id).unwrap(), id, "a double click imports once");
+        let id = service.import_preview(owner, preview.id).await.unwrap();
+        assert_eq!(service.import_preview(owner, preview.id).await.unwrap(), id, "a double click imports once");
         let job = finished(&house, id).await;
         assert_eq!((job.state, job.report.imported), (ImportState::Finished, 2), "{job:?}");
         assert_eq!(job.report.expected_conversations, Some(2));
@@ -211,13 +211,15 @@ async fn preview_is_cancelled_replaced_and_hidden_from_others() {
         let first = preview(&house, &bytes).await;
         let stranger = ids::mint();
         assert!(matches!(service.find_import(stranger, first.id).await, Err(ServiceError::NotFound)));
-        assert!(matches!(service.import_preview(stranger, first.id), Err(ServiceError::NotFound)));
+        assert!(matches!(service.import_preview(stranger, first.id).await, Err(ServiceError::NotFound)));
         assert!(matches!(service.stop_import(stranger, first.id).await, Err(ServiceError::NotFound)));
         // The next upload replaces it.
         let second = preview(&house, &bytes).await;
-        assert_eq!(conflict_code(service.import_preview(owner, first.id)), "preview_expired");
+        assert_eq!(conflict_code(service.import_preview(owner, first.id).await), "preview_expired");
         service.stop_import(owner, second.id).await.unwrap();
-        assert!(matches!(service.find_import(owner, second.id).await, Err(ServiceError::NotFound)));
+        assert_eq!(service.find_import(owner, second.id).await.unwrap().importable_until, None);
+        assert_eq!(conflict_code(service.import_preview(owner, second.id).await), "preview_expired");
+        assert!(!service.list_imports(owner).await.unwrap().iter().any(|job| job.id == second.id));
         assert!(titles(&house).await.is_empty());
         // A file without chats cannot be imported.
         let useless = preview(&house, b"Dear reader").await;

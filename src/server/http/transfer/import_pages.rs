@@ -170,7 +170,7 @@ pub async fn start_form(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    match app.service().import_preview(viewer.0, id) {
+    match app.service().import_preview(viewer.0, id).await {
         Ok(import) => Ok(see_other(&page_path(import))),
         Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
     }

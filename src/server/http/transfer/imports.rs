@@ -110,7 +110,7 @@ pub async fn show(
 
 /// `POST /api/imports/{id}/start`: imports the file of a preview.
 pub async fn start(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ImportId>) -> Result<Response, Problem> {
-    accepted(app.service().import_preview(viewer.0, id)?)
+    accepted(app.service().import_preview(viewer.0, id).await?)
 }
 
 /// `POST /api/imports/{id}/stop`.

@@ -72,8 +72,8 @@ pub fn start_previewed_import(operation: ApiOperation) -> ApiOperation {
 
 pub fn stop_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "stop_import", "Stops an import, or discards a preview with its file.")
-        .add_description("Imported chats are kept.")
+        .describe("Transfer", "stop_import", "Stops an import, or removes the file of a preview.")
+        .add_description("Imported chats are kept. A cancelled preview is no longer listed.")
         .empty_response(204, "It stops after the current chat.")
 }
 
@@ -88,8 +88,9 @@ pub fn undo_import(operation: ApiOperation) -> ApiOperation {
         .response::<ImportUndo>(200, "What was moved to Trash and what is kept.")
         .problem_response(
             409,
-            "`import_not_undoable`: it is already undone; `import_partly_undone`: something could not be moved to \
-            Trash, and the request can be repeated.",
+            "`import_not_undoable`: it is already undone; `import_created_nothing`: it is a dry run or a preview, or \
+            could not be recorded; `import_partly_undone`: something could not be moved to Trash, and the request can be \
+            repeated.",
         )
         .problem_response(409, UNAVAILABLE)
 }

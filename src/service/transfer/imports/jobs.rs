@@ -80,6 +80,8 @@ struct JobEntry {
     seen: ImportJob,
     /// The file of a preview, with how to read it.
     kept: Option<KeptFile>,
+    /// A preview that was cancelled: it is found by its id, and not listed.
+    is_cancelled: bool,
 }
 
 /// The file of a preview.
@@ -185,8 +187,8 @@ impl ImportJobs {
     /// Registers the import of a preview.
     ///
     /// # Errors
-    /// `NotFound` for an unknown job; conflicts for an import that is no preview, while the preview or another import runs, while the slot is
-    /// held, and when the file is gone.
+    /// `NotFound` for an unknown job; conflicts while the preview or another import runs, while the slot is held, and
+    /// when the file is gone.
     pub(super) fn start_preview_import(
         &self,
         owner: UserId,
@@ -196,9 +198,6 @@ impl ImportJobs {
         self.with_jobs(|all| {
             let entry = all.iter_mut().find(|job| job.owner == owner && job.seen.id == preview);
             let entry = entry.ok_or(ServiceError::NotFound)?;
-            if !entry.seen.report.dry_run {
-                return Err(ServiceError::conflict("not_a_preview", MessageCode::NotAPreview));
-            }
             if let Some(earlier) = entry.seen.import_id {
                 return Ok(PreviewStart::Earlier(earlier));
             }
@@ -253,7 +252,7 @@ impl ImportJobs {
         {
             all.remove(oldest);
         }
-        all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None });
+        all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None, is_cancelled: false });
         Ok(RunningImport { jobs: self.clone(), id, stop, file: None, keeps: None, report, ended_at: None })
     }
 
@@ -262,9 +261,12 @@ impl ImportJobs {
         self.update_job(id, JobEntry::discard_file);
     }
 
-    /// Removes a finished preview with its file; does nothing for other jobs.
-    pub(super) fn discard_preview(&self, owner: UserId, id: ImportId) {
-        self.with_jobs(|all| all.retain(|job| job.owner != owner || job.seen.id != id || job.kept.is_none()));
+    /// Removes the file of a finished preview, which is no longer listed; does nothing for other jobs.
+    pub(super) fn cancel_preview(&self, id: ImportId) {
+        self.update_job(id, |job| {
+            job.is_cancelled |= job.kept.is_some();
+            job.discard_file();
+        });
     }
 
     /// Publishes the report of a running import.
@@ -282,7 +284,8 @@ impl ImportJobs {
 
     /// Returns the imports of this owner, newest first.
     pub(super) fn owner_jobs(&self, owner: UserId) -> Vec<ImportJob> {
-        self.with_jobs(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
+        let is_listed = |job: &&JobEntry| job.owner == owner && !job.is_cancelled;
+        self.with_jobs(|jobs| jobs.iter().rev().filter(is_listed).map(|job| job.seen.clone()).collect())
     }
 
     /// Forgets the finished imports of this owner.

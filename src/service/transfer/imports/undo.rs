@@ -41,13 +41,20 @@ impl Service {
     /// from the request.
     ///
     /// # Errors
-    /// `import_running` while it runs, `import_not_undoable` when it is undone already, and `import_partly_undone`
-    /// when something could not be deleted: the rest is in Trash, and the undo can be repeated.
+    /// `import_running` while it runs, `import_created_nothing` for a dry run, a preview, and an import that could not
+    /// be recorded, `import_not_undoable` when it is undone already, and `import_partly_undone` when something could
+    /// not be deleted: the rest is in Trash, and the undo can be repeated.
     pub async fn undo_import(&self, owner: UserId, id: ImportId) -> Result<ImportUndo, ServiceError> {
-        imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        // A job without a record exists, too.
+        self.find_import(owner, id).await?;
         // While the slot is held, no import can add to the chats.
         let slot = self.import_slot(owner)?;
-        let stored = self.ended_import(owner, id).await?;
+        let stored = self.ended_import(owner, id).await.map_err(|error| match error {
+            ServiceError::NotFound => {
+                ServiceError::conflict("import_created_nothing", MessageCode::ImportCreatedNothing)
+            }
+            error => error,
+        })?;
         if !stored.state.can_undo() {
             return Err(ServiceError::conflict("import_not_undoable", MessageCode::ImportNotUndoable));
         }
@@ -157,10 +164,11 @@ impl Service {
     /// `import_not_undone` when there is nothing to restore, and `import_partly_restored` when a part was deleted
     /// again together with what it belongs to: the rest is restored.
     pub async fn restore_import(&self, owner: UserId, id: ImportId) -> Result<ImportRestore, ServiceError> {
-        let stored = imports::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        if stored.in_trash == 0 {
-            return Err(ServiceError::conflict("import_not_undone", MessageCode::ImportNotUndone));
-        }
+        self.find_import(owner, id).await?;
+        // A job without a record has nothing to restore either.
+        let stored = imports::find(self.db(), owner, id).await?.filter(|stored| stored.in_trash > 0);
+        let not_undone = || ServiceError::conflict("import_not_undone", MessageCode::ImportNotUndone);
+        let stored = stored.ok_or_else(not_undone)?;
         let slot = self.import_slot(owner)?;
         let state = read_report(stored.report).end_state();
         let service = self.clone();
