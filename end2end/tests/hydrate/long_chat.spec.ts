@@ -29,12 +29,32 @@ test("a chat of a thousand turns opens at its end with thirty of them", async ({
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(1_000);
   await openPage(page, `/c/${long.chat}`);
-  const note = page.getByText("Some messages are not shown here. To print them all, use Export › Page (HTML).");
+  const note = page.getByText("Some messages are not shown here. To print them all, use More actions › Print.");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
   await expect(note).toBeVisible();
   await expect(older(page)).toBeHidden();
   await expect(turn(page, long.turns.at(-1)!)).toBeVisible();
+});
+
+test("Print prints all of the path, says that it is preparing, and stays in the chat", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(400);
+  await page.addInitScript(() => {
+    window.print = () => {
+      const turns = document.querySelectorAll("article[data-turn-id]").length;
+      (window.top as any).printed = { turns, path: location.pathname + location.search };
+      dispatchEvent(new Event("afterprint"));
+    };
+  });
+  await openPage(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("link", { name: "Print" }).click();
+  await expect(page.getByText("Preparing all messages to print…").first()).toBeVisible();
+  await expect.poll(() => page.evaluate(() => (window as any).printed))
+    .toEqual({ turns: 400, path: `/c/${long.chat}/print?leaf=${long.turns.at(-1)}` });
+  await expect(page.locator("iframe")).toHaveCount(0);
+  expect(await loadedTurnIds(page)).toEqual(long.turns.slice(-30));
 });
 
 test("a thousand turns upward: the reading position holds at every page, and the page stays small", async ({ page, turnleaf }) => {

@@ -201,6 +201,9 @@ impl BlockDrawing<'_> {
         for _ in 0..self.frames.pop().unwrap_or(0) {
             self.html.close();
         }
+        if end == TagEnd::Table {
+            self.end_table_frame();
+        }
     }
 }
 
