@@ -143,6 +143,7 @@ define_messages! {
     demo_message: "Show me what you can do.", "让我看看你能做什么。";
     copy: "Copy", "复制";
     copied: "Copied.", "已复制。";
+    copied_mark: "Copied ✓", "已复制 ✓";
 
     // Connection
     reconnecting: "Reconnecting… The reply is still being generated.", "正在重新连接…回复仍在生成。";

@@ -118,11 +118,9 @@ pub fn Transcript(
     // Rendered Markdown has no listeners of its own, so clicks are delegated.
     let on_click = move |event: MouseEvent| {
         scroll::anchor_clicked_header(&event);
-        if let Some(code) = clipboard::code_of_copy_click(&event) {
-            clipboard::copy(code, move |copied| {
-                state.announce(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
-            });
-        }
+        clipboard::copy_as_clicked(&event, crate::ui::messages::copied_mark(), move |copied| {
+            state.announce(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
+        });
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>

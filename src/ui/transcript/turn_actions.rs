@@ -10,7 +10,7 @@ use super::other_models::RetryModelMenu;
 use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
 use super::versions::VersionSwitcher;
-use crate::browser::scroll;
+use crate::browser::{clipboard, scroll};
 use crate::domain::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
@@ -77,6 +77,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         move |_| turn.with(|view| !view.turn.content_text().trim().is_empty())
     });
     let of_text = turn.clone();
+    let of_copied = turn.id();
     let of_copy = move || {
         let turn = of_text.clone();
         let of_sources = turn.clone();
@@ -85,7 +86,10 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
             markdown_with_sources_link(of_sources.id(), &state.find(message)?)
         });
-        has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source/> })
+        let id = of_copied;
+        let html =
+            Callback::new(move |()| clipboard::rendered_html(&format!("#turn-{id} .reply [data-block-type=text] .md")));
+        has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source html/> })
     };
     let of_retry = turn.clone();
     // A reply without a message cannot be retried.

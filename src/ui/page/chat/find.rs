@@ -26,7 +26,7 @@ const BOX: &str = "find-words";
 /// The words are in their place when they have been there this many times in a row.
 const STEADY: u32 = 3;
 /// The most times that their place is checked: long replies are rendered over several frames.
-const LOOKS: u32 = 60;
+const LOOKS: u32 = 30;
 
 /// The search words, the leaf of the searched path, and the hits.
 #[derive(Clone)]
