@@ -116,6 +116,7 @@ pub(super) fn stop_watching(start: u32) {
 fn handle_scroll() {
     let Some(now) = metrics() else { return };
     with_watch(|watch| if watch.anchors == 0 { watch.reader.on_scroll(now) } else { watch.reader.on_own_scroll(now) });
+    bottom_spacer::release_unseen_space();
     report_status();
     restoration::save_soon();
 }

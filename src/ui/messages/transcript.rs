@@ -85,7 +85,10 @@ define_messages! {
 }
 
 /// The line between the turns of one model and those of another.
-pub fn switched_to(model: &str) -> String {
+pub fn switched_to(model: &str, has_earlier_replies: bool) -> String {
+    if !has_earlier_replies {
+        return message!("switched to {model}", "已切换到 {model}");
+    }
     message!(
         "switched to {model} · earlier replies are sent as plain text",
         "已切换到 {model} · 之前的回复以纯文本发送"

@@ -23,6 +23,9 @@ use crate::ui::messages::usage;
 use crate::ui::standalone::{standalone_context, version_label};
 use crate::ui::state::{ChatState, TurnState};
 
+/// A reply that took less took no time that anybody measured.
+const SHORTEST_MS: u64 = 50;
+
 /// The actions of a user's turn. At the path's end, where its replies were deleted, it can be retried.
 #[component]
 pub fn UserActions(
@@ -210,7 +213,8 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
             // An imported reply without a start took an unknown time.
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
                 (Some(start), Some(end)) if end > start && !turn.is_edited() => {
-                    u64::try_from((end - start).num_milliseconds()).ok()
+                    // Sources of imports often give one moment for both.
+                    u64::try_from((end - start).num_milliseconds()).ok().filter(|ms| *ms >= SHORTEST_MS)
                 }
                 _ => None,
             };
