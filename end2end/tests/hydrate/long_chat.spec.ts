@@ -371,6 +371,46 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   expect(await firstVisibleTurn(page), "whoever reads stays where they are").toEqual(read);
 });
 
+test("a hit above all that is loaded is brought, marked and seen, again and both ways", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  for (const _ of [1, 2]) {
+    const first = (await loadedTurnIds(page))[0]!;
+    await scrollTo(page, 350);
+    await expectFirstTurnChanged(page, first);
+  }
+  expect((await loadedTurnIds(page)).length).toBeGreaterThanOrEqual(90);
+  await page.keyboard.press("Control+Shift+F");
+  const bar = page.getByRole("search", { name: "Find in chat" });
+  /** Counts the frames in a row in which the words stand in the upper half of the view. */
+  const seenFor = (words: string) =>
+    page.evaluate(
+      (words) =>
+        new Promise<boolean>((done) => {
+          let frames = 0;
+          const look = (left: number) => {
+            const mark: Range | undefined = [...((CSS as any).highlights.get("found") ?? [])][0];
+            const y = mark?.getBoundingClientRect().top ?? -1;
+            frames = String(mark) === words && y > 60 && y < innerHeight * 0.75 ? frames + 1 : 0;
+            if (frames >= 20 || left === 0) done(frames >= 20);
+            else requestAnimationFrame(() => look(left - 1));
+          };
+          look(240);
+        }),
+      words,
+    );
+  for (const [words, place] of [["question 20:", 40], ["question 140:", 280], ["question 3:", 6], ["question 75:", 150]] as const) {
+    await page.getByRole("searchbox", { name: "Text to find" }).fill(words);
+    for (const key of ["Enter", "Enter", "Shift+Enter"]) {
+      await page.keyboard.press(key);
+      await expect(bar).toContainText("1 of 1");
+      await expect(turn(page, long.turns[place]!)).toBeInViewport();
+      expect(await seenFor(words.replace("q", "Q")), `${words} ${key}`).toBe(true);
+    }
+  }
+});
+
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(40);
   await openPage(page, `/c/${long.chat}`);
