@@ -93,6 +93,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("\\(\\mathcal{L}_{a}\\) and \\(\\mathcal{L}_{b}\\)", &["\\mathcal{L}_{a}", "\\mathcal{L}_{b}"]),
     ("\\(a `\\)`", &[]),
     ("\\\\(no\\\\)", &[]),
+    ("\\\\[no\\\\]", &[]),
 ];
 
 #[test]
