@@ -69,7 +69,7 @@ mod real {
         let window = web_sys::window()?;
         let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
         let write: Function = Reflect::get(&clipboard, &"write".into()).ok()?.dyn_into().ok()?;
-        let data = js_sys::Object::new();
+        let data = JsValue::from(js_sys::Object::new());
         for (kind, form) in forms {
             Reflect::set(&data, &(*kind).into(), form).ok()?;
         }
