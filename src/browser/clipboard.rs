@@ -8,7 +8,7 @@ mod real {
     use leptos::ev::MouseEvent;
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
-    use web_sys::Element;
+    use web_sys::{Element, Node};
 
     use crate::browser::api_request;
 
@@ -121,7 +121,7 @@ mod real {
             return Some((button, code, None));
         }
         let table = button.closest(".md-tabled").ok()??.query_selector("table").ok()??;
-        let html = (kind == "table").then(|| table.outer_html());
+        let html = (kind == "table").then(|| portable_html(&table)).flatten();
         Some((button, table_text(&table, kind == "csv")?, html))
     }
 
@@ -167,25 +167,37 @@ mod real {
         Some(text)
     }
 
-    /// Returns the rendered text of the elements that match as HTML for other programs: without buttons, and with its
-    /// headings at the levels that the text gave them.
+    /// Returns the rendered text of the elements that match as HTML for other programs.
     pub fn rendered_html(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
-        let mut html = String::new();
-        for at in 0..found.length() {
-            let copy = found.item(at)?.clone_node_with_deep(true).ok()?.dyn_into::<Element>().ok()?;
-            let buttons = copy.query_selector_all(".md-code-head, .md-table-tools").ok()?;
-            for at in 0..buttons.length() {
-                buttons.item(at)?.dyn_into::<Element>().ok()?.remove();
-            }
-            html.push_str(&copy.outer_html());
+        let html: String = (0..found.length()).filter_map(|at| portable_html(&found.item(at)?)).collect();
+        (!html.is_empty()).then_some(html)
+    }
+
+    /// Returns rendered text without what is of this page: buttons, marks of sources, and confirmations before links. Its
+    /// headings are at the levels that the text gave them.
+    fn portable_html(rendered: &Node) -> Option<String> {
+        let copy = rendered.clone_node_with_deep(true).ok()?.dyn_into::<Element>().ok()?;
+        let each = |selector: &str| {
+            let found = copy.query_selector_all(selector).ok();
+            let found = found.map(|found| (0..found.length()).filter_map(move |at| found.item(at)));
+            found.into_iter().flatten().filter_map(|node| node.dyn_into::<Element>().ok())
+        };
+        each(".md-code-head, .md-table-tools, .md-cite").for_each(|element| element.remove());
+        for link in each("a[href^='/']") {
+            // The title ends with the address; a bare link is its address.
+            let address = link.get_attribute("title").or_else(|| link.text_content()).unwrap_or_default();
+            let address = address.rsplit(" — ").next().unwrap_or_default();
+            let scheme = if address.contains("://") { "" } else { "https://" };
+            let _ = link.set_attribute("href", &format!("{scheme}{address}"));
         }
+        let mut html = copy.outer_html();
         for (shown, written) in [("h4", "h1"), ("h5", "h2"), ("h6", "h3")] {
             html = html
                 .replace(&format!("<{shown} "), &format!("<{written} "))
                 .replace(&format!("</{shown}>"), &format!("</{written}>"));
         }
-        (!html.is_empty()).then_some(html)
+        Some(html)
     }
 
     /// Returns the text of the lowest code block on the page.
