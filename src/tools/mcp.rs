@@ -3,10 +3,12 @@
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
-//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server. `json_repair`,
+//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `app_view` the
+//! pages of its tools. `json_repair`,
 //! `listing` and `content` parse what a server sends, `listener` receives its notifications and `elicitation` its
 //! questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
+mod app_view;
 mod authorization;
 mod call;
 pub mod catalog;

@@ -166,6 +166,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         is_harmless: false,
         hints: Vec::new(),
         icon: None,
+        view: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources and prompts.
+//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources, prompts and views.
 
 use std::time::Duration;
 
@@ -24,3 +24,6 @@ pub const SERVER_PROMPT_BYTES: usize = 64 << 10;
 pub const SERVER_CATALOG_AGE: Duration = Duration::from_secs(60);
 /// The longest address of a resource.
 pub const RESOURCE_URI_BYTES: usize = 2000;
+/// The page of a view and the result that it is given, each, and the time in which a server gives the page.
+pub const APP_VIEW_BYTES: usize = 4 << 20;
+pub const APP_VIEW_TIME: Duration = Duration::from_secs(10);
