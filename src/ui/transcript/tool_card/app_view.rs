@@ -28,9 +28,9 @@ pub fn AppViewPanel(
     if !is_given {
         return Some(view! { <p class="app-view tool-part">{words::view_not_given()}</p> });
     }
-    let address = app_view_address(turn, block);
+    let (address, is_open) = (app_view_address(turn, block), !is_imported(turn.uuid()));
     Some(view! {
-        <details class="app-view no-print" open=!is_imported(turn.uuid())>
+        <details class="app-view no-print" open=is_open>
             <summary role="button">
                 <bdi class="quiet">{words::view_of(&server)}</bdi>
                 <Icon name="chevron-right"/>

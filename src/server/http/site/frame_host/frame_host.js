@@ -167,7 +167,7 @@ const HANDLERS = {
     if (role !== "user" || !parts.length || !parts.every(isText)) {
       throw new Refusal(INVALID_PARAMS, "Only texts of the user are accepted.");
     }
-    const text = parts.map((part) => part.text).join("\n\n").trim();
+    const text = visible(parts.map((part) => part.text).join("\n\n")).trim();
     if (!text || text.length > TEXT_CHARS) throw new Refusal(INVALID_PARAMS, "The text is empty or too long.");
     refuseWithoutClick();
     writeMessage(text);
@@ -181,6 +181,11 @@ const HANDLERS = {
 /** Refuses what only a person may cause: they have just clicked or typed. */
 function refuseWithoutClick() {
   if (!navigator.userActivation?.isActive) throw new Refusal(REFUSED, "This is possible only after a click.");
+}
+
+/** Returns a text without characters that a person does not see in a box. Joiners stay, because letters and emoji need them. */
+function visible(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (c) => ("\n\t\u200c\u200d".includes(c) ? c : ""));
 }
 
 /** Writes a text behind that of the message box, for the person to send. */
