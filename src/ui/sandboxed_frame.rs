@@ -3,6 +3,7 @@
 //! messages to the page, which a small script answers (`server::http::site::frame_host`); pages without such a frame
 //! do not load that script.
 
+use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::domain::{BlockId, TurnId};
@@ -34,7 +35,7 @@ pub fn SandboxedFrame(
         <iframe
             class="sandboxed-frame"
             sandbox="allow-scripts"
-            loading="lazy"
+            {..custom_attribute("loading", "lazy")}
             referrerpolicy="no-referrer"
             title=title
             data-call=call

@@ -83,7 +83,7 @@ test("a page is shown with its call after the approval, and after a reload witho
     await expect(board(page).locator("#result")).toContainText(`"structuredContent":{"cards":["${elsewhere.url}"]}`);
     await expect(board(page).locator("#host")).toContainText('"theme":"light"');
     // The page asked for this height.
-    await expect.poll(async () => (await frameElement(page).boundingBox())?.height).toBe(421);
+    await expect.poll(() => frameElement(page).evaluate((frame) => frame.clientHeight)).toBe(421);
     await page.reload();
     await waitForHydration(page);
   }

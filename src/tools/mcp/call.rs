@@ -106,7 +106,7 @@ impl McpCall {
             }
         };
         if let Some(address) = self.server.view_of(&tool) {
-            self.view.get_or_init(|| address);
+            let _ = self.view.set(address);
         }
         let slot = tokio::select! {
             () = self.stop.cancelled() => return,
