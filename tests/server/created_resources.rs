@@ -13,8 +13,13 @@ fn chat() -> Value {
     json!([conversation("one", &[question, mapping_node("a", Some("q"), "assistant", "So.")])])
 }
 
+/// Waits for the end of an import, and of its undo or restoring.
 async fn wait_for_end(api: &TestApi, address: &str) {
-    while api.call("GET", address, None).await.1["is_over"] != true {
+    loop {
+        let (_, job) = api.call("GET", address, None).await;
+        if job["is_over"] == true && job["reversal"]["is_over"] != false {
+            return;
+        }
         tokio::task::yield_now().await;
     }
 }
