@@ -98,6 +98,9 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     if fallback.is_some() {
         return Ok(fallback);
     }
+    if gemini_takeout::has_html_log(input)? {
+        return Ok(Some(ImportFormat::GeminiTakeout));
+    }
     for skipped in input.take_issues() {
         reasons.add(&skipped.location.file, Some(skipped.text));
     }
@@ -201,7 +204,7 @@ impl UnrecognizedParts {
         }
         if let Some(log) = input.parts().all().iter().find(|part| gemini_takeout::is_html_log(part)) {
             let name = shown(log.base_name());
-            reasons.push(format!("{name} is a log in HTML: choose JSON for “My Activity” in Google Takeout"));
+            reasons.push(format!("{name} is a log in HTML without activities of Gemini"));
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
@@ -369,7 +372,7 @@ mod tests {
         let text = reason(zip_archive(&[("a.png", b"x")]));
         assert_eq!(text, "no chats were found in it: it holds 1 file: a.png");
         let log = zip_archive(&[("Takeout/My Activity/Gemini Apps/MyActivity.html", b"<html>")]);
-        assert!(reason(log).contains("MyActivity.html is a log in HTML: choose JSON"));
+        assert!(reason(log).contains("MyActivity.html is a log in HTML without activities of Gemini"));
         let broken = zip_archive(&[("conversations.json", b"[{\"a\" 1}]")]);
         assert!(reason(broken).contains("conversations.json: it is not JSON: expected `:` at line 1 column 7"));
     }

@@ -44,7 +44,7 @@ pub fn upload_section() -> AnyView {
         name: "file",
         label: words::files(),
         hint: Some(words::drop_hint()),
-        accept: Some(".json,.jsonl,.zip,.gz,application/json,application/zip"),
+        accept: Some(".json,.jsonl,.html,.zip,.gz,application/json,application/zip"),
         is_multiple: true,
         is_required: true,
     };
