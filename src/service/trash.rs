@@ -14,7 +14,7 @@ use turnleaf_store::deletions::{
     self, DeletedItem, Deletion, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge,
 };
 use turnleaf_store::documents::purge::DocumentPurgeTarget;
-use turnleaf_store::{branches, imports, turns};
+use turnleaf_store::{branches, chats, imports, turns};
 
 impl Service {
     /// Deletes a turn with its descendants.
@@ -100,8 +100,19 @@ impl Service {
     }
 
     /// Restores the deletion that contains this chat, branch or turn.
+    ///
+    /// # Errors
+    /// `not_in_trash` when it was not deleted, and those of [`Self::restore_deletion`].
     pub async fn restore(&self, owner: UserId, thing: DeletedItem) -> Result<RestoreSummary, ServiceError> {
-        let id = deletions::find_by_target(self.db(), owner, thing).await?.ok_or(ServiceError::NotFound)?;
+        let Some(id) = deletions::find_by_target(self.db(), owner, thing).await? else {
+            let is_here = match thing {
+                DeletedItem::Chat(id) => chats::find(self.db(), owner, id).await?.is_some(),
+                DeletedItem::Branch(id) => branches::find(self.db(), owner, id).await?.is_some(),
+                DeletedItem::Turn(id) => turns::find(self.db(), owner, id).await?.is_some(),
+            };
+            let not_in_trash = || ServiceError::conflict("not_in_trash", MessageCode::NotInTrash);
+            return Err(if is_here { not_in_trash() } else { ServiceError::NotFound });
+        };
         self.restore_deletion(owner, id).await
     }
 

@@ -207,7 +207,8 @@ impl Service {
             }
             match self.restore_document(owner, document).await {
                 Ok(_) => running.update(|seen| seen.restored += 1),
-                Err(ServiceError::NotFound) => {}
+                // Another request restored or purged it in between.
+                Err(ServiceError::NotFound | ServiceError::Conflict { code: "not_in_trash", .. }) => {}
                 Err(error) => return Err(error),
             }
             running.update(|seen| seen.done += 1);
