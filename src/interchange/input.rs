@@ -21,6 +21,7 @@ mod elements;
 pub(crate) mod json_lines;
 mod member;
 pub(crate) mod nested;
+mod pieces;
 mod repair;
 mod text;
 mod walk;
