@@ -161,6 +161,22 @@ fn everything_beside_text_is_content_or_reported() {
 }
 
 #[test]
+fn parts_that_are_no_text_are_pictures_or_reported() {
+    let picture = "data:image/png;base64,aGk=";
+    let said = json!([{"type": "output_text", "text": ""}, {"type": "output_image", "image_url": picture}, {"type": "output_audio", "data": "x"}]);
+    let seen = json!([{"type": "input_text", "text": "found"}, {"type": "input_image", "image_url": {"url": picture}}]);
+    let kept = read_replies(json!({"a": {"content": "", "output": [
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": seen}, {"type": "message", "content": said},
+    ]}}));
+    let line = &conversation_lines(&kept.conversations[0])[1];
+    assert_eq!(line.matches("picture picture image/png 2 bytes").count(), 2, "{line}");
+    let told = kept.issue_lines().join("\n");
+    assert!(told.contains("parts of type “output_audio” are not imported"), "{told}");
+    assert_eq!(kept.findings.len(), 1, "{told}");
+}
+
+#[test]
 fn marks_in_code_and_indentation_stay() {
     let text = "See:\n\n```html\n<details type=\"reasoning\">\n&gt; x\n</details>\n```\n\nDone.";
     let kept = read_replies(json!({"a": {"content": text}, "b": {"content": "\n    def f():\n        pass\n"}}));
