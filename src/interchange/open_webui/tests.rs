@@ -138,6 +138,12 @@ fn every_key_of_sample_is_read_reported_or_ignored() {
     assert_keys_known(&sample, "*.chat.history", &keys::HISTORY);
     assert_keys_known(&sample, "*.chat.history.messages.*", &keys::MESSAGE);
     assert_keys_known(&sample, "*.chat.messages.*", &keys::MESSAGE);
+    let outputs = sample.as_array().unwrap().iter().filter_map(|row| row["chat"]["history"]["messages"].as_object());
+    let items = outputs.flat_map(|messages| messages.values()).filter_map(|message| message["output"].as_array());
+    let read = items.flatten().filter(|item| keys::ITEM_TYPES.iter().any(|kind| item["type"] == *kind));
+    for key in read.filter_map(Value::as_object).flat_map(|item| item.keys()) {
+        assert!(keys::ITEM.is_known(key), "the key {key} is neither read nor reported nor ignored");
+    }
 }
 
 #[test]
