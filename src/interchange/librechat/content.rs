@@ -144,7 +144,11 @@ fn add_part(
     notes: &mut ConversationNotes,
 ) {
     let of = message.source_id.clone();
-    match text(part, "type").unwrap_or_default() {
+    let kind = text(part, "type").unwrap_or_default();
+    if keys::PART_TYPES.contains(&kind) {
+        keys::PART.report_lost(part, &of, notes);
+    }
+    match kind {
         "text" => words.add_text(message, text_or_value(part, "text")),
         "text_delta" => {
             let delta = text_or_value(part, "text_delta");
@@ -203,6 +207,7 @@ fn shortened_word(word: &str) -> String {
 /// Adds a call and its result from the same part. Empty output means that the call was still running.
 fn add_call(message: &mut ImportedMessage, call: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
+    keys::CALL.report_lost(call, &of, notes);
     let call_id = id(call, "id").unwrap_or_else(|| format!("{of}/{}", message.pieces.len()));
     let (name, arguments, output) = match (call.get("function"), call.get("code_interpreter")) {
         (Some(function), _) => {
