@@ -197,6 +197,9 @@ async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
         );
         crate::damage::sql(db, "UPDATE documents SET title = 'Renamed'".to_owned()).await;
         assert_eq!(imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(), []);
+        // A draft uses it, and undoing the rest would keep it.
+        let kept = imports::kept::list_documents(db, owner, id, 10).await.unwrap();
+        assert_eq!(kept, [KeptDocument { id: document, title: "Renamed".to_owned(), is_used: true }]);
         // With what was changed, all that is left is a use of it.
         let changed = imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Changed).await.unwrap();
         assert_eq!(changed, [document]);
@@ -204,6 +207,7 @@ async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
         assert!(!imports::undo::can_undo_document(&mut tx, owner, (id, UndoScope::Changed), document).await.unwrap());
         tx.commit().await.unwrap();
         crate::damage::sql(db, "DELETE FROM drafts".to_owned()).await;
+        assert!(!imports::kept::list_documents(db, owner, id, 10).await.unwrap()[0].is_used);
         let mut tx = db.begin().await.unwrap();
         assert!(imports::undo::can_undo_document(&mut tx, owner, (id, UndoScope::Changed), document).await.unwrap());
         assert!(!imports::undo::can_undo_document(&mut tx, owner, unchanged, document).await.unwrap());

@@ -9,6 +9,7 @@ macro_rules! with_import_codes {
             NotAPreview, "not_a_preview", "this import is not a preview";
             PreviewRunning, "preview_running", "the preview is not finished yet";
             PreviewExpired, "preview_expired", "the file of this preview is no longer here; upload it again";
+            ImportReversing, "import_reversing", "an import is still being undone or restored";
             ImportCreatedNothing, "import_created_nothing", "this import created nothing that could be undone";
             ImportNotUndoable, "import_not_undoable", "this import is already undone";
             ImportNotUndone, "import_not_undone", "this import is not undone";

@@ -203,10 +203,15 @@ impl Service {
     /// Acquires the import slot of an owner, before any of the file is read.
     ///
     /// # Errors
-    /// `import_running` while another import or upload of the owner runs; `deletion_running` while everything is
-    /// being deleted.
+    /// `import_running` while another import or upload of the owner runs, or one is undone or restored;
+    /// `deletion_running` while everything is being deleted.
     pub fn import_slot(&self, owner: UserId) -> Result<ImportSlot, ServiceError> {
         self.import_job_registry().acquire_slot(owner, ImportSlotUse::File)
+    }
+
+    /// Acquires the import slot for an undo or a restoring, so that no import adds to the chats meanwhile.
+    fn reversal_slot(&self, owner: UserId) -> Result<ImportSlot, ServiceError> {
+        self.import_job_registry().acquire_slot(owner, ImportSlotUse::Reversal)
     }
 
     /// Acquires the import slot for a deletion, so that no import can start meanwhile.

@@ -18,6 +18,9 @@ sql! {
     DOCUMENTS = concat!("SELECT d.id, d.title, ", is_unused!(), " FROM import_documents m \
         JOIN imports i ON i.id = m.import_id JOIN documents d ON d.id = m.document_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.deleted_at IS NULL ORDER BY d.id LIMIT $3");
+    /// Ids in JSON are text, so the attachments are searched for the text of an id.
+    DRAFTS = "SELECT k.attachments FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
+        WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments <> '[]'";
 }
 
 /// A chat of an import that is not in Trash.
@@ -32,7 +35,7 @@ pub struct KeptChat {
 pub struct KeptDocument {
     pub id: DocumentId,
     pub title: String,
-    /// True if a message uses it.
+    /// True if a message or a draft uses it.
     pub is_used: bool,
 }
 
@@ -55,10 +58,24 @@ pub async fn list_documents(db: &Db, owner: UserId, id: ImportId, limit: u32) ->
         let query = sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit));
         query.fetch_all(pool).await?
     });
+    let rows = keep_readable(rows, "documents");
+    let drafts = if rows.is_empty() { Vec::new() } else { attachments_of_drafts(db, owner).await? };
+    let is_attached = |id: DocumentId| {
+        let id = id.to_string();
+        drafts.iter().any(|attachments| attachments.contains(&id))
+    };
     let kept = |(id, title, is_unused): (Uuid, Lossy<String>, bool)| KeptDocument {
         id: id.into(),
         title: title.unwrap_or_default("documents", "title", id),
-        is_used: !is_unused,
+        is_used: !is_unused || is_attached(id.into()),
     };
-    Ok(keep_readable(rows, "documents").into_iter().map(kept).collect())
+    Ok(rows.into_iter().map(kept).collect())
+}
+
+/// Returns the attachments of the drafts of chats that are not in Trash, in JSON.
+async fn attachments_of_drafts(db: &Db, owner: UserId) -> Result<Vec<String>, StoreError> {
+    let rows: Vec<Readable<(Lossy<String>,)>> =
+        with_pool!(db, |pool| sqlx::query_as(DRAFTS).bind(owner.uuid()).fetch_all(pool).await?);
+    let text = |(text,): (Lossy<String>,)| text.unwrap_or_default("drafts", "attachments", owner.uuid());
+    Ok(keep_readable(rows, "drafts").into_iter().map(text).collect())
 }

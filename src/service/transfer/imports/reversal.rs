@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 
 use crate::ServiceError;
-use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportCreations, ImportId, MessageCode, UserId};
+use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportCreations, ImportId, MessageCode, UndoScope, UserId};
 
 /// The newest reversal of each owner, and the import that it is of. It is kept when it is over, for its result.
 #[derive(Default)]
@@ -28,6 +28,10 @@ pub enum ImportReversalKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ImportReversal {
     pub kind: ImportReversalKind,
+    /// How much an undo moves to Trash; none for a restoring.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub(super) scope: Option<UndoScope>,
     pub is_over: bool,
     /// Number of steps that are done: chats and documents of an undo, deletions and documents of a restoring.
     pub done: u64,
@@ -74,7 +78,7 @@ pub struct KeptChat {
 pub struct KeptDocument {
     pub id: DocumentId,
     pub title: String,
-    /// True if a message uses it; an undo keeps it always.
+    /// True if a message or a draft uses it; an undo keeps it always.
     pub is_used: bool,
 }
 
@@ -86,9 +90,11 @@ impl KeptCreations {
 }
 
 impl ImportReversal {
-    pub(super) fn new(kind: ImportReversalKind) -> Self {
+    /// Returns an undo of this scope, or without one a restoring, that begins.
+    pub(super) fn new(scope: Option<UndoScope>) -> Self {
+        let kind = if scope.is_some() { ImportReversalKind::Undo } else { ImportReversalKind::Restore };
         let removed = ImportCreations::default();
-        Self { kind, is_over: false, done: 0, total: 0, removed, restored: 0, failure: None }
+        Self { kind, scope, is_over: false, done: 0, total: 0, removed, restored: 0, failure: None }
     }
 
     /// Ends it with the reason of a refusal, or without one.

@@ -11,7 +11,6 @@ use std::ops::RangeInclusive;
 
 use super::jobs::reversals::RunningReversal;
 use super::recording::read_report;
-use super::reversal::ImportReversalKind;
 use crate::{Service, ServiceError};
 use turnleaf_domain::import_record::AdditionsUndo;
 use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportId, ImportState, MessageCode, UndoScope, UserId};
@@ -30,7 +29,7 @@ struct UndoneImport {
 
 impl Service {
     /// Starts to move what an import created to Trash, in the background; [`Self::find_import`] shows the progress.
-    /// Running replies of its chats are stopped first. A repeated call changes nothing while it runs.
+    /// Running replies of its chats are stopped first. A repeated call of the same scope changes nothing while it runs.
     ///
     /// # Errors
     /// `import_running` while another import or its undo runs, `import_created_nothing` for a dry run, a preview, and an
@@ -38,11 +37,11 @@ impl Service {
     pub async fn undo_import(&self, owner: UserId, id: ImportId, scope: UndoScope) -> Result<(), ServiceError> {
         // A job without a record exists, too.
         self.find_import(owner, id).await?;
-        if self.is_reversing(owner, id, ImportReversalKind::Undo) {
+        if self.is_reversing(owner, id, Some(scope)) {
             return Ok(());
         }
         // While the slot is held, no import can add to the chats.
-        let slot = self.import_slot(owner)?;
+        let slot = self.reversal_slot(owner)?;
         let stored = self.ended_import(owner, id).await.map_err(|error| match error {
             ServiceError::NotFound => {
                 ServiceError::conflict("import_created_nothing", MessageCode::ImportCreatedNothing)
@@ -53,7 +52,7 @@ impl Service {
         if !stored.state.can_undo() && !(has_rest && !stored.present.is_empty()) {
             return Err(ServiceError::conflict("import_not_undoable", MessageCode::ImportNotUndoable));
         }
-        let running = self.import_job_registry().start_reversal(owner, id, ImportReversalKind::Undo, slot);
+        let running = self.import_job_registry().start_reversal(owner, id, Some(scope), slot);
         let service = self.clone();
         tokio::spawn(async move {
             let undone = service.undo_recorded(UndoneImport { owner, id, scope }, &running).await;
@@ -62,10 +61,10 @@ impl Service {
         Ok(())
     }
 
-    /// Returns whether this process undoes or restores an import.
-    fn is_reversing(&self, owner: UserId, id: ImportId, kind: ImportReversalKind) -> bool {
+    /// Returns whether this process undoes an import with this scope, or without one restores it.
+    fn is_reversing(&self, owner: UserId, id: ImportId, scope: Option<UndoScope>) -> bool {
         let reversal = self.import_job_registry().reversal(owner, id);
-        reversal.is_some_and(|reversal| reversal.kind == kind && !reversal.is_over)
+        reversal.is_some_and(|reversal| reversal.scope == scope && !reversal.is_over)
     }
 
     async fn undo_recorded(&self, import: UndoneImport, running: &RunningReversal) -> Result<(), ServiceError> {
@@ -171,16 +170,16 @@ impl Service {
     /// `import_not_undone` when there is nothing to restore, `import_running` while another import or its undo runs.
     pub async fn restore_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
         self.find_import(owner, id).await?;
-        if self.is_reversing(owner, id, ImportReversalKind::Restore) {
+        if self.is_reversing(owner, id, None) {
             return Ok(());
         }
         // A job without a record has nothing to restore either.
         let stored = imports::find(self.db(), owner, id).await?.filter(|stored| stored.in_trash > 0);
         let not_undone = || ServiceError::conflict("import_not_undone", MessageCode::ImportNotUndone);
         let stored = stored.ok_or_else(not_undone)?;
-        let slot = self.import_slot(owner)?;
+        let slot = self.reversal_slot(owner)?;
         let state = read_report(stored.report).end_state();
-        let running = self.import_job_registry().start_reversal(owner, id, ImportReversalKind::Restore, slot);
+        let running = self.import_job_registry().start_reversal(owner, id, None, slot);
         let service = self.clone();
         tokio::spawn(async move {
             let restored = service.restore_recorded((owner, id), state, &running).await;
@@ -189,13 +188,17 @@ impl Service {
         Ok(())
     }
 
-    /// Restores, and gives the import the state that it had before the undo.
+    /// Gives the import the state that it had before the undo, and restores. That comes first, so that an interruption
+    /// leaves an import that is partly in Trash, as that of an undo does, and no undone one that kept something.
     async fn restore_recorded(
         &self,
         (owner, id): (UserId, ImportId),
         state: ImportState,
         running: &RunningReversal,
     ) -> Result<(), ServiceError> {
+        let mut tx = self.db().begin().await?;
+        imports::undo::mark_restored(&mut tx, owner, id, state).await?;
+        tx.commit().await?;
         let documents = imports::undo::list_deleted_documents(self.db(), owner, id).await?;
         let deletions = imports::undo::list_deletions(self.db(), owner, id).await?;
         running.update(|seen| seen.total = (documents.len() + deletions.len()) as u64);
@@ -225,9 +228,6 @@ impl Service {
             }
             running.update(|seen| seen.done += 1);
         }
-        let mut tx = self.db().begin().await?;
-        imports::undo::mark_restored(&mut tx, owner, id, state).await?;
-        tx.commit().await?;
         refusal.map_or(Ok(()), |reason| Err(partly_restored(Some(reason))))
     }
 }

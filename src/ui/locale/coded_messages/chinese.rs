@@ -150,6 +150,7 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NotAPreview => "此导入不是预览",
         MessageCode::PreviewRunning => "预览尚未完成",
         MessageCode::PreviewExpired => "此预览的文件已不在服务器上，请重新上传",
+        MessageCode::ImportReversing => "仍在撤销或恢复一个导入",
         MessageCode::ImportCreatedNothing => "此导入没有创建可撤销的内容",
         MessageCode::ImportNotUndoable => "此导入已撤销",
         MessageCode::ImportNotUndone => "此导入未被撤销",

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ImportJobs, ImportSlot};
 use crate::ServiceError;
-use crate::transfer::imports::reversal::{ImportReversal, ImportReversalKind, SharedReversal};
-use turnleaf_domain::{ImportId, UserId};
+use crate::transfer::imports::reversal::{ImportReversal, SharedReversal};
+use turnleaf_domain::{ImportId, UndoScope, UserId};
 
 /// A running undo or restoring. Dropping it marks it as over, after its slot is free.
 pub(crate) struct RunningReversal {
@@ -17,15 +17,15 @@ pub(crate) struct RunningReversal {
 }
 
 impl ImportJobs {
-    /// Registers an undo or a restoring, which holds the slot of its owner.
+    /// Registers an undo of this scope, or without one a restoring, which holds the slot of its owner.
     pub(crate) fn start_reversal(
         &self,
         owner: UserId,
         import: ImportId,
-        kind: ImportReversalKind,
+        scope: Option<UndoScope>,
         slot: ImportSlot,
     ) -> RunningReversal {
-        let seen = Arc::new(Mutex::new(ImportReversal::new(kind)));
+        let seen = Arc::new(Mutex::new(ImportReversal::new(scope)));
         self.with_reversals(|all| all.insert(owner, (import, Arc::clone(&seen))));
         RunningReversal { jobs: self.clone(), slot: Some(slot), seen, has_ended: false }
     }

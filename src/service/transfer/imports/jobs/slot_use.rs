@@ -6,8 +6,10 @@ use turnleaf_domain::MessageCode;
 /// The purpose for which an owner's slot is held.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ImportSlotUse {
-    /// An upload or import of a file, or the undo or restore of an import.
+    /// An upload or import of a file.
     File,
+    /// The undo or restoring of an import.
+    Reversal,
     /// The deletion of everything.
     Deletion,
 }
@@ -17,6 +19,7 @@ impl ImportSlotUse {
     pub(super) fn conflict(self) -> ServiceError {
         match self {
             Self::File => import_running(),
+            Self::Reversal => ServiceError::conflict("import_running", MessageCode::ImportReversing),
             Self::Deletion => ServiceError::conflict("deletion_running", MessageCode::DeletionRunning),
         }
     }
