@@ -235,12 +235,56 @@ async fn undo_that_a_restart_interrupts_continues() {
         house.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
         let left = service.find_import(owner, job.id).await.unwrap();
         assert!(left.summary().can_undo() && left.summary().can_restore(), "{left:?}");
+        assert!(left.summary().is_partly_in_trash(), "{left:?}");
         assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.chats, 1);
         assert!(titles(&house).await.is_empty());
         assert_eq!(restore(&house, job.id).await, 2);
         assert_eq!(titles(&house).await, ["one", "two"]);
         house.check_invariants().await;
         house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn restoring_that_ends_with_the_server_can_be_repeated() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        let job = import(&house, &file_of(&[chat_of("one", 1)])).await;
+        undo(&house, job.id, UndoScope::Unchanged).await;
+        service.stop_imports();
+        service.restore_import(owner, job.id).await.unwrap();
+        let ended = loop {
+            let job = service.find_import(owner, job.id).await.unwrap();
+            if job.reversal.as_ref().is_some_and(|reversal| reversal.is_over) {
+                break job;
+            }
+            tokio::task::yield_now().await;
+        };
+        let failure = ended.reversal.as_ref().unwrap().failure.as_ref().unwrap();
+        assert_eq!((failure.code, ended.in_trash), ("import_partly_restored", 1));
+        // What is back, or still in Trash, is nothing that the undo kept.
+        assert_eq!((ended.state, &ended.kept), (ImportState::Finished, &None));
+        assert!(ended.summary().is_partly_in_trash() && ended.summary().can_restore(), "{ended:?}");
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn page_offers_to_continue_an_undo_that_a_restart_interrupts() {
+    for house in test_servers().await {
+        let job = import(&house, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
+        undo(&house, job.id, UndoScope::Unchanged).await;
+        let deletions = turnleaf_store::imports::undo::list_deletions(&house.db, house.owner, job.id).await.unwrap();
+        house.service.restore_deletion(house.owner, deletions[0]).await.unwrap();
+        house.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
+        let api = TestApi::with_server(house);
+        for path in ["/settings/data".to_owned(), format!("/settings/data/imports/{}", job.id)] {
+            let page = api.get_page(&path).await;
+            assert!(page.contains("was not finished: 1 item in Trash. Undo it again"), "{page}");
+            assert!(page.contains("/forms/import/undo") && page.contains("/forms/import/restore"), "{page}");
+        }
+        api.house.close().await;
     }
 }
 

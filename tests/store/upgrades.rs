@@ -10,7 +10,7 @@ use turnleaf::domain::branch::PromptPrefix;
 use turnleaf::domain::{Role, TurnStatus, UserId};
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::backfill;
-use turnleaf_store::{Db, branches, chats, generations, tool_policies, turns};
+use turnleaf_store::{Db, branches, chats, generations, imports, tool_policies, turns};
 use uuid::Uuid;
 
 use crate::databases::{TestDatabase, empty_sqlite, noon};
@@ -167,6 +167,21 @@ fn schema_rows(dir: &str, version: i64) -> String {
             document = id(32),
         );
     }
+    if version >= 44 {
+        let import = id(35);
+        let report = "'{\"name\":\"chats.json\",\"chats\":[{\"title\":\"Kept\"}]}'";
+        // Until version 48 the whole report was in the table of imports.
+        let (column, summary) =
+            if version >= 49 { ("summary", "'{\"name\":\"chats.json\"}'") } else { ("report", report) };
+        all += &format!(
+            "INSERT INTO imports (id, owner_id, state, {column}, started_at, reported_at, ended_at) VALUES ({import}, \
+             {user}, 'finished', {summary}, {AT}, {AT}, {AT}); \
+             INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) VALUES ({import}, {chat}, 0, 3); "
+        );
+        if version >= 49 {
+            all += &format!("INSERT INTO import_reports (import_id, report) VALUES ({import}, {report}); ");
+        }
+    }
     // From version 16 on the product indexes rows as it writes them; these rows were written without, so the backfill
     // must run.
     if version >= 16 {
@@ -236,6 +251,15 @@ async fn upgrade_every_version(dir: &str) {
         assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
         assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
         assert_sound(&fresh.db, &of).await;
+        // Imports are listed, and their reports are read, also from before the reports lay apart.
+        let owner: UserId = Uuid::from_u128(1).into();
+        let listed = imports::list(&fresh.db, owner, 10).await.unwrap();
+        assert_eq!(listed.len(), usize::from(version >= 44), "{of}");
+        for import in listed {
+            assert_eq!((import.report["name"].as_str(), import.present.chats), (Some("chats.json"), 1), "{of}");
+            let found = imports::find(&fresh.db, owner, import.id).await.unwrap().unwrap();
+            assert_eq!(found.report["chats"][0]["title"], "Kept", "{of}");
+        }
         // Permission for all hosts is dropped when grants get hosts; other permissions stay.
         let allowed = tool_policies::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
         let allowed: Vec<(&str, &Option<String>)> =

@@ -98,9 +98,18 @@ fn history_row(import: &ImportSummary) -> AnyView {
                 <time datetime=import.started_at.to_rfc3339()>{import.started_at.format("%Y-%m-%d %H:%M UTC").to_string()}</time>
                 " · "{counts}
             </p>
+            {partly_in_trash(import)}
             {actions(import, Some(&import.name))}
         </li>
     }
+}
+
+/// Says that an undo or a restoring is to be continued.
+fn partly_in_trash(import: &ImportSummary) -> Option<AnyView> {
+    import.is_partly_in_trash().then(|| {
+        let sentence = words::partly_in_trash(import.in_trash, import.can_undo());
+        view! { <p class="problem" data-partly="">{sentence}</p> }
+    })
 }
 
 /// Renders the imports whose undo can be reverted, for Trash.
@@ -249,6 +258,7 @@ impl ImportPage {
             ImportPageStep::ConfirmUndoRest if job.can_undo_rest() => Some(undo_rest_question(&job)),
             ImportPageStep::Report | ImportPageStep::ConfirmUndo | ImportPageStep::ConfirmUndoRest => None,
         };
+        let has_question = question.is_some();
         let reversal_kind = job.reversal.as_ref().map(|reversal| reversal.kind);
         let body = view! {
             {question}
@@ -261,7 +271,8 @@ impl ImportPage {
             {if has_begun { counts(&job, &summary) } else { view! { <p role="status">{words::failed()}</p> } }}
             {reversal::progress(&job)}
             {refresh}
-            {(step == ImportPageStep::Report).then(|| actions(&summary, None))}
+            {partly_in_trash(&summary)}
+            {(!has_question).then(|| actions(&summary, None))}
             {reversal::kept_section(&job, || undo_rest_form(job.id))}
             {report::chats_section(report)}
             {report::findings_section(report, shown_kind, &page_path(job.id))}
@@ -298,8 +309,6 @@ fn counts(job: &ImportJob, summary: &ImportSummary) -> AnyView {
     });
     let expired = (report.dry_run && job.is_over && !is_importable && job.import_id.is_none())
         .then(|| view! { <p class="hint">{words::preview_expired()}</p> });
-    let kept_after_undo = (job.state == ImportState::Undone)
-        .then(|| words::kept_after_undo(&job.present).map(|sentence| view! { <p>{sentence}</p> }));
     view! {
         <p role="status">{state}" "{progress}{sums(summary)}</p>
         {nothing_new}
@@ -309,7 +318,6 @@ fn counts(job: &ImportJob, summary: &ImportSummary) -> AnyView {
         {kept}
         {next}
         {expired}
-        {kept_after_undo}
     }
 }
 

@@ -34,7 +34,8 @@ pub fn reversal_notice(job: &ImportJob) -> Option<ActionNotice> {
         return Some(ActionNotice::Refused(coded_sentence(&failure.message)));
     }
     match ended.kind {
-        ImportReversalKind::Undo if job.state == ImportState::Undone => {
+        // What was purged since is no longer in Trash.
+        ImportReversalKind::Undo if job.state == ImportState::Undone && (job.in_trash > 0 || job.kept.is_some()) => {
             Some(ActionNotice::Done(words::undone(&job.present)))
         }
         ImportReversalKind::Restore if job.state.can_undo() => Some(ActionNotice::Done(words::restored().to_owned())),

@@ -308,15 +308,31 @@ pub fn undone(kept: &ImportCreations) -> String {
     )
 }
 
-/// Returns what of an undone import is still here; none if everything is gone.
-pub fn kept_after_undo(kept: &ImportCreations) -> Option<String> {
-    let list = creations(kept);
-    (!kept.is_empty()).then(|| message!("Still here: {list}.", "仍保留：{list}。"))
+/// Returns the sentence about an import of which an undo or a restoring that did not finish left a part in Trash.
+pub fn partly_in_trash(in_trash: u64, can_undo: bool) -> String {
+    let items = items_in_trash(in_trash);
+    match can_undo {
+        true => message!(
+            "Undoing or restoring this import was not finished: {items}. Undo it again to move the rest there, or \
+            restore it.",
+            "撤销或恢复此导入未完成：{items}。可再次撤销以移走其余内容，或恢复此导入。"
+        ),
+        false => message!(
+            "Undoing or restoring this import was not finished: {items}. Restore the import to bring it back.",
+            "撤销或恢复此导入未完成：{items}。可恢复此导入。"
+        ),
+    }
+}
+
+/// Returns what of an import is here; none if everything is gone.
+fn still_here(present: &ImportCreations) -> Option<String> {
+    let list = creations(present);
+    (!present.is_empty()).then(|| message!("Still here: {list}.", "仍保留：{list}。"))
 }
 
 /// Returns where the creations of an import are of which nothing else is known.
 pub fn presence(present: &ImportCreations, in_trash: u64) -> String {
-    let here = kept_after_undo(present);
+    let here = still_here(present);
     let trashed = (in_trash > 0).then(|| {
         let items = items_in_trash(in_trash);
         message!("{items}.", "{items}。")

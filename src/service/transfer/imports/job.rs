@@ -126,6 +126,12 @@ impl ImportSummary {
         self.is_over && self.state.can_undo() && !self.present.is_empty() && !self.is_reversing
     }
 
+    /// Returns whether an undo or a restoring ended before it did everything, with the server for example: the import
+    /// is not undone, and a part of it is in Trash.
+    pub fn is_partly_in_trash(&self) -> bool {
+        self.is_over && self.state.can_undo() && self.in_trash > 0 && !self.is_reversing
+    }
+
     /// Returns whether there is something to restore.
     pub fn can_restore(&self) -> bool {
         self.in_trash > 0 && !self.is_reversing
