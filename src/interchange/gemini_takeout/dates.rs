@@ -179,11 +179,16 @@ fn offset(text: &str) -> Option<i32> {
         None => (-1, text.strip_prefix(['-', '−'])?),
     };
     let (hours, minutes) = match rest.split_once(':') {
-        Some((hours, minutes)) => (hours, minutes.parse::<i32>().ok()?),
-        None if rest.len() == 4 && rest.is_ascii() => (&rest[..2], rest[2..].parse::<i32>().ok()?),
-        None => (rest, 0),
+        Some(parts) => parts,
+        None if rest.len() == 4 && rest.is_ascii() => rest.split_at(2),
+        None => (rest, "0"),
     };
-    let hours: i32 = hours.parse().ok()?;
+    // A second sign is no number.
+    let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => digits.parse::<i32>().ok(),
+        false => None,
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
@@ -291,6 +296,10 @@ mod tests {
             "Sep 2, 2026, 12:12:52 PM XYZ",
             "Jan 2, 2026, 12:12:52 PM CST",
             "2 Jan 2026, 14:12:52 IST",
+            "Sep 2, 2026, 12:12:52 PM UTC+-999999999",
+            "Sep 2, 2026, 12:12:52 PM UTC+2:-30",
+            "Sep 2, 2026, 12:12:52 PM GMT+",
+            "Sep 2, 2026, 12:12:52 PM UTC−99999999999",
             // The day and the month may be exchanged.
             "02/09/2026, 12:12:52 UTC",
             "02-09-2026 12:12:52 UTC",

@@ -15,6 +15,10 @@ pub(super) const ENTRY: &[u8] = b"<div class=\"outer-cell";
 
 /// The longest line that counts files, in characters.
 const COUNT_CHARS: usize = 40;
+/// The most lines above the date; the others are read as the answer. A line takes many times the size of its HTML.
+const LINES: usize = 10_000;
+/// The most links of a line, and the most addresses and pictures of an entry, that are read; for the same reason.
+const LINKS: usize = 1_000;
 
 /// The cells of an entry.
 #[derive(Default)]
@@ -143,10 +147,10 @@ fn cells_of(html: &str) -> EntryCells<'_> {
                     current = cell;
                 }
             }
-            (HtmlToken::Tag(tag), Cell::Caption) if tag.name == "a" => {
+            (HtmlToken::Tag(tag), Cell::Caption) if tag.name == "a" && cells.addresses.len() < LINKS => {
                 cells.addresses.extend(tag.attribute("href").map(str::to_owned));
             }
-            (HtmlToken::Tag(tag), Cell::Beside) if tag.name == "img" => {
+            (HtmlToken::Tag(tag), Cell::Beside) if tag.name == "img" && cells.pictures.len() < LINKS => {
                 let address = tag.attribute("src").filter(|address| !address.is_empty() && !is_web_url(address));
                 cells.pictures.extend(address.map(str::to_owned));
             }
@@ -168,10 +172,13 @@ impl<'h> EntryCells<'h> {
     }
 }
 
-/// Splits the main cell. The date is the first line below the prompt that is one, before any element of the answer.
+/// Splits the main cell. The date is the first line below the prompt that is one, before any element of the answer; of
+/// lines that only look like one the first, because a prompt may mention a date, and languages may be unknown.
 fn split_body(body: &str, hints: ZoneHints) -> EntryBody<'_> {
     let mut tokens = HtmlTokens::new(body);
     let (mut lines, mut line): (Vec<Line>, Line) = (Vec::new(), Line::default());
+    // The number of the line that looks like a date, and where the answer below it begins.
+    let mut unclear: Option<(usize, usize)> = None;
     loop {
         let start = tokens.offset();
         let is_break = match tokens.next() {
@@ -180,6 +187,7 @@ fn split_body(body: &str, hints: ZoneHints) -> EntryBody<'_> {
                 continue;
             }
             Some(HtmlToken::Tag(tag)) => match tag.name.as_str() {
+                "a" if line.links.len() >= LINKS => continue,
                 "a" => {
                     line.links.extend(tag.attribute("href").map(|href| href.trim().to_owned()));
                     continue;
@@ -190,18 +198,29 @@ fn split_body(body: &str, hints: ZoneHints) -> EntryBody<'_> {
             None => false,
         };
         let ended = std::mem::take(&mut line);
-        let answer = if is_break { tokens.offset() } else { start };
-        let answer = body.get(answer..).unwrap_or_default();
-        let date = read_date(&ended.text, hints);
-        if date != LineDate::NoDate && !lines.is_empty() {
-            return EntryBody { lines, date: Some((ended.text.trim().to_owned(), date)), answer };
+        let answer_at = if is_break { tokens.offset() } else { start };
+        let answer_from = |at: usize| body.get(at..).unwrap_or_default();
+        if !lines.is_empty() {
+            match read_date(&ended.text, hints) {
+                date @ LineDate::At(_) => {
+                    let date = Some((ended.text.trim().to_owned(), date));
+                    return EntryBody { lines, date, answer: answer_from(answer_at) };
+                }
+                LineDate::Unclear => unclear = unclear.or(Some((lines.len(), answer_at))),
+                LineDate::NoDate => {}
+            }
         }
         // Empty lines between others belong to the prompt.
         if is_break || !ended.text.trim().is_empty() {
             lines.push(ended);
         }
-        if !is_break {
-            return EntryBody { lines, date: None, answer };
+        if !is_break || lines.len() >= LINES {
+            let Some((at, answer_at)) = unclear else {
+                return EntryBody { lines, date: None, answer: answer_from(answer_at) };
+            };
+            let date = lines.get(at).map(|line| (line.text.trim().to_owned(), LineDate::Unclear));
+            lines.truncate(at);
+            return EntryBody { lines, date, answer: answer_from(answer_at) };
         }
     }
 }
@@ -270,6 +289,15 @@ mod tests {
         let missing = read("Prompted Hi<p>At 2026/05/21 17:47:55 JST</p>");
         assert_eq!((&missing["title"], &missing["time"]), (&json!("Prompted Hi"), &json!({"text": ""})));
         assert!(missing["safeHtmlItem"][0]["html"].as_str().unwrap().starts_with("<p>At 2026"), "{missing}");
+        let mentioned =
+            read("Prompted Remind me<br>on 5 May 2026 at 12:30<br>Apr 12, 2026, 3:34:31 PM EDT<br><p>Done</p>");
+        assert_eq!(
+            (&mentioned["title"], &mentioned["time"]),
+            (&json!("Prompted Remind me\non 5 May 2026 at 12:30"), &json!("2026-04-12T19:34:31+00:00"))
+        );
+        let endless = read(&format!("Prompted Hi{}<p>Hello</p>", "<br>x".repeat(LINES + 5)));
+        assert_eq!(endless["title"].as_str().unwrap().lines().count(), LINES);
+        assert!(endless["safeHtmlItem"][0]["html"].as_str().unwrap().starts_with("x<br>x"), "the rest is the answer");
         // A prompt that is a date is no date of the entry.
         let dated = read("2026/05/21 17:47:55 JST<br>2026/05/22 17:47:55 JST<br>x");
         assert_eq!(dated["time"], "2026-05-22T08:47:55+00:00");
