@@ -26,8 +26,8 @@ pub fn export_chat(operation: ApiOperation) -> ApiOperation {
             .custom_response(200, "The chat.", "application/zip", json!({ "type": "string", "format": "binary" }))
 }
 
-const UNAVAILABLE: &str = "`import_running`: another import is running or uploading; `deletion_running`: everything is \
-    being deleted.";
+const UNAVAILABLE: &str = "`import_running`: another import is running or uploading, or one is being undone or restored; \
+    `deletion_running`: everything is being deleted.";
 
 pub fn start_import(operation: ApiOperation) -> ApiOperation {
     operation
@@ -114,5 +114,5 @@ pub fn forget_import(operation: ApiOperation) -> ApiOperation {
         .describe("Transfer", "forget_import", "Forgets an import with its report.")
         .add_description("What it created is kept, and can no longer be undone together.")
         .empty_response(204, "It is forgotten.")
-        .problem_response(409, "`import_running`: it is still running.")
+        .problem_response(409, "`import_running`: it is still running, or being undone or restored.")
 }

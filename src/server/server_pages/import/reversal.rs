@@ -61,14 +61,14 @@ pub fn kept_section(job: &ImportJob, undo_rest: impl FnOnce() -> AnyView) -> Opt
     let shown = (kept.chats.len() + kept.documents.len()) as u64;
     let all = job.present.chats + job.present.extended_chats + job.present.documents;
     let cut = (all > shown).then(|| view! { <p class="hint">{words::list_is_cut(shown, all)}</p> });
-    let undo_rest = job.can_undo_rest().then(undo_rest);
+    let undo_rest = job.can_undo_rest().then(|| view! { <div class="deeds">{undo_rest()}</div> });
     Some(view! {
         <section class="panel" data-kept="">
             <h2>{words::kept()}</h2>
             <p class="hint">{words::kept_hint()}</p>
             {cut}
             <ul class="plain-list">{chats.collect_view()}{documents.collect_view()}</ul>
-            <div class="deeds">{undo_rest}</div>
+            {undo_rest}
         </section>
     })
 }

@@ -269,9 +269,9 @@ pub fn undo_description(of: &ImportCreations) -> String {
 pub fn undo_rest_description() -> String {
     let days = limits::TRASH_KEPT.num_days();
     message!(
-        "What the undo kept is moved to Trash, too, with everything you wrote there. Documents that other chats use are \
-        kept. You can restore it all together for {days} days.",
-        "撤销时保留的内容及你在其中写下的一切也将移到回收站。其他对话使用的文档会保留。{days} 天内可一并恢复。"
+        "What the undo kept is moved to Trash, too, with everything you wrote there. Documents that other chats or \
+        drafts use are kept. You can restore it all together for {days} days.",
+        "撤销时保留的内容及你在其中写下的一切也将移到回收站。其他对话或草稿使用的文档会保留。{days} 天内可一并恢复。"
     )
 }
 
