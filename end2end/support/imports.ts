@@ -1,7 +1,5 @@
 // Imports as a person makes them on the page "Data", with or without script.
-import type { Page } from "@playwright/test";
-
-import { expect } from "./fixtures.ts";
+import { expect, type Page } from "@playwright/test";
 
 /** How long an import, or its undo, of the most chats may take on a loaded machine. */
 export const IMPORT_MS = 90_000;

@@ -1,5 +1,5 @@
 // The undo of a large import by forms only: its progress, what it keeps, the undo of the rest, and a killed server.
-// UX-40 of docs/acceptance.md.
+// UX-32 of docs/acceptance.md.
 import { expectImportState, importThroughPreview, manyChats, restoreImport, startUndo, undoTheRest } from "../../support/imports.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
