@@ -5,7 +5,7 @@ use std::io::Write;
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{ChatId, ImportCreations, ImportId, ImportState, UndoScope};
+use turnleaf::domain::{ChatId, CodedMessage, ImportCreations, ImportId, ImportState, MessageCode, UndoScope};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
@@ -14,6 +14,7 @@ use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportRevers
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::deletions::{self, DeletionRoot, NewDeletion};
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::turns;
 
@@ -240,6 +241,32 @@ async fn undo_that_a_restart_interrupts_continues() {
         assert!(titles(&house).await.is_empty());
         assert_eq!(restore(&house, job.id).await, 2);
         assert_eq!(titles(&house).await, ["one", "two"]);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undo_of_another_scope_is_refused_while_one_runs() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        let job = import(&house, &file_of(&[chat_of("one", 1)])).await;
+        // The undo waits for the lock of the chat.
+        let mut held = house.db.begin().await.unwrap();
+        let chat_id = job.report.chats[0].id.unwrap();
+        let root = DeletionRoot::Chat;
+        let deletion = NewDeletion { id: ids::mint(), owner_id: owner, chat_id, root, at: chrono::Utc::now() };
+        deletions::soft_delete(&mut held, &deletion).await.unwrap();
+        service.undo_import(owner, job.id, UndoScope::Unchanged).await.unwrap();
+        service.undo_import(owner, job.id, UndoScope::Unchanged).await.unwrap();
+        let refused = service.undo_import(owner, job.id, UndoScope::Changed).await.unwrap_err();
+        let ServiceError::Conflict { code, message, .. } = refused else { panic!("{refused:?}") };
+        assert_eq!((code, message), ("import_running", CodedMessage::from(MessageCode::ImportReversing)));
+        assert_eq!(conflict_code(service.import_slot(owner).map(drop)), "import_running");
+        assert_eq!(conflict_code(service.forget_import(owner, job.id).await), "import_running");
+        assert!(service.find_import(owner, job.id).await.unwrap().is_reversing());
+        held.rollback().await.unwrap();
+        assert_eq!(reversed(&house, job.id).await.removed.chats, 1);
         house.check_invariants().await;
         house.close().await;
     }
