@@ -105,11 +105,18 @@ fn text_with_images<'m>(
     behind
 }
 
-/// Splits a text at the line that names an image.
+/// Splits a text at the first line that consists of the name of an image.
 fn split_at_note<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
-    let (before, after) = text.split_once(&*format!("[{name}]")).filter(|_| !name.is_empty())?;
-    let is_line = (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'));
-    is_line.then(|| (before.trim_end_matches('\n'), after.trim_start_matches('\n')))
+    if name.is_empty() {
+        return None;
+    }
+    let note = format!("[{name}]");
+    let mut splits = text.match_indices(&note).map(|(at, _)| (&text[..at], &text[at + note.len()..]));
+    let is_line = |(before, after): &(&str, &str)| {
+        (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+    };
+    let (before, after) = splits.find(is_line)?;
+    Some((before.trim_end_matches('\n'), after.trim_start_matches('\n')))
 }
 
 /// Writes the note that a result is truncated, with a link to all of it. `length` is that of the stored result.

@@ -117,6 +117,11 @@ fn images_stand_where_they_came() {
     let places: Vec<_> = order.iter().map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}"))).collect();
     assert!(places.is_sorted(), "{html}");
     assert!(!html.contains("[Image 1]") && !html.contains("[Image 2]"), "{html}");
+    // Words about an image are not its place.
+    let html = result_with(json!("See [Image 1] below.\n\n[Image 1]\n\nAfter"), images.clone());
+    let order = ["See [Image 1] below.<", "/aaaa", "After<"];
+    let places: Vec<_> = order.iter().map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}"))).collect();
+    assert!(places.is_sorted(), "{html}");
     let html = result_with(json!("[Image 1]\n\nAfter"), images);
     assert!(html.find("/aaaa") < html.find("After") && html.matches("<pre").count() == 1, "{html}");
 }
