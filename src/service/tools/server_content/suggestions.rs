@@ -4,7 +4,7 @@
 use futures::future::join_all;
 use tokio::time::timeout;
 
-use super::address_template::OpenVariable;
+use super::address_template::{OpenVariable, variable_names};
 use super::{ServerCatalogView, unavailable};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{InvalidField, MessageCode, UserId, limits};
@@ -35,7 +35,7 @@ impl Service {
     /// them. An argument that the server cannot answer for has none.
     ///
     /// # Errors
-    /// Those of [`Self::argument_suggestions`], except that the server may be silent.
+    /// Those of [`Self::argument_suggestions`]; `server_unavailable` only if the server answers for none of them.
     pub async fn prompt_suggestions(
         &self,
         owner: UserId,
@@ -53,12 +53,18 @@ impl Service {
             }
         };
         let drafts: Vec<ArgumentDraft> = arguments.iter().take(limits::SERVER_PROMPT_ARGUMENTS).map(draft).collect();
-        drafts.iter().try_for_each(|draft| check_draft(&catalog, draft))?;
+        drafts
+            .iter()
+            .try_for_each(|draft| check_draft(&catalog, draft).map_err(|error| about_argument(error, draft)))?;
         if !catalog.suggests {
             return Ok(vec![Vec::new(); drafts.len()]);
         }
         let asked = drafts.into_iter().map(|draft| self.suggest(owner, server, draft));
-        Ok(join_all(asked).await.into_iter().map(Result::unwrap_or_default).collect())
+        let mut answers = join_all(asked).await;
+        if answers.iter().all(Result::is_err) {
+            answers.pop().transpose()?;
+        }
+        Ok(answers.into_iter().map(Result::unwrap_or_default).collect())
     }
 
     /// Returns addresses that fill in the first open variable of an address with suggested values; none if the address
@@ -103,12 +109,9 @@ fn check_draft(catalog: &ServerCatalogView, draft: &ArgumentDraft) -> Result<(),
             .iter()
             .find(|prompt| prompt.name == *name)
             .map(|prompt| prompt.arguments.iter().map(|argument| argument.name.as_str()).collect()),
-        // The variables of a template are named by itself.
-        ArgumentSubject::Template(template) => catalog
-            .templates
-            .iter()
-            .any(|known| known.uri == *template)
-            .then(|| draft.others.keys().chain([&draft.argument]).map(String::as_str).collect()),
+        ArgumentSubject::Template(template) => {
+            catalog.templates.iter().any(|known| known.uri == *template).then(|| variable_names(template).collect())
+        }
     };
     let names = names.ok_or_else(|| match &catalog.problem {
         Some(problem) => unavailable(problem.message()),
@@ -132,4 +135,14 @@ fn check_draft(catalog: &ServerCatalogView, draft: &ArgumentDraft) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Names the argument in an error about the value of a draft, as errors about other arguments do.
+fn about_argument(error: ServiceError, draft: &ArgumentDraft) -> ServiceError {
+    match error {
+        ServiceError::Invalid(InvalidField { field, reason }) if field == "value" => {
+            InvalidField { field: format!("arguments/{}", draft.argument), reason }.into()
+        }
+        other => other,
+    }
 }
