@@ -7,6 +7,7 @@ use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::PictureView;
 use super::{hidden_characters, json, picture};
 use crate::domain::hidden_text::{count_hidden_characters, visible_text};
+use crate::domain::id::is_imported;
 use crate::domain::tool_output::ResourceLink;
 use crate::domain::url_encoding::encode;
 use crate::domain::{Block, Content, TurnId, limits};
@@ -157,9 +158,11 @@ fn files(html: &mut Html, metadata: &Value) {
 }
 
 /// Writes the links of a result to resources of its server. Each leads to a page of ours that shows the resource, and has
-/// a button that attaches it to the message of this chat. Nothing is read before.
+/// a button that attaches it to the message of this chat. Nothing is read before. An imported result has none, because
+/// its file chose the server and the addresses.
 fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
-    let Some((server, links)) = ResourceLink::list(metadata).filter(|_| standalone_context().is_none()) else { return };
+    let is_linked = standalone_context().is_none() && !is_imported(turn.uuid());
+    let Some((server, links)) = ResourceLink::list(metadata).filter(|_| is_linked) else { return };
     if links.is_empty() {
         return;
     }

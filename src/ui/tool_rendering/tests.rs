@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::call_edit::CallEdit;
 use crate::domain::fixtures::{self, tool_result, tool_use, turn_id};
-use crate::domain::{Block, Content};
+use crate::domain::{Block, Content, TurnId};
 use crate::ui::locale::{Locale, with_locale};
 use crate::ui::messages::transcript as words;
 
@@ -141,8 +141,16 @@ fn linked_resource_is_viewed_and_attached_from_its_result() {
     ] {
         assert!(html.contains(&part), "{part}: {html}");
     }
-    // A server that is not known, as in an imported chat, can give nothing.
+    // A server that is not known can give nothing.
     assert!(!result_with(json!("x"), json!({ "resource_links": links })).contains("<form"));
+    // The file of an import may name any server.
+    let mut imported = block(tool_result("c", "look", json!("x")));
+    if let Content::ToolResult { metadata, .. } = &mut imported.content {
+        *metadata = json!({ "resource_links": links, "resource_server": "files" });
+    }
+    let imported_turn = TurnId::from_uuid(uuid::Uuid::from_u128(0x8000 << 64));
+    let html = result(&imported, imported_turn, false).markup().as_str().to_owned();
+    assert!(!html.contains("<form") && !html.contains("/insert/view"), "{html}");
 }
 
 #[test]
