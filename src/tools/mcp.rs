@@ -5,7 +5,8 @@
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
 //! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `completion`
 //! suggests values for their arguments. `json_repair`, `listing` and `content` parse what a server sends, `listener`
-//! receives its notifications and `elicitation` its questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! receives its notifications and `elicitation` its questions; `error_messages`, `sanitizer` and `log` clean its text,
+//! and `secrets` collects the credentials to redact.
 
 mod authorization;
 mod call;
