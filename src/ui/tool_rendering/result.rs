@@ -180,7 +180,6 @@ fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
         html.open(Element::A, &[(Attribute::Href, &address), REL]);
         named(html, words::view_resource());
         html.close();
-        html.text(" · ");
         let form = [
             (Attribute::Class, "inline-form no-print"),
             (Attribute::Method, "post"),
