@@ -146,3 +146,83 @@ fn about_argument(error: ServiceError, draft: &ArgumentDraft) -> ServiceError {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::server_content::{PromptArgumentView, ServerPromptView, ServerResourceView};
+
+    fn catalog() -> ServerCatalogView {
+        let (title, description) = (String::new(), String::new());
+        let argument = |name: &str| PromptArgumentView {
+            name: name.to_owned(),
+            title: title.clone(),
+            description: description.clone(),
+            is_required: false,
+        };
+        let arguments = vec![argument("style"), argument("language")];
+        let prompt = ServerPromptView {
+            name: "review".into(),
+            title: title.clone(),
+            description: description.clone(),
+            arguments,
+        };
+        let uri = "db://{table}{?id}".to_owned();
+        let template = ServerResourceView { uri, title: title.clone(), description: description.clone(), mime: None };
+        ServerCatalogView {
+            server: "files".into(),
+            name: "Files".into(),
+            resources: Vec::new(),
+            templates: vec![template],
+            prompts: vec![prompt],
+            suggests: true,
+            problem: None,
+        }
+    }
+
+    /// Returns the name of the wrong field; empty for a subject that is not there, `None` if all is right.
+    fn problem_of(subject: ArgumentSubject, argument: &str, other: (&str, &str)) -> Option<String> {
+        let others = [other].into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let draft = ArgumentDraft { subject, argument: argument.to_owned(), value: String::new(), others };
+        match check_draft(&catalog(), &draft).err()? {
+            ServiceError::Invalid(InvalidField { field, .. }) => Some(field),
+            _ => Some(String::new()),
+        }
+    }
+
+    #[test]
+    fn only_arguments_of_subject_are_sent() {
+        let prompt = || ArgumentSubject::Prompt("review".into());
+        let template = || ArgumentSubject::Template("db://{table}{?id}".into());
+        let long = "x".repeat(limits::ELICITATION_ANSWER_CHARS + 1);
+        for (subject, argument, other, expected) in [
+            (prompt(), "style", ("language", "rust"), None),
+            (prompt(), "table", ("language", "rust"), Some("argument")),
+            (prompt(), "style", ("table", "rust"), Some("arguments/table")),
+            (prompt(), "style", ("language", long.as_str()), Some("arguments/language")),
+            (template(), "table", ("id", "7"), None),
+            (template(), "style", ("id", "7"), Some("argument")),
+            (template(), "table", ("style", "7"), Some("arguments/style")),
+            (ArgumentSubject::Prompt("other".into()), "style", ("language", ""), Some("")),
+            (ArgumentSubject::Template("db://{table}".into()), "table", ("id", ""), Some("")),
+        ] {
+            let found = problem_of(subject.clone(), argument, other);
+            assert_eq!(found.as_deref(), expected, "{subject:?} {argument} {}", other.0);
+        }
+    }
+
+    #[test]
+    fn too_long_value_of_form_is_named_by_its_argument() {
+        let draft = ArgumentDraft {
+            subject: ArgumentSubject::Prompt("review".into()),
+            argument: "style".into(),
+            value: "x".repeat(limits::ELICITATION_ANSWER_CHARS + 1),
+            others: std::collections::HashMap::new(),
+        };
+        let error = check_draft(&catalog(), &draft).unwrap_err();
+        let ServiceError::Invalid(InvalidField { field, .. }) = about_argument(error, &draft) else {
+            panic!("it is invalid")
+        };
+        assert_eq!(field, "arguments/style");
+    }
+}
