@@ -227,7 +227,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings" providers::page::redirect_to_first_section),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
-    page!(post "/forms/providers/add" providers::page::add),
+    page!(post "/forms/providers/add" providers::page::add_connection),
     page!(post "/forms/providers/change" providers::page::change),
     page!(post "/forms/providers/key" providers::page::save_key),
     page!(post "/forms/providers/models" providers::page::save_models),

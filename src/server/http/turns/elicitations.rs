@@ -68,7 +68,7 @@ fn answer_of(action: ElicitationAction, content: Map<String, Value>) -> Elicitat
     }
 }
 
-/// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the call asks nothing any more.
+/// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the question of the call is closed.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
