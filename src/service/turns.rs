@@ -71,7 +71,7 @@ impl Service {
         // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
-        // Whatever can be read before, is: all other writers wait for this transaction.
+        // All other writers wait for this transaction, therefore everything that can be read before it is read here.
         let plan = match request.chat_id {
             Some(_) => None,
             None => Some(self.plan_next_chat(owner, &request.place).await),

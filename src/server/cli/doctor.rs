@@ -208,14 +208,14 @@ fn database(config: &Config) -> Vec<Observation> {
             format_args!("{url} does not exist yet; the server creates it on start"),
         )];
     }
-    let looked = block_on(async {
+    let inspected = block_on(async {
         let db = open_existing(config).await?;
         let plan = db.plan_migration().await?;
         let unsound = dialect::check_integrity(&db).await?;
         db.close().await;
         Ok((plan, unsound))
     });
-    match looked {
+    match inspected {
         Err(failed) => vec![observation("database", Verdict::Wrong, failed.message)],
         Ok((_, unsound)) if !unsound.is_empty() => {
             unsound.into_iter().map(|problem| observation("database", Verdict::Wrong, problem)).collect()

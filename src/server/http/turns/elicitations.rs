@@ -21,7 +21,7 @@ use crate::ui::transcript::elicitation_form::field_name;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::elicitations::CONTENT_FIELD;
 
-/// What the user does with a question.
+/// The user's action on a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ElicitationAction {
