@@ -25,7 +25,7 @@ enum ChunkChannel {
 
 /// The state of one response body.
 #[derive(Debug, Default)]
-pub struct ChunkReader {
+pub struct ChatChunkReader {
     /// The content for the next request, if it is kept.
     pub reply: Option<ChatReply>,
     response_id: String,
@@ -46,7 +46,7 @@ pub struct ChunkReader {
     has_choices: bool,
 }
 
-impl ChunkReader {
+impl ChatChunkReader {
     /// Returns true if any chunk had `choices`.
     pub fn has_choices(&self) -> bool {
         self.has_choices
