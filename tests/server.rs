@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/app_views.rs"]
+mod app_views;
 #[path = "server/archived_images.rs"]
 mod archived_images;
 #[path = "server/attachment_pages.rs"]
@@ -144,6 +146,8 @@ mod server_policies;
 mod session_imports;
 #[path = "server/sidebar.rs"]
 mod sidebar;
+#[path = "server/sign_in_attacks.rs"]
+mod sign_in_attacks;
 #[path = "server/slow_clients.rs"]
 mod slow_clients;
 #[path = "server/socket.rs"]

@@ -34,6 +34,15 @@ test("a passage of a reply is quoted as Markdown with its button, and undo takes
   await expect(messageBox(page)).toHaveValue("Why?");
 });
 
+test("a heading is quoted at its own level", async ({ page, model }) => {
+  await startChat(page, "Tell me");
+  (await model.nextReply()).finishWithText("## Spring\n\nBuds open.");
+  await expectStatus(latestReply(page), "complete");
+  await selectReply(page);
+  await button(page).click();
+  await expect(messageBox(page)).toHaveValue("> ## Spring\n>\n> Buds open.\n\n");
+});
+
 test("what is selected is quoted by keys, and a turn that has the focus as a whole", async ({ page, model }) => {
   await holdConversation(page, model, 1);
   await selectReply(page);

@@ -69,7 +69,10 @@ pub fn delete_chat(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn restore_chat(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Chats", "restore_chat", "Restores a chat from Trash.").response::<Chat>(200, "The chat.")
+    operation
+        .describe("Chats", "restore_chat", "Restores a chat from Trash.")
+        .response::<Chat>(200, "The chat.")
+        .problem_response(409, "`not_in_trash`: it was not deleted.")
 }
 
 pub fn copy_chat(operation: ApiOperation) -> ApiOperation {

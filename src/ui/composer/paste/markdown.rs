@@ -7,7 +7,8 @@ mod structure;
 use crate::browser::rich_text::RichText;
 use inline::{InlineContext, MarkdownLine, fence_for, to_one_line};
 use structure::{
-    find_attribute, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only_block, plain_text, starts_block,
+    find_attribute, has_blocks, has_kept_blanks, heading_level, is_heading, keeps_blanks, only_block, plain_text,
+    starts_block,
 };
 
 /// Converts these pieces to Markdown; none where the result would be the plain text. `is_line_begun` means that it
@@ -142,7 +143,7 @@ impl PasteWriter {
                 self.end(BlockSpacing::Paragraph);
                 let heading = self.line_of(children);
                 if !heading.is_empty() {
-                    let level = usize::from(name.as_bytes()[1] - b'0');
+                    let level = heading_level(name, attributes);
                     self.mark(BlockSpacing::Paragraph, format!("{} {heading}", "#".repeat(level)));
                 }
             }
@@ -181,7 +182,7 @@ impl PasteWriter {
                 self.is_plain |= has_kept_blanks(children);
                 self.table(children);
             }
-            "script" | "style" | "head" | "title" | "template" | "noscript" => {}
+            "script" | "style" | "button" | "head" | "title" | "template" | "noscript" => {}
             "div" | "section" | "article" | "main" | "header" | "footer" | "aside" | "nav" | "figure"
             | "figcaption" | "address" | "dl" | "dt" | "dd" | "details" | "summary" | "form" | "fieldset" | "li"
             | "tr" | "center" => {
