@@ -19,6 +19,8 @@ const STILL_VAGUE: &[(&str, &str)] = &[
     ("src/interchange/claude_code/session.rs", "Place"),
     ("src/server/http/tools/import.rs", "add"),
     ("src/server/http/tools/page.rs", "add"),
+    ("src/service/tools/server_content/address_template.rs", "Place"),
+    ("src/ui/markdown/formula.rs", "Place"),
 ];
 
 /// Returns whether a function has a vague name. A method may be called `add`, as those of collections are: its receiver
