@@ -180,7 +180,7 @@ impl SourceFile {
             let before = self.code[..at].trim_end();
             let before = ["unsafe", "async", "const"]
                 .iter()
-                .fold(before, |rest, word| rest.strip_suffix(word).map_or(rest, str::trim_end));
+                .fold(before, |rest, word| rest.strip_suffix(*word).map_or(rest, str::trim_end));
             if !before.ends_with("pub") {
                 continue;
             }
