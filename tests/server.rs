@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/app_views.rs"]
+mod app_views;
 #[path = "server/archived_images.rs"]
 mod archived_images;
 #[path = "server/attachment_pages.rs"]
@@ -72,8 +74,6 @@ mod fenced_endings;
 mod fixtures;
 #[path = "server/gallery.rs"]
 mod gallery;
-#[path = "server/grafts.rs"]
-mod grafts;
 #[path = "server/grown_exports.rs"]
 mod grown_exports;
 #[path = "server/http_api.rs"]
@@ -128,6 +128,8 @@ mod repair;
 mod replay_parity;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/reruns.rs"]
+mod reruns;
 #[path = "server/round_trip.rs"]
 mod round_trip;
 #[path = "server/samples.rs"]

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "tools/app_views.rs"]
+mod app_views;
 #[path = "tools/calls.rs"]
 mod calls;
 #[path = "tools/credentials.rs"]

@@ -4,10 +4,11 @@
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
 //! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `completion`
-//! suggests values for their arguments. `json_repair`, `listing` and `content` parse what a server sends, `listener`
-//! receives its notifications and `elicitation` its questions; `error_messages`, `sanitizer` and `log` clean its text,
-//! and `secrets` collects the credentials to redact.
+//! suggests values for their arguments, and `app_view` reads the pages of its tools. `json_repair`, `listing` and
+//! `content` parse what a server sends, `listener` receives its notifications and `elicitation` its questions;
+//! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
+mod app_view;
 mod authorization;
 mod call;
 pub mod catalog;

@@ -91,6 +91,8 @@ pub struct ToolDescription {
     pub hints: Vec<String>,
     /// A small raster image of the server as `data:` URL. It is displayed but proves nothing.
     pub icon: Option<String>,
+    /// The address of the page that its server has for its results (`ui://…`, MCP Apps).
+    pub view: Option<String>,
 }
 
 impl ToolDescription {

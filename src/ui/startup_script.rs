@@ -2,10 +2,13 @@
 
 use leptos::prelude::*;
 
+use crate::ui::sandboxed_frame::FRAME_LISTENER;
+
 /// Loads the program and calls it after the first paint: the module is 20 times the size of what that needs, and
 /// would take its bandwidth on a slow network. A hidden page is never painted and does not wait, and no page waits
-/// longer than a second. The files are requested in parallel instead of one after the other has named the next.
-const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{document.addEventListener("visibilitychange",start);setTimeout(start,1000);if(self.PerformanceObserver?.supportedEntryTypes?.includes("paint"))new PerformanceObserver(start).observe({type:"paint",buffered:true});else requestAnimationFrame(()=>setTimeout(start))}})"#;
+/// longer than a second. It also marks the document while a person points rather than types, for the rings of what gets the
+/// focus by itself. The files are requested in parallel instead of one after the other has named the next.
+const START: &str = r#"((js,wasm,part,call)=>{const root=document.documentElement;addEventListener("pointerdown",()=>root.toggleAttribute("data-pointing",true),true);addEventListener("keydown",()=>root.toggleAttribute("data-pointing",false),true);let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{document.addEventListener("visibilitychange",start);setTimeout(start,1000);if(self.PerformanceObserver?.supportedEntryTypes?.includes("paint"))new PerformanceObserver(start).observe({type:"paint",buffered:true});else requestAnimationFrame(()=>setTimeout(start))}})"#;
 
 /// The function that starts a page.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +29,13 @@ pub fn startup_script(
     nonce: Option<String>,
 ) -> AnyView {
     let part = part.map_or("null".to_owned(), |name| format!("\"{package}/split_{name}.wasm\""));
-    let call = match call {
-        StartupCall::Hydrate => "hydrate",
-        StartupCall::Enhance => "enhance",
+    // The document of the application begins with the listener: it arrives in pieces, and a module runs after the last.
+    let (call, listener) = match call {
+        StartupCall::Hydrate => ("hydrate", ""),
+        StartupCall::Enhance => ("enhance", FRAME_LISTENER),
     };
-    let script = format!(r#"{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
+    let script =
+        format!(r#"{listener}{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
     view! { <script type="module" nonce=nonce>{script}</script> }.into_any()
 }
 

@@ -1,4 +1,4 @@
-//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources and prompts.
+//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources, prompts and views.
 
 use std::time::Duration;
 
@@ -48,3 +48,6 @@ pub const RESOURCE_LINKS: usize = 32;
 /// The redirects of one request to a server, and the bytes of a document about an error that are read.
 pub const SERVER_REDIRECTS: usize = 5;
 pub const SERVER_ERROR_BYTES: usize = 64 << 10;
+/// The page of a view and the result that it is given, each, and the time in which a server gives the page.
+pub const APP_VIEW_BYTES: usize = 4 << 20;
+pub const APP_VIEW_TIME: Duration = Duration::from_secs(10);

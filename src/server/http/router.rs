@@ -12,7 +12,7 @@ use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
 use super::openapi::operation::ApiOperation;
 use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
-use super::site::{external_link, gallery, worker};
+use super::site::{external_link, frame_host, gallery, worker};
 use super::streams::{events, socket};
 use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
@@ -116,6 +116,9 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/raw" turns::pages::raw_page),
     page!(get "/turns/{id}/calls/{block}" turns::call_page::show),
     page!(get "/turns/{id}/calls/{block}/question" turns::elicitations::show),
+    page!(get "/turns/{id}/calls/{block}/view" turns::app_views::page),
+    page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
+    page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -205,6 +208,7 @@ const ROUTES: &[Route] = &[
     api!(post "/api/imports/{id}/undo" imports::undo, transfer::operations::undo_import),
     api!(post "/api/imports/{id}/restore" imports::restore, transfer::operations::restore_import),
     page!(get "/c/{id}/export" exports::page),
+    page!(get "/c/{id}/print" exports::page_to_print),
     page!(get "/settings/data" import_pages::data_page),
     page!(get "/settings/data/imports/{id}" import_pages::page),
     page!(get "/settings/data/delete" delete_all::page),
@@ -227,7 +231,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings" providers::page::redirect_to_first_section),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
-    page!(post "/forms/providers/add" providers::page::add),
+    page!(post "/forms/providers/add" providers::page::add_connection),
     page!(post "/forms/providers/change" providers::page::change),
     page!(post "/forms/providers/key" providers::page::save_key),
     page!(post "/forms/providers/models" providers::page::save_models),
@@ -306,6 +310,7 @@ const ROUTES: &[Route] = &[
     page!(get "/leave" external_link::page),
     page!(get "/settings/about/gallery" gallery::redirect_to_first_sheet),
     page!(get "/settings/about/gallery/{sheet}" gallery::show),
+    page!(get "/frame-host.js" frame_host::show),
     page!(get "/offline" worker::page),
     page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];

@@ -97,7 +97,7 @@ impl Service {
     /// Returns what one server offers.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist or is disabled; `server_unavailable` if it does not say.
+    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it does not say.
     pub async fn server_catalog(&self, owner: UserId, server: &str) -> Result<ServerCatalogView, ServiceError> {
         let name = self.enabled_server_name(owner, server).await?;
         let listed = self.tools().servers().catalog(&self.tools().server_key(owner, server)).await;
@@ -108,7 +108,7 @@ impl Service {
     /// Reads a resource of a server.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist or is disabled; `server_unavailable` if it cannot be read.
+    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it cannot be read.
     pub async fn server_resource(
         &self,
         owner: UserId,
@@ -216,7 +216,10 @@ impl Service {
     async fn enabled_server_name(&self, owner: UserId, server: &str) -> Result<String, ServiceError> {
         let offerings = self.tools().offerings(owner).await?;
         let known = offerings.into_iter().find(|offering| offering.server == server);
-        Ok(known.ok_or(ServiceError::NotFound)?.name)
+        match known {
+            Some(known) => Ok(known.name),
+            None => Err(self.not_enabled(owner, server).await),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-//! The client side of the MCP protocol: receives progress, log messages, list changes and questions to the user. It
-//! offers no other capabilities to servers: no sampling (the trait refuses it by default), no roots.
+//! The client side of the MCP protocol: receives progress, log messages, list changes and questions to the user, and
+//! declares that pages of tools are shown. It offers no other capabilities to servers: no sampling (the trait refuses
+//! it by default), no roots.
 
 #![expect(deprecated, reason = "servers of earlier versions log and request folders, which is refused")]
 
@@ -19,7 +20,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::elicitation::{self, RunningCalls};
-use super::sanitizer;
+use super::{app_view, sanitizer};
 use turnleaf_domain::elicitation::ElicitationAnswer;
 use turnleaf_domain::limits::{SERVER_NOTIFICATIONS, SERVER_PROGRESS_BYTES, TOOL_TAIL_LINES};
 use turnleaf_domain::tool::ToolProgress;
@@ -124,6 +125,7 @@ impl ClientHandler for McpListener {
             .with_url(UrlElicitationCapability::default());
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
+        capabilities.extensions = Some(app_view::extensions());
         ClientConfig::new(capabilities, own).with_protocol_version(self.version.clone())
     }
 

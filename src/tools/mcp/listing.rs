@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::json_repair::TASK_SUPPORT;
 use super::log::ServerOutputLog;
-use super::{error_messages, sanitizer};
+use super::{app_view, error_messages, sanitizer};
 use crate::schema::check_schema;
 use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
@@ -60,6 +60,12 @@ pub async fn list(
             return Err(not_listed(MessageCode::NotAList.into()));
         };
         for tool in listed {
+            if app_view::is_hidden_from_models(tool) {
+                let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                let name = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                log.add(&format!("(the tool `{name}` is for pages of the server and not offered to models)"));
+                continue;
+            }
             if list.tools.len() == TOOLS_PER_SERVER {
                 log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
                 return Ok(list);
@@ -163,6 +169,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         schema: secrets.redact_value(schema),
         is_harmless: false,
         icon: icon::read_icon(tool.get("icons")),
+        view: app_view::page_address(tool, secrets),
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
 }

@@ -185,6 +185,11 @@ impl McpServer {
         }
     }
 
+    /// Returns the address of the page that the server has for the results of this tool.
+    pub fn view_of(&self, tool: &str) -> Option<String> {
+        self.current.borrow().tools.iter().find(|known| known.tool == tool)?.view.clone()
+    }
+
     /// Returns the credentials to redact from a result: the configured ones, and the tokens that were sent.
     pub fn result_secrets(&self) -> SecretSet {
         self.secrets.clone()

@@ -17,8 +17,10 @@ use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering;
 
+mod app_view;
 mod call;
 
+use app_view::AppViewPanel;
 pub use call::tool_status;
 use call::{CardSummary, ShownCall};
 
@@ -52,6 +54,12 @@ pub fn ToolCard(
     // The forms in a result attach what it links to. The box learns of it as of a change in another tab.
     let attaching = AsyncForm::from_context();
     let attach = move |event| attaching.submit(event, move || state.announce(words::resource_attached()));
+    let has_view = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::has_view)));
+    let app_view = move || {
+        let is_given = has_view.get()?;
+        let server = call.with_untracked(|call| call.as_ref().and_then(|call| call.name().1)).unwrap_or_default();
+        Some(view! { <AppViewPanel turn=turn_id block server is_given/> })
+    };
     let is_open = standalone_context().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let labelled_by = heading_id.clone();
@@ -73,6 +81,7 @@ pub fn ToolCard(
             <ToolHeader state call looks block heading_id/>
             {live_view(declined)}
             <RunningCallProgress call turn=turn_id block/>
+            {live_view(app_view)}
             <details class="tool-details" open=is_open>
                 <summary role="button">
                     <span class="quiet">{words::arguments_and_result()}</span>

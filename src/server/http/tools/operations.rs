@@ -118,6 +118,7 @@ pub fn set_server_instructions(operation: ApiOperation) -> ApiOperation {
         .shared_response(404)
 }
 
+const OFF: &str = "`server_off`: the server is disabled.";
 const UNAVAILABLE: &str = "`server_unavailable`: the server does not answer, or refuses.";
 
 pub fn show_server_catalog(operation: ApiOperation) -> ApiOperation {
@@ -125,6 +126,7 @@ pub fn show_server_catalog(operation: ApiOperation) -> ApiOperation {
         .describe("Tools", "show_server_catalog", "Lists the resources and prompts of a tool server.")
         .response::<ServerCatalogView>(200, "What the server offers. Its texts are untrusted.")
         .problem_response(409, UNAVAILABLE)
+        .problem_response(409, OFF)
         .shared_response(404)
 }
 
@@ -145,6 +147,7 @@ pub fn store_server_resource(operation: ApiOperation) -> ApiOperation {
         .problem_response(409, UNAVAILABLE)
         .problem_response(413, "`too_large`: the resource is too large.")
         .problem_response(422, INVALID_VALUE)
+        .problem_response(409, OFF)
         .shared_response(404)
 }
 
@@ -156,6 +159,7 @@ pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
         .response::<ServerPromptText>(200, "The text.")
         .problem_response(409, UNAVAILABLE)
         .problem_response(422, INVALID_VALUE)
+        .problem_response(409, OFF)
         .shared_response(404)
 }
 

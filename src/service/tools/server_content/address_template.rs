@@ -36,7 +36,7 @@ impl<'t> Piece<'t> {
 }
 
 /// A variable in an address: its place, and its value where it is not left open.
-struct Place<'t> {
+struct VariablePlace<'t> {
     name: &'t str,
     is_path: bool,
     start: usize,
@@ -73,7 +73,7 @@ impl OpenVariable {
                 let length = length.unwrap_or(rest.len());
                 (length, Some(url_encoding::decode(&rest[..length])))
             };
-            places.push(Place { name, is_path, start: at, end: at + length, value });
+            places.push(VariablePlace { name, is_path, start: at, end: at + length, value });
             at += length;
         }
         if at < address.len() {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::jobs::{ImportJob, PreviewStart, RunningImport};
+use super::job::ImportJob;
+use super::jobs::{PreviewStart, RunningImport};
 use super::report::{ImportReport, ImportRequest};
 use super::spool::SpooledImport;
 use crate::{Service, ServiceError};

@@ -137,6 +137,7 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NoValidDecision => "不是有效的回答",
         MessageCode::DamagedTree => "消息 {turn} 没有更早的上级；详情请运行 `turnleaf fsck`",
         MessageCode::DamagedPath => "{reason}；详情请运行 `turnleaf fsck`。",
+        MessageCode::NotInTrash => "它不在回收站中",
         MessageCode::LastBranch => "不能删除对话的最后一个分支，请删除整个对话",
         MessageCode::NothingToPrune => "此对话没有其他消息",
         MessageCode::ChatDeleted => "所属对话也已删除，请先恢复该对话",
