@@ -62,7 +62,7 @@ pub async fn list(
         for tool in listed {
             if app_view::is_hidden_from_models(tool) {
                 let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                let name = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                let name = sanitizer::clean_line(name, secrets, SERVER_TOOL_NAME_BYTES);
                 log.add(&format!("(the tool `{name}` is for pages of the server and not offered to models)"));
                 continue;
             }
