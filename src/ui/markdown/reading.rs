@@ -94,6 +94,8 @@ fn with_stand_ins<'a>(text: &'a str, stand_ins: &[StandIn], formulas: &[Formula]
                 b'\\' if formula.in_table && bytes.get(at + 1) == Some(&b'|') => continue,
                 b'\\' | b'[' | b']' | b'(' | b')' if is_mark => b'.',
                 b'*' | b'_' | b'~' | b'[' | b']' | b'<' | b'`' | b'\\' if !is_mark => b'x',
+                // Its backslash is gone: it must not begin a table.
+                b'|' if !formula.in_table => b'x',
                 _ => continue,
             };
         }
