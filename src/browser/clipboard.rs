@@ -22,50 +22,60 @@ mod real {
 
     /// Copies a text, and the same as HTML for programs that can paste it.
     pub fn copy_with_html(text: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        copy_forms(text, html, Box::new(on_done));
+        copy_forms(CopySource::Text(text), html, Box::new(on_done));
+    }
+
+    /// Copies the text at a path of this site, and HTML beside it.
+    pub fn copy_response(path: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
+        copy_forms(CopySource::Path(path), html, Box::new(on_done));
+    }
+
+    /// The text to copy, or its path on this site.
+    enum CopySource {
+        Text(String),
+        Path(String),
     }
 
     /// Not generic: every caller would bring a state machine of its own into the program.
-    fn copy_forms(text: String, html: Option<String>, on_done: Box<dyn FnOnce(bool)>) {
-        let writing = html.and_then(|html| {
-            let blob = |kind: &str, text: &str| blob(kind, &text.into()).ok();
-            write_item(&[("text/plain", blob("text/plain", &text)?), ("text/html", blob("text/html", &html)?)])
-        });
-        spawn_local(async move {
-            let is_written = match writing.map(JsFuture::from) {
-                Some(writing) => writing.await.is_ok(),
-                None => false,
-            };
-            on_done(is_written || copy_with_clipboard_api(&text).await || copy_with_exec_command(&text));
-        });
-    }
-
-    /// Copies the text at a path of this site, and HTML beside it. The write starts at once with a promise of the text,
-    /// because browsers allow it only for a short time after the click, and the response may take longer.
-    pub fn copy_response(path: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        let writing = class("ClipboardItem").ok().and_then(|_| {
-            let of_text = path.clone();
-            let text = future_to_promise(async move {
-                let text = api_request::get_text(&of_text).await.map_err(|_| JsValue::NULL)?;
-                blob("text/plain", &text.into())
-            });
-            let mut forms = vec![("text/plain", text.into())];
-            forms.extend(html.and_then(|html| Some(("text/html", blob("text/html", &html.into()).ok()?))));
-            write_item(&forms)
-        });
-        let writing = writing.map(JsFuture::from);
+    fn copy_forms(source: CopySource, html: Option<String>, on_done: Box<dyn FnOnce(bool)>) {
+        let writing = start_writing(&source, html).map(JsFuture::from);
         spawn_local(async move {
             let is_written = match writing {
                 Some(writing) => writing.await.is_ok(),
                 None => false,
             };
-            let copied = is_written
-                || match api_request::get_text(&path).await {
-                    Ok(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
-                    Err(_) => false,
-                };
-            on_done(copied);
+            let text = match source {
+                _ if is_written => None,
+                CopySource::Text(text) => Some(text),
+                CopySource::Path(path) => api_request::get_text(&path).await.ok(),
+            };
+            let is_copied = match text {
+                Some(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
+                None => is_written,
+            };
+            on_done(is_copied);
         });
+    }
+
+    /// Starts a write of more than a text, or of a response. That is written at once as a promise, because browsers allow
+    /// it only for a short time after the click, and the response may take longer. `None` for a mere text, and if the
+    /// browser does not support it.
+    fn start_writing(source: &CopySource, html: Option<String>) -> Option<Promise> {
+        class("ClipboardItem").ok()?;
+        let text = match source {
+            CopySource::Text(text) => blob("text/plain", &JsValue::from_str(html.as_ref().map(|_| text)?)).ok()?,
+            CopySource::Path(path) => {
+                let path = path.clone();
+                let text = future_to_promise(async move {
+                    let text = api_request::get_text(&path).await.map_err(|_| JsValue::NULL)?;
+                    blob("text/plain", &text.into())
+                });
+                text.into()
+            }
+        };
+        let mut forms = vec![("text/plain", text)];
+        forms.extend(html.and_then(|html| Some(("text/html", blob("text/html", &html.into()).ok()?))));
+        write_item(&forms)
     }
 
     /// Starts a clipboard write of one item in several forms: blobs, or promises of blobs. `None` if the browser does not
