@@ -69,7 +69,9 @@ mod tests {
         let html = Owner::new().with(|| frame().to_html());
         assert!(html.contains("sandbox=\"allow-scripts\"") && html.contains("src=\"/a\""), "{html}");
         assert!(html.contains("title=\"&quot;A&quot;\""), "{html}");
-        for right in ["allow=", "allow-same-origin", "allow-popups", "allowfullscreen", "srcdoc", "data-call", "data-written"] {
+        for right in
+            ["allow=", "allow-same-origin", "allow-popups", "allowfullscreen", "srcdoc", "data-call", "data-written"]
+        {
             assert!(!html.contains(right), "{right}: {html}");
         }
     }

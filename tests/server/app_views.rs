@@ -65,7 +65,7 @@ async fn page_is_served_as_stored_after_its_server_is_gone() {
         assert_eq!(status, StatusCode::OK, "{told}");
         assert_eq!(told["arguments"], json!({ "day": 1 }));
         assert_eq!(told["result"], json!({ "content": [], "structuredContent": { "told": "to the page" } }));
-        assert_eq!((&told["tool"], &told["turn"]), (&json!("lab__show"), &json!(turn.id)));
+        assert_eq!((&told["tool"], &told["turn"]), (&json!("show"), &json!(turn.id)));
         let (status, _, page) = get(&api, &path, &[]).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains(&format!("src=\"{path}/document\"")) && !page.contains("postMessage({}"), "{page}");

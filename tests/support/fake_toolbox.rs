@@ -307,7 +307,9 @@ impl Toolbox for FakeToolbox {
                     let answer = json!({ "content": [], "structuredContent": { "told": "to the page" } });
                     let page = new_blob("text/html", page.into());
                     let answer = new_blob("application/json", answer.to_string().into());
-                    let view = AppView { uri: "ui://lab/page", page: Some(&page.sha256), answer: Some(&answer.sha256) };
+                    let (page_blob, answer_blob) = (Some(page.sha256.as_str()), Some(answer.sha256.as_str()));
+                    let view =
+                        AppView { uri: "ui://lab/page", tool: Some("show"), page: page_blob, answer: answer_blob };
                     let metadata = [(AppView::KEY.to_owned(), view.to_value())].into_iter().collect();
                     CallResult { metadata, blobs: vec![page, answer], ..gives(json!("told to the model")) }
                 }

@@ -37,6 +37,7 @@ async fn page_is_read_once_for_each_result() {
         let metadata = Value::Object(outcome.metadata.clone());
         let view = AppView::find(&metadata).expect("it has a page");
         assert_eq!((view.uri, blob(&outcome, view.page)), ("ui://bad/page", page.as_bytes()));
+        assert_eq!(view.tool, Some(tool));
         let answer: Value = serde_json::from_slice(blob(&outcome, view.answer)).expect("it is JSON");
         assert_eq!(answer["content"], json!([{ "type": "text", "text": "Sunny." }]));
         assert_eq!(answer["_meta"], json!({ "at": "noon" }));
@@ -58,7 +59,8 @@ async fn result_stays_where_server_gives_no_page() {
         let outcome = call_tool(&servers, &format!("show_{page}"), json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
         assert!(outcome_text(&outcome).starts_with("Sunny."), "{outcome:?}");
-        assert_eq!(outcome.metadata[AppView::KEY], json!({ "uri": format!("ui://bad/{page}") }));
+        let named = json!({ "uri": format!("ui://bad/{page}"), "tool": format!("show_{page}") });
+        assert_eq!(outcome.metadata[AppView::KEY], named);
         assert!(outcome.blobs.is_empty(), "{outcome:?}");
         let status = servers.status(&server_key("bad")).expect("it is configured");
         assert!(

@@ -14,7 +14,7 @@ use turnleaf_domain::{Block, BlockId, Content, Turn, TurnId, UserId};
 #[derive(Debug, Clone)]
 pub struct StoredAppView {
     pub turn: Turn,
-    /// The name of the tool as its model was given it, and its display name.
+    /// The name of the tool at its server, and its display name.
     pub tool: String,
     pub title: String,
     /// The display name of the server.
@@ -74,7 +74,8 @@ impl StoredAppView {
         let (result, view) = results.next_back().ok_or(ServiceError::NotFound)?;
         let page = view.page.ok_or(ServiceError::NotFound)?.to_owned();
         let label = |key: &str| call.block_metadata.get(ToolLabel::KEY)?.get(key)?.as_str().map(str::to_owned);
-        let (tool, answer, result) = (tool_name.clone(), view.answer.map(str::to_owned), result.clone());
+        let tool = view.tool.map_or_else(|| tool_name.clone(), str::to_owned);
+        let (answer, result) = (view.answer.map(str::to_owned), result.clone());
         let title = label("title").unwrap_or_else(|| tool.clone());
         let (server, arguments) = (label("server").unwrap_or_default(), arguments.clone());
         Ok(Self { tool, title, server, arguments, page, answer, result, turn })
@@ -118,12 +119,12 @@ mod tests {
 
     #[test]
     fn page_is_found_by_its_call() {
-        let view = AppView { uri: "ui://w", page: Some("p"), answer: None };
+        let view = AppView { uri: "ui://w", tool: Some("weather"), page: Some("p"), answer: None };
         let (turn, call) = turn(json!({ AppView::KEY: view.to_value() }));
         let result = turn.blocks[1].id;
         let found = StoredAppView::find(turn.clone(), call).unwrap();
         let named = (found.tool.as_str(), found.title.as_str(), found.server.as_str(), found.page.as_str());
-        assert_eq!(named, ("w__weather", "Weather", "Skies", "p"));
+        assert_eq!(named, ("weather", "Weather", "Skies", "p"));
         assert_eq!(found.arguments, json!({ "in": "x" }));
         assert_eq!(found.result_as_answer()["structuredContent"], json!({ "sky": "blue" }));
         assert!(matches!(StoredAppView::find(turn, result), Err(ServiceError::NotFound)));
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn result_without_page_is_not_found() {
-        let missing = AppView { uri: "ui://w", page: None, answer: None };
+        let missing = AppView { uri: "ui://w", tool: None, page: None, answer: None };
         for metadata in [Value::Null, json!({ AppView::KEY: missing.to_value() })] {
             let (turn, call) = turn(metadata);
             assert!(matches!(StoredAppView::find(turn, call), Err(ServiceError::NotFound)));

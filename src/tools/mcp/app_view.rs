@@ -79,15 +79,15 @@ pub async fn read(
     tasks::spawn_blocking(clean).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
 }
 
-/// Adds the view to the result of a call; without a page, that its tool has one.
-pub fn attach(outcome: &mut CallResult, uri: &str, view: Option<ReadView>) {
+/// Adds the view to the result of a call of this tool; without a page, that its tool has one.
+pub fn attach(outcome: &mut CallResult, tool: &str, uri: &str, view: Option<ReadView>) {
     let (page, answer) = match view {
         Some(ReadView { page, answer }) => (Some(page), answer),
         None => (None, None),
     };
     let page = page.map(|page| keep(outcome, MIME_ESSENCE, page));
     let answer = answer.map(|answer| keep(outcome, "application/json", answer));
-    let view = AppView { uri, page: page.as_deref(), answer: answer.as_deref() };
+    let view = AppView { uri, tool: Some(tool), page: page.as_deref(), answer: answer.as_deref() };
     outcome.metadata.insert(AppView::KEY.to_owned(), view.to_value());
 }
 
@@ -267,7 +267,7 @@ mod tests {
     fn view_is_attached_with_its_blobs() {
         let mut outcome = text_result(CallOutcome::Done, "Sunny.");
         let view = ReadView { page: Bytes::from_static(b"<p>"), answer: Some(Bytes::from_static(b"{}")) };
-        attach(&mut outcome, URI, Some(view));
+        attach(&mut outcome, "weather", URI, Some(view));
         let metadata = Value::Object(outcome.metadata.clone());
         let found = AppView::find(&metadata).expect("it has one");
         let of = |sha256: Option<&str>| outcome.blobs.iter().find(|blob| Some(blob.sha256.as_str()) == sha256);
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!((page.mime.as_str(), page.bytes.as_ref()), ("text/html", &b"<p>"[..]));
         assert_eq!(of(found.answer).map(|answer| answer.bytes.as_ref()), Some(&b"{}"[..]));
         let mut missing = text_result(CallOutcome::Done, "Sunny.");
-        attach(&mut missing, URI, None);
-        assert_eq!(Value::Object(missing.metadata), json!({ "app": { "uri": URI } }));
+        attach(&mut missing, "weather", URI, None);
+        assert_eq!(Value::Object(missing.metadata), json!({ "app": { "uri": URI, "tool": "weather" } }));
     }
 }
