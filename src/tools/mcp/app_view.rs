@@ -72,6 +72,7 @@ pub async fn read(
     let uri = uri.to_owned();
     // Both may hold megabytes, so they are cleaned on a blocking thread.
     let clean = move || {
+        let contents = serde_json::to_value(contents).unwrap_or_default();
         let page = page_of(&contents, &uri, &secrets).map_err(CodedMessage::uncoded)?;
         let answer = serde_json::to_value(answer).ok().and_then(|answer| answer_of(&answer, &secrets));
         Ok(ReadView { page, answer })

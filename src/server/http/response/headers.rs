@@ -73,8 +73,8 @@ pub fn document_policy(nonce: Option<&str>, transport: TransportSecurity) -> Str
     let upgrade = if transport.is_https { "; upgrade-insecure-requests" } else { "" };
     format!(
         "default-src 'none'; script-src {script}; style-src {style}; img-src 'self' blob: data:; font-src 'self'; \
-         media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; form-action 'self'; \
-         base-uri 'none'; frame-ancestors 'none'; object-src 'none'{upgrade}"
+         media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'{upgrade}"
     )
 }
 
