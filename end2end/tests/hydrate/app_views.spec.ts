@@ -117,12 +117,30 @@ test("a page asks for links, writes into the message box, and runs no tools", as
   await board(page).locator("#write").click();
   await expect(messageBox(page)).toHaveValue("Written by the board.");
   await expect(answer).toHaveText("{}");
+  // A key on its way to the page does not send the text.
+  await expect(messageBox(page)).not.toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#say")).toHaveText("The view wrote into the message box.");
   await expect(userTurns(page)).toHaveCount(1);
   await board(page).locator("#tool").click();
   await expect(answer).toContainText("does not run tools for a view");
   await board(page).locator("#unknown").click();
   await expect(answer).toContainText('"code":-32601');
   expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page"]);
+});
+
+test("a page takes neither the focus nor the message box from whoever writes", async ({ page, model, turnleaf, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  await messageBox(page).click();
+  const typing = messageBox(page).pressSequentially("a".repeat(60), { delay: 50 });
+  await expect(messageBox(page)).toHaveValue(/^a/);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(board(page).locator("#unasked")).toContainText('"code":-32000');
+  await typing;
+  await expect(messageBox(page)).toBeFocused();
+  // A key may have been on its way to the page.
+  await expect(messageBox(page)).toHaveValue(/^a{50,60}$/);
 });
 
 test("a page can be hidden, follows the theme, and has a page of its own", async ({ page, model, turnleaf, elsewhere }) => {

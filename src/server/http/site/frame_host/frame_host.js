@@ -11,6 +11,8 @@ const TEXT_CHARS = 16_000;
 const TEXT_PARTS = 64;
 /** The time after a key in a box of this page during which no frame gets the focus or causes anything. */
 const TYPING_MS = 1000;
+/** The time for which browsers count a page as activated after a click or a key. */
+const ACTIVE_MS = 5000;
 /** The messages of one frame: at once, and per second. */
 const BURST = 60;
 const PER_SECOND = 30;
@@ -34,7 +36,8 @@ class Refusal extends Error {
 /** What is known about each frame. A document that is loaded again in its frame begins with `ui/initialize` again. */
 const sessions = new WeakMap();
 
-/** When the person last wrote in a box of this page, and which one. */
+/** When the person last clicked or pressed a key in this page itself, and when they last wrote in a box, and which. */
+let touchedAt = -Infinity;
 let typed = { at: -Infinity, box: null };
 
 /** Answers the messages of frames from now on; `early` came before this script. */
@@ -43,7 +46,8 @@ export function begin(early) {
   early.forEach(receive);
   new MutationObserver(tellContext).observe(document.documentElement, { attributeFilter: ["data-theme", "lang"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tellContext);
-  addEventListener("keydown", noteTyping, true);
+  addEventListener("pointerdown", () => (touchedAt = performance.now()), true);
+  addEventListener("keydown", noteKey, true);
   // Some browsers have moved the focus only after the event.
   addEventListener("blur", () => setTimeout(keepFocusWhileTyping));
 }
@@ -186,16 +190,19 @@ const HANDLERS = {
   },
 };
 
-/** Refuses what only a person may cause: they have just clicked or typed, and in this frame. A click elsewhere in the
-    page activates it, too, and so does writing. */
+/** Refuses what only the person may cause: they have just clicked or typed, and in this frame. What they do elsewhere
+    in the page activates it, too, and the document can take the focus then; so the pointer must be over the frame, or
+    that must be some time ago. */
 function refuseUnasked(frame) {
-  const isAsked = navigator.userActivation?.isActive && document.activeElement === frame && !isTyping();
+  const isHere = performance.now() - touchedAt > ACTIVE_MS || frame.matches(":hover");
+  const isAsked = navigator.userActivation?.isActive && document.activeElement === frame && isHere && !isTyping();
   if (!isAsked) throw new Refusal(REFUSED, "This is possible only after a click.");
 }
 
-function noteTyping({ key, target }) {
+function noteKey({ key, target }) {
   const isBox = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
-  // The tab key leads out of the box.
+  // The tab key leads out of a box and into a frame.
+  if (key !== "Tab") touchedAt = performance.now();
   typed = isBox && key !== "Tab" ? { at: performance.now(), box: target } : { at: -Infinity, box: null };
 }
 
@@ -233,8 +240,15 @@ function writeMessage(frame, text) {
   if (before.length + added.length > TEXT_CHARS) throw new Refusal(REFUSED, "The message box is full.");
   box.setRangeText(added, before.length, box.value.length, "end");
   box.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertText" }));
+  announce(frame.dataset.written);
+}
+
+/** Has screen readers say this, in the region that `ui::announce` serves. */
+function announce(text) {
   const region = document.getElementById("say");
-  if (region) region.textContent = frame.dataset.written ?? "";
+  if (!region || !text) return;
+  region.textContent = "";
+  requestAnimationFrame(() => (region.textContent = text));
 }
 
 async function fetchCall(address) {
