@@ -5,14 +5,17 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode};
 use serde_json::json;
-use turnleaf::domain::{BlockId, Turn, TurnId, UserId};
+use turnleaf::domain::id::is_imported;
+use turnleaf::domain::{BlockId, ChatId, Turn, TurnId, UserId};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::ServiceError;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file};
 use crate::test_server::{TestServer, streamed_answer, text_step};
 use crate::tool_call_support::{tool_call_answer, tool_results_sent, tool_use_blocks};
 use crate::toolbox::{FakeToolbox, ToolBehavior};
@@ -133,6 +136,41 @@ async fn page_is_found_only_by_its_owner_and_at_its_call() {
         assert!(status.is_success(), "{status}");
         let (status, _, _) = get(&api, &format!("{}/document", address(turn.id, call)), &[]).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "its chat is deleted");
+        api.house.close().await;
+    }
+}
+
+/// Checks that the first call of the last reply in a chat has the page and its result; returns the reply.
+async fn assert_page_is_in(house: &TestServer, chat: ChatId) -> TurnId {
+    let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+    let turn = path.turns.last().unwrap();
+    let call = tool_use_blocks(turn)[0].id;
+    let view = house.service.app_view(house.owner, turn.id, call).await.unwrap();
+    assert_eq!(house.service.app_view_page(house.owner, &view).await.unwrap(), PAGE);
+    let told = house.service.app_view_answer(house.owner, &view).await.unwrap();
+    assert_eq!(told["structuredContent"], json!({ "told": "to the page" }));
+    turn.id
+}
+
+#[tokio::test]
+async fn page_goes_with_copies_and_archives_of_its_chat() {
+    let lab = lab();
+    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, _) = run_tools(&house, &lab).await;
+        let archive = export_archive(&house, ExportScope::Everything).await;
+        let copied = house.service.copy_chat(house.owner, turn.chat_id, turn.id, None).await.unwrap().value;
+        let api = TestApi::with_server(house);
+        let (status, _) = api.call("DELETE", &format!("/api/chats/{}", turn.chat_id), None).await;
+        assert!(status.is_success(), "{status}");
+        assert!(!is_imported(assert_page_is_in(&api.house, copied.chat.id).await.uuid()));
+        for target in TestServer::on_every_database_with_tools(provider, || Arc::new(NoTools)).await {
+            let report = import_file(&target, "all.json", &archive, false).await;
+            assert_eq!((report.imported, report.lost), (1, 0), "{report:?}");
+            let reply = assert_page_is_in(&target, report.chats[0].id.unwrap()).await;
+            assert!(is_imported(reply.uuid()), "its page is closed at first");
+            target.check_invariants().await;
+            target.close().await;
+        }
         api.house.close().await;
     }
 }
