@@ -176,6 +176,57 @@ async fn page_goes_with_copies_and_archives_of_its_chat() {
 }
 
 #[tokio::test]
+async fn page_calls_tools_of_its_server_that_need_no_approval() {
+    let lab = lab().with_asking_tool("delete", ToolBehavior::Echo).with_tool("break", ToolBehavior::Fails);
+    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, without]) = run_tools(&house, &lab).await;
+        let before = (lab.run_count("echo"), lab.run_count("delete"));
+        let api = TestApi::with_server(house);
+        let path = format!("{}/call", address(turn.id, call));
+        let body = |name: &str| json!({ "name": name, "arguments": { "n": 1 } });
+        let (status, answer) = api.call("POST", &path, Some(body("echo"))).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!((&answer["structuredContent"], &answer["isError"]), (&json!({ "n": 1 }), &json!(false)));
+        let (status, answer) = api.call("POST", &path, Some(body("break"))).await;
+        assert_eq!((status, &answer["isError"]), (StatusCode::OK, &json!(true)), "{answer}");
+        assert_eq!(answer["content"][0]["text"], "it broke");
+        for refused in ["delete", "no_such_tool", "client_tool"] {
+            let (status, answer) = api.call("POST", &path, Some(body(refused))).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{refused}: {answer}");
+        }
+        let elsewhere = format!("{}/call", address(turn.id, without));
+        assert_eq!(api.call("POST", &elsewhere, Some(body("echo"))).await.0, StatusCode::NOT_FOUND);
+        assert_eq!((lab.run_count("echo"), lab.run_count("delete")), (before.0 + 1, before.1));
+        let stored = api.house.service.view_calls(api.house.owner, call).await.unwrap();
+        let stored = stored.iter().map(|call| (call.tool.as_str(), call.end.as_ref().map(|end| end.result.as_str())));
+        assert_eq!(stored.collect::<Vec<_>>(), [("echo", Some(r#"{"n":1}"#)), ("break", Some("it broke"))]);
+        let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
+        assert!(page.contains("Tools that this view called") && page.contains("it broke"), "{page}");
+        assert_eq!(api.house.service.view_calls(ids::mint(), call).await.unwrap(), []);
+        // What a page calls is no part of the chat.
+        assert_eq!(api.house.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
+        api.house.check_invariants().await;
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn page_of_imported_chat_calls_no_tools() {
+    let lab = lab();
+    let house = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
+    run_tools(&house, &lab).await;
+    let archive = export_archive(&house, ExportScope::Everything).await;
+    let target = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
+    let report = import_file(&target, "all.json", &archive, false).await;
+    let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
+    let turn = path.turns.last().unwrap();
+    let place = (turn.id, tool_use_blocks(turn)[0].id);
+    let called = target.service.call_tool_from_view(target.owner, place, "echo", Default::default()).await;
+    assert!(matches!(called, Err(ServiceError::NotFound)), "{called:?}");
+    assert_eq!(target.service.view_calls(target.owner, place.1).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn model_and_exports_get_text_of_result() {
     let (lab, provider) = (lab(), provider());
     let log = provider.log();

@@ -96,6 +96,7 @@ async fn offered_tools_are_stored_verbatim() {
             hints: vec!["read only".into()],
             icon: None,
             view: None,
+            is_closed_to_views: false,
         };
         let mut tx = db.begin().await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();

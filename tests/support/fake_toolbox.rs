@@ -171,6 +171,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         hints: Vec::new(),
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 
@@ -318,6 +319,10 @@ impl Toolbox for FakeToolbox {
             given
         };
         RunningCall { questions: Some(asked), ..RunningCall::new(running.boxed(), updates) }
+    }
+
+    fn is_open_to_views<'a>(&'a self, _: UserId, _: &'a ToolOrigin) -> BoxFuture<'a, bool> {
+        std::future::ready(true).boxed()
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -21,6 +21,8 @@ async fn pages_are_listed_with_tools_and_their_own_tools_are_left_out() {
     assert_eq!(view("show_old"), Some(Some("ui://bad/page")));
     assert_eq!(view("echo"), Some(None));
     assert_eq!(view("refresh"), None, "only pages may call it");
+    let closed = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.is_closed_to_views);
+    assert_eq!((closed("show_page"), closed("guarded")), (Some(false), Some(true)));
     let status = servers.status(&server_key("bad")).expect("it is configured");
     assert!(status.log.contains("`refresh` is for pages of the server"), "{}", status.log);
     assert!(status.unusable.iter().all(|tool| tool.tool != "refresh"));

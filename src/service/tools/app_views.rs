@@ -1,5 +1,8 @@
 //! The pages of tool servers for the results of their tools (MCP Apps), as they were stored with the results. Nothing
-//! is requested from a server here, so a page is what it was when its call ended.
+//! is requested from a server to show one, so a page is what it was when its call ended. `tool_calls` runs the
+//! tools that a page calls.
+
+mod tool_calls;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -21,6 +24,8 @@ pub struct StoredAppView {
     pub server: String,
     /// The arguments with which the call ran.
     pub arguments: Value,
+    /// The name of the tool as its model was given it.
+    wire_name: String,
     page: String,
     answer: Option<String>,
     /// The stored result, which may be shorter than the server's.
@@ -58,7 +63,7 @@ impl Service {
             },
             None => None,
         };
-        Ok(stored.unwrap_or_else(|| view.result_as_answer()))
+        Ok(stored.unwrap_or_else(|| answer_of(&view.result, false)))
     }
 }
 
@@ -78,18 +83,19 @@ impl StoredAppView {
         let (answer, result) = (view.answer.map(str::to_owned), result.clone());
         let title = label("title").unwrap_or_else(|| tool.clone());
         let (server, arguments) = (label("server").unwrap_or_default(), arguments.clone());
-        Ok(Self { tool, title, server, arguments, page, answer, result, turn })
+        let wire_name = tool_name.clone();
+        Ok(Self { tool, title, server, arguments, wire_name, page, answer, result, turn })
     }
+}
 
-    /// Returns the stored result in the form of the protocol.
-    fn result_as_answer(&self) -> Value {
-        let text = json!({ "type": "text", "text": value_to_text(self.result.clone()) });
-        if self.result.is_object() {
-            json!({ "content": [text], "structuredContent": self.result })
-        } else {
-            json!({ "content": [text] })
-        }
+/// Returns a stored result in the form of the protocol.
+fn answer_of(result: &Value, is_error: bool) -> Value {
+    let text = json!({ "type": "text", "text": value_to_text(result.clone()) });
+    let mut answer = json!({ "content": [text], "isError": is_error });
+    if result.is_object() {
+        answer["structuredContent"] = result.clone();
     }
+    answer
 }
 
 #[cfg(test)]
@@ -126,7 +132,8 @@ mod tests {
         let named = (found.tool.as_str(), found.title.as_str(), found.server.as_str(), found.page.as_str());
         assert_eq!(named, ("weather", "Weather", "Skies", "p"));
         assert_eq!(found.arguments, json!({ "in": "x" }));
-        assert_eq!(found.result_as_answer()["structuredContent"], json!({ "sky": "blue" }));
+        let told = answer_of(&found.result, false);
+        assert_eq!((&told["structuredContent"], &told["isError"]), (&json!({ "sky": "blue" }), &json!(false)));
         assert!(matches!(StoredAppView::find(turn, result), Err(ServiceError::NotFound)));
     }
 

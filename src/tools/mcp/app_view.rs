@@ -44,10 +44,10 @@ pub fn page_address(tool: &Value, secrets: &SecretSet) -> Option<String> {
     is_usable.then(|| uri.to_owned())
 }
 
-/// Returns whether a listed tool must not be offered to models, because only pages of its server may call it.
-pub fn is_hidden_from_models(tool: &Value) -> bool {
+/// Returns whether a listed tool must not be called by this kind of caller: `model`, or `app` for pages of its server.
+pub fn is_hidden_from(tool: &Value, caller: &str) -> bool {
     let visibility = tool.pointer("/_meta/ui/visibility").and_then(Value::as_array);
-    visibility.is_some_and(|visibility| visibility.iter().all(|who| who != "model"))
+    visibility.is_some_and(|visibility| visibility.iter().all(|who| who != caller))
 }
 
 /// A page, and what it is told about its call.
@@ -195,19 +195,20 @@ mod tests {
     }
 
     #[test]
-    fn tool_without_model_in_its_visibility_is_hidden_from_models() {
+    fn tool_is_hidden_from_callers_that_its_visibility_lacks() {
         for (visibility, is_hidden) in [
-            (json!(["app"]), true),
-            (json!([]), true),
-            (json!(["model", "app"]), false),
-            (json!(["model"]), false),
-            (json!("app"), false),
-            (json!(null), false),
+            (json!(["app"]), (true, false)),
+            (json!([]), (true, true)),
+            (json!(["model", "app"]), (false, false)),
+            (json!(["model"]), (false, true)),
+            (json!("app"), (false, false)),
+            (json!(null), (false, false)),
         ] {
-            let hidden = is_hidden_from_models(&tool(json!({ "ui": { "visibility": visibility } })));
+            let listed = tool(json!({ "ui": { "visibility": visibility } }));
+            let hidden = (is_hidden_from(&listed, "model"), is_hidden_from(&listed, "app"));
             assert_eq!(hidden, is_hidden, "{visibility}");
         }
-        assert!(!is_hidden_from_models(&json!({ "name": "x" })));
+        assert!(!is_hidden_from(&json!({ "name": "x" }), "model"));
     }
 
     #[test]

@@ -22,6 +22,10 @@ define_messages! {
     view_or_attach: "View or attach", "查看或附加";
     by_provider: "run by the provider", "由服务商运行";
     open_view: "Open on its own page", "在单独的页面中打开";
+    view_calls: "Tools that this view called", "此视图调用的工具";
+    view_call_done: "done", "已完成";
+    view_call_failed: "failed", "失败";
+    view_call_open: "without a result so far", "尚无结果";
     view_wrote: "The view wrote into the message box.", "视图已在消息框中写入内容。";
     view_not_given: "The server has a view of this result but did not provide it.", "服务器为此结果准备了视图，但未能提供。";
     progress: "Progress", "进度";

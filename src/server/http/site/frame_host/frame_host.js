@@ -1,10 +1,12 @@
 // The host of documents in sandboxed frames: MCP Apps, version 2026-01-26 (SEP-1865). It tells a document about the
 // call that it is for, and answers its requests. A document is untrusted: only messages of a frame of this page count,
-// their rate and what is read of them are bounded, nothing is sent in the person's name, and no tool runs.
+// their rate and what is read of them are bounded, nothing is sent in the person's name, and only tools run that run
+// without an approval anyway.
 
 const PROTOCOL = "2026-01-26";
-/** The longest names of methods, ids of requests, addresses of links, and texts for the message box with their parts. */
+/** The longest names of methods and tools, ids of requests, addresses of links, and texts for the message box with their parts. */
 const METHOD_CHARS = 100;
+const TOOL_CHARS = 200;
 const ID_CHARS = 200;
 const URL_CHARS = 2000;
 const TEXT_CHARS = 16_000;
@@ -16,6 +18,8 @@ const ACTIVE_MS = 5000;
 /** The messages of one frame: at once, and per second. */
 const BURST = 60;
 const PER_SECOND = 30;
+/** The tools that run for one frame at once. */
+const CALLS_AT_ONCE = 4;
 /** The heights that a document may ask for, in CSS pixels. */
 const LOWEST = 48;
 const HIGHEST = 800;
@@ -59,7 +63,7 @@ function frames() {
 function sessionOf(frame) {
   let session = sessions.get(frame);
   if (!session) {
-    session = { tokens: BURST, at: performance.now(), isReady: false, call: undefined, height: 0, told: "" };
+    session = { tokens: BURST, at: performance.now(), isReady: false, call: undefined, running: 0, height: 0, told: "" };
     sessions.set(frame, session);
     new ResizeObserver(() => tell(frame, session)).observe(frame);
   }
@@ -132,7 +136,7 @@ const HANDLERS = {
     return {
       protocolVersion: PROTOCOL,
       hostInfo: { name: "Turnleaf", version: call.version },
-      hostCapabilities: { openLinks: {}, ...(messageBox() && { message: { text: {} } }), sandbox: {} },
+      hostCapabilities: { openLinks: {}, serverTools: {}, ...(messageBox() && { message: { text: {} } }), sandbox: {} },
       hostContext: { ...context, toolInfo: { tool: { name: call.tool, inputSchema: { type: "object" } } } },
     };
   },
@@ -185,8 +189,17 @@ const HANDLERS = {
     writeMessage(frame, text);
   },
 
-  "tools/call"() {
-    throw new Refusal(REFUSED, "Turnleaf does not run tools for a view. The person can ask for it in the chat.");
+  /** The server decides whether the tool may run, and keeps what ran. */
+  async "tools/call"(frame, session, { name, arguments: given }) {
+    if (typeof name !== "string" || name.length > TOOL_CHARS) throw new Refusal(INVALID_PARAMS, "Unknown tool.");
+    if (!(await session.call)) throw new Refusal(REFUSED, "The view has not begun.");
+    if (session.running >= CALLS_AT_ONCE) throw new Refusal(REFUSED, "Too many tools run for this view.");
+    session.running += 1;
+    try {
+      return await callTool(frame.dataset.call, { name, arguments: given ?? {} });
+    } finally {
+      session.running -= 1;
+    }
   },
 };
 
@@ -253,6 +266,17 @@ function announce(text) {
 
 async function fetchCall(address) {
   const response = await fetch(address, { headers: { accept: "application/json" } });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
+}
+
+async function callTool(address, call) {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });
+  if (response.status === 404) {
+    const reason = "This view may not call that tool without an approval. The person can ask for it in the chat.";
+    throw new Refusal(REFUSED, reason);
+  }
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.json();
 }
