@@ -205,9 +205,10 @@ const HANDLERS = {
 
 /** Refuses what only the person may cause: they have just clicked or typed, and in this frame. What they do elsewhere
     in the page activates it, too, and the document can take the focus then; so the pointer must be over the frame, or
-    that must be some time ago. */
+    that must be some time ago. Fingers hover over nothing, and scroll before they tap. */
 function refuseUnasked(frame) {
-  const isHere = performance.now() - touchedAt > ACTIVE_MS || frame.matches(":hover");
+  const isPointed = frame.matches(":hover") || !matchMedia("(hover: hover)").matches;
+  const isHere = isPointed || performance.now() - touchedAt > ACTIVE_MS;
   const isAsked = navigator.userActivation?.isActive && document.activeElement === frame && isHere && !isTyping();
   if (!isAsked) throw new Refusal(REFUSED, "This is possible only after a click.");
 }
