@@ -23,5 +23,7 @@ mod lifecycle;
 mod mcp_fixtures;
 #[path = "tools/orphans.rs"]
 mod orphans;
+#[path = "tools/suggestions.rs"]
+mod suggestions;
 #[path = "tools/third_party_servers.rs"]
 mod third_party_servers;

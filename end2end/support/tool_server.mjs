@@ -28,7 +28,7 @@ if (pages) {
 }
 /** Returns the content of a resource. */
 function resource(uri) {
-  if (uri !== BOARD) return { uri, mimeType: "text/markdown", text: "# Notes of today" };
+  if (uri !== BOARD) return { uri, mimeType: "text/markdown", text: `# Notes of ${uri.split("://")[1]}` };
   appendFileSync(log, "page\n");
   const text = readFileSync(new URL("board.html", import.meta.url), "utf8");
   return { uri, mimeType: "text/html;profile=mcp-app", text };
@@ -77,8 +77,11 @@ function call(id, params) {
   const query = params.arguments?.text ?? "";
   appendFileSync(log, `${params.name} ${query}\n`);
   switch (params.name) {
-    case "search":
-      return say({ id, result: text(`Found ${query}.`) });
+    case "search": {
+      const { content } = text(`Found ${query}.`);
+      const links = query === "links" ? [{ type: "resource_link", uri: "notes://today", name: "Today" }] : [];
+      return say({ id, result: { content: [...content, ...links] } });
+    }
     case "delete":
       return say({ id, result: text(`Deleted ${query}.`) });
     case "tree": {
@@ -109,7 +112,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   switch (method) {
     case "initialize": {
       const serverInfo = { name: "test-tools", version: "1.0.0" };
-      const capabilities = { tools: {}, resources: {}, prompts: {} };
+      const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
       const instructions = "Search before you delete.";
       return say({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions } });
     }
@@ -118,7 +121,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "resources/list":
       return say({ id, result: { resources: [{ uri: "notes://today", name: "Today", mimeType: "text/markdown" }] } });
     case "resources/templates/list":
-      return say({ id, result: { resourceTemplates: [] } });
+      return say({ id, result: { resourceTemplates: [{ uriTemplate: "notes://{day}", name: "A day" }] } });
     case "resources/read":
       return say({ id, result: { contents: [resource(params.uri)] } });
     case "prompts/list": {
@@ -128,6 +131,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "prompts/get": {
       const words = params.name === "plan" ? "Plan my day." : `Review ${params.arguments.topic}.`;
       return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: words } }] } });
+    }
+    case "completion/complete": {
+      const all = params.ref.type === "ref/prompt" ? ["my code", "my text", "a plan"] : ["monday", "a & b"];
+      const values = all.filter((value) => value.startsWith(params.argument.value));
+      return say({ id, result: { completion: { values, hasMore: false } } });
     }
     case "tools/call":
       return call(id, params);

@@ -2,25 +2,53 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::time::Duration;
+
     use js_sys::{Array, Function, Promise, Reflect};
     use leptos::ev::MouseEvent;
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
+    use web_sys::{Element, Node};
 
     use crate::browser::api_request;
 
+    /// The time for which a button shows that it has copied.
+    const SHOWN: Duration = Duration::from_millis(1_500);
+
     /// Copies a text and reports whether that worked.
     pub fn copy(text: String, on_done: impl FnOnce(bool) + 'static) {
+        copy_with_html(text, None, on_done);
+    }
+
+    /// Copies a text, and the same as HTML for programs that can paste it.
+    pub fn copy_with_html(text: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
+        let writing = html.and_then(|html| {
+            let blob = |kind: &str, text: &str| blob(kind, &text.into()).ok();
+            write_item(&[("text/plain", blob("text/plain", &text)?), ("text/html", blob("text/html", &html)?)])
+        });
         spawn_local(async move {
-            let copied = copy_with_clipboard_api(&text).await || copy_with_exec_command(&text);
-            on_done(copied);
+            let is_written = match writing.map(JsFuture::from) {
+                Some(writing) => writing.await.is_ok(),
+                None => false,
+            };
+            on_done(is_written || copy_with_clipboard_api(&text).await || copy_with_exec_command(&text));
         });
     }
 
-    /// Copies the text at a path of this site. The write starts at once with a promise of the text, because browsers
-    /// allow it only for a short time after the click, and the response may take longer.
-    pub fn copy_response(path: String, on_done: impl FnOnce(bool) + 'static) {
-        let writing = write_promise(&path).map(JsFuture::from);
+    /// Copies the text at a path of this site, and HTML beside it. The write starts at once with a promise of the text,
+    /// because browsers allow it only for a short time after the click, and the response may take longer.
+    pub fn copy_response(path: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
+        let writing = class("ClipboardItem").ok().and_then(|_| {
+            let of_text = path.clone();
+            let text = future_to_promise(async move {
+                let text = api_request::get_text(&of_text).await.map_err(|_| JsValue::NULL)?;
+                blob("text/plain", &text.into())
+            });
+            let mut forms = vec![("text/plain", text.into())];
+            forms.extend(html.and_then(|html| Some(("text/html", blob("text/html", &html.into()).ok()?))));
+            write_item(&forms)
+        });
+        let writing = writing.map(JsFuture::from);
         spawn_local(async move {
             let is_written = match writing {
                 Some(writing) => writing.await.is_ok(),
@@ -35,21 +63,26 @@ mod real {
         });
     }
 
-    /// Starts a clipboard write with a promise of the text; `None` if the browser does not support that.
-    fn write_promise(path: &str) -> Option<Promise> {
+    /// Starts a clipboard write of one item in several forms: blobs, or promises of blobs. `None` if the browser does not
+    /// support that.
+    fn write_item(forms: &[(&str, JsValue)]) -> Option<Promise> {
         let window = web_sys::window()?;
         let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
         let write: Function = Reflect::get(&clipboard, &"write".into()).ok()?.dyn_into().ok()?;
-        let class = |name: &str| Reflect::get(&js_sys::global(), &name.into()).ok()?.dyn_into::<Function>().ok();
-        let (item, blob) = (class("ClipboardItem")?, class("Blob")?);
-        let path = path.to_owned();
-        let text = future_to_promise(async move {
-            let text = api_request::get_text(&path).await.map_err(|_| JsValue::NULL)?;
-            let kind = object("type", &"text/plain".into());
-            Reflect::construct(&blob, &Array::of2(&Array::of1(&text.into()), &kind))
-        });
-        let item = Reflect::construct(&item, &Array::of1(&object("text/plain", &text))).ok()?;
+        let data = JsValue::from(js_sys::Object::new());
+        for (kind, form) in forms {
+            Reflect::set(&data, &(*kind).into(), form).ok()?;
+        }
+        let item = Reflect::construct(&class("ClipboardItem").ok()?, &Array::of1(&data)).ok()?;
         write.call1(&clipboard, &Array::of1(&item)).ok()?.dyn_into().ok()
+    }
+
+    fn blob(kind: &str, text: &JsValue) -> Result<JsValue, JsValue> {
+        Reflect::construct(&class("Blob")?, &Array::of2(&Array::of1(text), &object("type", &kind.into())))
+    }
+
+    fn class(name: &str) -> Result<Function, JsValue> {
+        Reflect::get(&js_sys::global(), &name.into())?.dyn_into()
     }
 
     fn object(key: &str, value: &JsValue) -> JsValue {
@@ -64,11 +97,107 @@ mod real {
         copy(format!("{origin}{path}"), on_done);
     }
 
-    /// Returns the code that a click on a block's copy button asks for (`data-copy` in rendered Markdown).
-    pub fn code_of_copy_click(click: &MouseEvent) -> Option<String> {
-        let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
-        let button = target.closest("[data-copy='code']").ok()??;
-        button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
+    /// Copies what a click on a copy button in rendered Markdown asks for (`data-copy`), and shows the word `done` on the
+    /// button for a moment. Other clicks do nothing.
+    pub fn copy_as_clicked(click: &MouseEvent, done: &'static str, on_done: impl FnOnce(bool) + 'static) {
+        let Some((button, text, html)) = clicked_content(click) else { return };
+        copy_with_html(text, html, move |copied| {
+            let label = button.text_content().filter(|label| copied && label != done);
+            if let Some(label) = label {
+                button.set_text_content(Some(done));
+                leptos::prelude::set_timeout(move || button.set_text_content(Some(&label)), SHOWN);
+            }
+            on_done(copied);
+        });
+    }
+
+    /// Returns the button, the text, and the HTML of a table.
+    fn clicked_content(click: &MouseEvent) -> Option<(Element, String, Option<String>)> {
+        let target = click.target()?.dyn_into::<Element>().ok()?;
+        let button = target.closest("[data-copy]").ok()??;
+        let kind = button.get_attribute("data-copy")?;
+        if kind == "code" {
+            let code = button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()?;
+            return Some((button, code, None));
+        }
+        let table = button.closest(".md-tabled").ok()??.query_selector("table").ok()??;
+        let html = (kind == "table").then(|| portable_html(&table)).flatten();
+        Some((button, table_text(&table, kind == "csv")?, html))
+    }
+
+    /// Returns a table as Markdown, or as comma-separated values (RFC 4180).
+    fn table_text(table: &Element, as_csv: bool) -> Option<String> {
+        let rows = table.query_selector_all("tr").ok()?;
+        let mut text = String::new();
+        for at in 0..rows.length() {
+            let cells = rows.item(at)?.dyn_into::<Element>().ok()?.children();
+            let cell = |at| cells.item(at).and_then(|cell| cell.dyn_into::<web_sys::HtmlElement>().ok());
+            let cells: Vec<_> = (0..cells.length()).filter_map(cell).collect();
+            for (column, cell) in cells.iter().enumerate() {
+                let word = cell.inner_text();
+                let word = word.trim();
+                if !as_csv {
+                    text.push_str("| ");
+                    text.push_str(&word.replace('|', "\\|").replace('\n', "<br>"));
+                    text.push(' ');
+                    continue;
+                }
+                if column > 0 {
+                    text.push(',');
+                }
+                if word.contains(['"', ',', '\n']) {
+                    text.push_str(&format!("\"{}\"", word.replace('"', "\"\"")));
+                } else {
+                    text.push_str(word);
+                }
+            }
+            text.push_str(if as_csv { "\r\n" } else { "|\n" });
+            if at == 0 && !as_csv {
+                for cell in &cells {
+                    text.push_str(match &*cell.class_name() {
+                        "md-left" => "| :-- ",
+                        "md-center" => "| :-: ",
+                        "md-right" => "| --: ",
+                        _ => "| --- ",
+                    });
+                }
+                text.push_str("|\n");
+            }
+        }
+        Some(text)
+    }
+
+    /// Returns the rendered text of the elements that match as HTML for other programs.
+    pub fn rendered_html(selector: &str) -> Option<String> {
+        let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
+        let html: String = (0..found.length()).filter_map(|at| portable_html(&found.item(at)?)).collect();
+        (!html.is_empty()).then_some(html)
+    }
+
+    /// Returns rendered text without what is of this page: buttons, marks of sources, and confirmations before links. Its
+    /// headings are at the levels that the text gave them.
+    fn portable_html(rendered: &Node) -> Option<String> {
+        let copy = rendered.clone_node_with_deep(true).ok()?.dyn_into::<Element>().ok()?;
+        let each = |selector: &str| {
+            let found = copy.query_selector_all(selector).ok();
+            let found = found.map(|found| (0..found.length()).filter_map(move |at| found.item(at)));
+            found.into_iter().flatten().filter_map(|node| node.dyn_into::<Element>().ok())
+        };
+        each(".md-code-head, .md-table-tools, .md-cite").for_each(|element| element.remove());
+        for link in each("a[href^='/']") {
+            // The title ends with the address; a bare link is its address.
+            let address = link.get_attribute("title").or_else(|| link.text_content()).unwrap_or_default();
+            let address = address.rsplit(" — ").next().unwrap_or_default();
+            let scheme = if address.contains("://") { "" } else { "https://" };
+            let _ = link.set_attribute("href", &format!("{scheme}{address}"));
+        }
+        let mut html = copy.outer_html();
+        for (shown, written) in [("h4", "h1"), ("h5", "h2"), ("h6", "h3")] {
+            html = html
+                .replace(&format!("<{shown} "), &format!("<{written} "))
+                .replace(&format!("</{shown}>"), &format!("</{written}>"));
+        }
+        Some(html)
     }
 
     /// Returns the text of the lowest code block on the page.
@@ -132,9 +261,13 @@ mod real {
 
     pub fn copy_page_address(_path: &str, _on_done: impl FnOnce(bool) + 'static) {}
 
-    pub fn copy_response(_path: String, _on_done: impl FnOnce(bool) + 'static) {}
+    pub fn copy_with_html(_text: String, _html: Option<String>, _on_done: impl FnOnce(bool) + 'static) {}
 
-    pub fn code_of_copy_click(_click: &MouseEvent) -> Option<String> {
+    pub fn copy_response(_path: String, _html: Option<String>, _on_done: impl FnOnce(bool) + 'static) {}
+
+    pub fn copy_as_clicked(_click: &MouseEvent, _done: &'static str, _on_done: impl FnOnce(bool) + 'static) {}
+
+    pub fn rendered_html(_selector: &str) -> Option<String> {
         None
     }
 
@@ -147,4 +280,7 @@ mod real {
     }
 }
 
-pub use real::{code_of_copy_click, copy, copy_page_address, copy_response, last_code_block, visible_text};
+pub use real::{
+    copy, copy_as_clicked, copy_page_address, copy_response, copy_with_html, last_code_block, rendered_html,
+    visible_text,
+};

@@ -5,6 +5,10 @@
 mod real {
     use std::cell::Cell;
 
+    use js_sys::Reflect;
+    use wasm_bindgen::closure::Closure;
+    use wasm_bindgen::{JsCast, JsValue};
+
     thread_local! {
         static IS_SETTLED: Cell<bool> = const { Cell::new(false) };
     }
@@ -88,7 +92,6 @@ mod real {
 
     /// Returns the address and the alternative text of a clicked picture; the address is that of its full size.
     pub fn clicked_picture(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
-        use wasm_bindgen::JsCast;
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
         let link = target.closest("a.picture").ok()??;
         let alt = link.query_selector("img").ok()??.get_attribute("alt").unwrap_or_default();
@@ -113,10 +116,49 @@ mod real {
         }
     }
 
-    /// Opens the browser's print dialog.
-    pub fn print() {
-        if let Some(window) = web_sys::window() {
-            let _ = window.print();
+    /// Opens the browser's print dialog for another page of this site, without leaving this one. `on_ready` gets whether
+    /// that page is one that matches `selector`; it is called before the dialog opens.
+    pub fn print_page(path: &str, selector: &'static str, on_ready: impl FnOnce(bool) + 'static) {
+        match append_frame(path) {
+            Some(frame) => {
+                let held = frame.clone();
+                let on_load = Closure::once_into_js(move || print_frame(&held, selector, on_ready));
+                let _ = frame.add_event_listener_with_callback("load", on_load.unchecked_ref());
+            }
+            None => on_ready(false),
+        }
+    }
+
+    /// Adds a frame that nobody sees. Its page is not loaded before the current task ends.
+    fn append_frame(path: &str) -> Option<web_sys::Element> {
+        let document = web_sys::window()?.document()?;
+        let frame = document.create_element("iframe").ok()?;
+        for (name, value) in [("class", "quiet"), ("aria-hidden", "true"), ("tabindex", "-1"), ("src", path)] {
+            frame.set_attribute(name, value).ok()?;
+        }
+        document.body()?.append_child(&frame).ok()?;
+        Some(frame)
+    }
+
+    fn print_frame(frame: &web_sys::Element, selector: &str, on_ready: impl FnOnce(bool)) {
+        // No cast that checks: the frame has classes of its own.
+        let window = Reflect::get(frame, &"contentWindow".into()).ok().filter(JsValue::is_object);
+        let window = window.map(JsCast::unchecked_into::<web_sys::Window>);
+        let is_there = |window: &web_sys::Window| {
+            window.document().and_then(|page| page.query_selector(selector).ok().flatten()).is_some()
+        };
+        match window.filter(is_there) {
+            Some(window) => {
+                on_ready(true);
+                let held = frame.clone();
+                let on_printed = Closure::once_into_js(move || held.remove());
+                window.set_onafterprint(Some(on_printed.unchecked_ref()));
+                let _ = window.print();
+            }
+            None => {
+                frame.remove();
+                on_ready(false);
+            }
         }
     }
 
@@ -172,7 +214,7 @@ mod real {
 
     pub fn open_in_new_tab(_address: &str) {}
 
-    pub fn print() {}
+    pub fn print_page(_path: &str, _selector: &'static str, _on_ready: impl FnOnce(bool) + 'static) {}
 
     pub fn is_hidden() -> bool {
         false
@@ -181,5 +223,5 @@ mod real {
 
 pub use real::{
     build_id, clicked_picture, flash, has_element, is_hidden, is_hydrated, is_in_browser, is_visible, mark_hydrated,
-    open_in_new_tab, print, root_attribute, set_live_region_text, set_root_attribute, set_theme_colours,
+    open_in_new_tab, print_page, root_attribute, set_live_region_text, set_root_attribute, set_theme_colours,
 };

@@ -59,9 +59,9 @@ mod real {
         anchor::scroll_to_element(id, focus);
     }
 
-    /// Scrolls a position on screen, in pixels from its top, to where it is easy to read.
-    pub fn bring_into_view(y: f64) {
-        page::bring_into_view(y);
+    /// Scrolls a position on screen, in pixels from its top, to where it is easy to read. Returns whether the page moved.
+    pub fn bring_into_view(y: f64) -> bool {
+        page::bring_into_view(y)
     }
 
     /// Anchors an element: it keeps its place on screen while the content around it changes (S8).
@@ -158,7 +158,9 @@ mod real {
 
     pub fn scroll_to_element(_id: &str, _focus: Option<&str>) {}
 
-    pub fn bring_into_view(_y: f64) {}
+    pub fn bring_into_view(_y: f64) -> bool {
+        false
+    }
 
     pub fn anchor_element(_id: &str) {}
 

@@ -74,5 +74,16 @@ pub fn derive_title(text: &str) -> String {
     first_line(text, 60)
 }
 
+/// Shortens a title to this many characters. A longer one is cut at a word in its second half, if there is one, and ends
+/// with "…".
+pub fn shorten_title(title: &str, chars: usize) -> String {
+    if title.chars().count() <= chars {
+        return title.to_owned();
+    }
+    let end = title.char_indices().nth(chars.saturating_sub(1)).map_or(title.len(), |(at, _)| at);
+    let word = title[..end].rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
+    format!("{}…", title[..word].trim_end())
+}
+
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use crate::archive::{ArchivedChat, ArchivedGeneration};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::block::Block;
-use crate::domain::chat::{ChatSettings, derive_title};
+use crate::domain::chat::{ChatSettings, derive_title, shorten_title};
 use crate::domain::exchange::ModelParams;
 use crate::domain::message_template::MessageArgs;
 use crate::domain::turn::{Role, Turn, TurnStatus};
@@ -352,7 +352,7 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
 /// Returns the bounded title, derived from the first message if there is none.
 fn title(conversation: &Conversation) -> String {
     let clean: String = conversation.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let title = truncate(clean.trim(), limits::TITLE_CHARS, &mut || {});
+    let title = shorten_title(clean.trim(), limits::TITLE_CHARS);
     if !title.is_empty() {
         return title;
     }

@@ -192,6 +192,11 @@ pub trait Toolbox: Send + Sync {
     /// Returns the tools that a new branch offers to its model, in a stable order.
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
 
+    /// Returns the full names of the tools that servers list and that cannot be offered to any model.
+    fn unusable_tools(&self, _owner: UserId) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Stops all running calls and servers.
     fn shut_down(&self) -> BoxFuture<'_, ()>;
 }

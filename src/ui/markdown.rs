@@ -6,6 +6,9 @@
 //! everything else. Raw HTML in the text is text. A link goes to http, https or mailto or is no link ([`target`]); an
 //! image is a card with a link and is never loaded. No sanitizer is needed, because no foreign markup gets through.
 //!
+//! What is a formula and what is money, and emphasis in text without spaces, is decided here too ([`reading`]): the
+//! same for a text that grows and for one that is read again.
+//!
 //! * [`render`]: a whole text at once; [`StreamingMarkdown`]: a text that grows.
 //! * [`InlineCitation`]: a numbered mark that leads to a source of the reply.
 //! * [`MarkupEnricher`]: additions of the server (code colours, math); the browser uses [`PlainEnricher`].
@@ -18,15 +21,17 @@
 mod autolink;
 mod block;
 mod citation;
+mod cjk;
 mod draw;
 mod enricher;
 mod fence;
+mod formula;
 mod html;
 mod incremental_render;
-mod inline;
 mod math;
 mod messages;
 mod part;
+mod reading;
 mod streaming;
 mod target;
 pub mod view;

@@ -57,6 +57,8 @@ define_messages! {
     older_chats: "Show older chats", "显示更早的对话";
     still_loading: "Still loading…", "仍在加载…";
     print: "Print", "打印";
+    preparing_print: "Preparing all messages to print…", "正在准备打印全部消息…";
+    print_failed: "Could not prepare the messages to print.", "无法准备要打印的消息。";
     rename_hint: "Click to rename", "点按可重命名";
     notices: "Recent notifications", "最近的提示";
     no_notices: "No notifications yet.", "暂无提示。";
@@ -141,6 +143,7 @@ define_messages! {
     demo_message: "Show me what you can do.", "让我看看你能做什么。";
     copy: "Copy", "复制";
     copied: "Copied.", "已复制。";
+    copied_mark: "Copied ✓", "已复制 ✓";
 
     // Connection
     reconnecting: "Reconnecting… The reply is still being generated.", "正在重新连接…回复仍在生成。";

@@ -118,11 +118,9 @@ pub fn Transcript(
     // Rendered Markdown has no listeners of its own, so clicks are delegated.
     let on_click = move |event: MouseEvent| {
         scroll::anchor_clicked_header(&event);
-        if let Some(code) = clipboard::code_of_copy_click(&event) {
-            clipboard::copy(code, move |copied| {
-                state.announce(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
-            });
-        }
+        clipboard::copy_as_clicked(&event, crate::ui::messages::copied_mark(), move |copied| {
+            state.announce(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
+        });
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
@@ -203,14 +201,16 @@ pub fn reveal_turn(state: ChatState, at: TurnId, writes: bool) {
 fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
     let is_leaf = Memo::new(move |_| state.leaf().is_some_and(|leaf| leaf.id() == id));
-    let switched_to = turn.with_untracked(|view| view.switched_to.clone());
+    // Before the first reply of a path there is only the message that it answers.
+    let switched_to = turn
+        .with_untracked(|view| view.switched_to.as_ref().map(|model| words::switched_to(model, view.turn.depth > 1)));
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
         Role::User | Role::System => view! { <UserTurn state turn is_leaf on_retry/> }.into_any(),
     };
     view! {
         <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>
-            {switched_to.map(|name| view! { <p class="lineage">{words::switched_to(&name)}</p> })}
+            {switched_to.map(|text| view! { <p class="lineage">{text}</p> })}
             {article}
         </li>
     }

@@ -276,6 +276,15 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         let (_, _, body) = get(format!("/api/chats/{chat}/export?format=html&reasoning=left_out&tools=full")).await;
         assert!(!String::from_utf8_lossy(&body).contains("data-segment=\"reasoning\""));
 
+        // The page to print is the same document: shown rather than saved, and only this site may frame it.
+        let (status, headers, body) = get(format!("/c/{chat}/print")).await;
+        assert_eq!((status, headers.get(header::CONTENT_DISPOSITION)), (StatusCode::OK, None));
+        let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'") && policy.ends_with("frame-ancestors 'self'"), "{policy}");
+        assert_eq!(String::from_utf8(body.to_vec()).unwrap(), html);
+        let (status, _, _) = get(format!("/c/{chat}/print?leaf={}", uuid::Uuid::nil())).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+
         let (status, headers, body) = get(format!("/api/chats/{chat}/export?format=git")).await;
         assert_eq!((status, headers[header::CONTENT_TYPE].as_bytes()), (StatusCode::OK, &b"application/zip"[..]));
         let (_, _, again) = get(format!("/api/chats/{chat}/export?format=git")).await;

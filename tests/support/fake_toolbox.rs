@@ -58,6 +58,8 @@ struct FakeTool {
 #[derive(Default)]
 struct Inner {
     tools: Mutex<Vec<(String, FakeTool)>>,
+    /// Full names of tools that cannot be offered.
+    unusable: Mutex<Vec<String>>,
     runs: Mutex<HashMap<String, usize>>,
     at_once: Mutex<(usize, usize)>,
     let_go: Mutex<usize>,
@@ -75,6 +77,12 @@ impl FakeToolbox {
     /// Adds a tool that runs without approval.
     pub fn with_tool(self, name: &str, does: ToolBehavior) -> Self {
         self.add_tool(name, does, false)
+    }
+
+    /// Adds a tool that is listed and cannot be offered.
+    pub fn with_unusable_tool(self, name: &str) -> Self {
+        lock(&self.0.unusable).push(format!("{SERVER}/{name}"));
+        self
     }
 
     /// Adds a tool that needs approval.
@@ -327,6 +335,10 @@ impl Toolbox for FakeToolbox {
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
         std::future::ready(self.offered_tools()).boxed()
+    }
+
+    fn unusable_tools(&self, _: UserId) -> Vec<String> {
+        lock(&self.0.unusable).clone()
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

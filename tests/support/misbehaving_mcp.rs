@@ -157,7 +157,7 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
                 id,
                 &json!({
                     "protocolVersion": params["protocolVersion"],
-                    "capabilities": { "tools": { "listChanged": true } },
+                    "capabilities": capabilities(mode),
                     "serverInfo": { "name": name, "version": "1" },
                     "instructions": instructions(mode),
                 }),
@@ -171,6 +171,11 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         }
         Some("tools/list") => answer(id, &json!({ "tools": list(mode) })),
         Some("tools/call") => call(id, params, pending),
+        Some("prompts/list") => {
+            let prompt = json!({ "name": "review", "arguments": [{ "name": "style" }, { "name": "odd" }] });
+            answer(id, &json!({ "prompts": [prompt] }));
+        }
+        Some("completion/complete") => complete(id, params),
         Some("resources/read") => read_page(id, params["uri"].as_str().unwrap_or_default()),
         Some("ping") => answer(id, &json!({})),
         Some("notifications/cancelled") => {
@@ -180,6 +185,32 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         Some(_) => {}
         // This is the client's answer to a request of the server.
         None => send_text_result(&json!(*pending), &message.to_string()),
+    }
+}
+
+fn capabilities(mode: &str) -> Value {
+    match mode {
+        "suggests" => json!({ "tools": {}, "prompts": {}, "completions": {} }),
+        _ => json!({ "tools": { "listChanged": true } }),
+    }
+}
+
+/// Suggests values that continue what is written, in the language of the other argument.
+fn complete(id: &Value, params: &Value) {
+    let error = |code: i64, why: &str| {
+        send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why } }));
+    };
+    match params["argument"]["name"].as_str() {
+        Some("style") => {
+            let language = params["context"]["arguments"]["language"].as_str().unwrap_or("none");
+            let all =
+                ["short".to_owned(), "sh\u{202e}ow".to_owned(), "long".to_owned(), format!("shape of {language}")];
+            let begun = params["argument"]["value"].as_str().unwrap_or_default();
+            let values: Vec<&String> = all.iter().filter(|value| value.starts_with(begun)).collect();
+            answer(id, &json!({ "completion": { "values": values, "hasMore": false } }));
+        }
+        Some("odd") => error(-32602, "no completion for this argument"),
+        _ => error(-32603, "the index is \u{1b}[1mgone"),
     }
 }
 

@@ -26,6 +26,27 @@ test("a refused key leads to its provider's card, and another model answers in i
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });
 
+test("what helps after a failure is seen where it is not the last reply, too", async ({ page, model }) => {
+  model.refuseNext(401);
+  await startChat(page, "Knock");
+  await expectStatus(latestReply(page), "error");
+  await sendMessage(page, "Again");
+  (await model.nextReply()).finishWithText("Who is there?");
+  await expectStatus(latestReply(page), "complete");
+  await page.mouse.move(0, 0);
+  const failed = page.locator("article[data-status=error]");
+  const opacities = () =>
+    failed.locator("[data-error] :is(a, button)").evaluateAll((all) =>
+      all.filter((action) => action.checkVisibility()).map((action) => {
+        let seen = 1;
+        for (let at: Element | null = action; at; at = at.parentElement) seen *= Number(getComputedStyle(at).opacity);
+        return seen;
+      }),
+    );
+  expect((await opacities()).length).toBeGreaterThan(1);
+  await expect.poll(async () => Math.min(...(await opacities()))).toBe(1);
+});
+
 test("a reply that the provider stopped leads to its message, in its place and with keys alone", async ({ page, model }) => {
   await startChat(page, "Say it");
   const reply = await model.nextReply();

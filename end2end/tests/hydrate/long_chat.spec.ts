@@ -29,12 +29,32 @@ test("a chat of a thousand turns opens at its end with thirty of them", async ({
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(1_000);
   await openPage(page, `/c/${long.chat}`);
-  const note = page.getByText("Some messages are not shown here. To print them all, use Export › Page (HTML).");
+  const note = page.getByText("Some messages are not shown here. To print them all, use More actions › Print.");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
   await expect(note).toBeVisible();
   await expect(older(page)).toBeHidden();
   await expect(turn(page, long.turns.at(-1)!)).toBeVisible();
+});
+
+test("Print prints all of the path, says that it is preparing, and stays in the chat", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(400);
+  await page.addInitScript(() => {
+    window.print = () => {
+      const turns = document.querySelectorAll("article[data-turn-id]").length;
+      (window.top as any).printed = { turns, path: location.pathname + location.search };
+      dispatchEvent(new Event("afterprint"));
+    };
+  });
+  await openPage(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("link", { name: "Print" }).click();
+  await expect(page.getByText("Preparing all messages to print…").first()).toBeVisible();
+  await expect.poll(() => page.evaluate(() => (window as any).printed))
+    .toEqual({ turns: 400, path: `/c/${long.chat}/print?leaf=${long.turns.at(-1)}` });
+  await expect(page.locator("iframe")).toHaveCount(0);
+  expect(await loadedTurnIds(page)).toEqual(long.turns.slice(-30));
 });
 
 test("a thousand turns upward: the reading position holds at every page, and the page stays small", async ({ page, turnleaf }) => {
@@ -349,6 +369,46 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   expect(await marked()).toEqual([]);
   await expect(messageBox(page)).toBeFocused();
   expect(await firstVisibleTurn(page), "whoever reads stays where they are").toEqual(read);
+});
+
+test("a hit above all that is loaded is brought, marked and seen, again and both ways", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  for (const _ of [1, 2]) {
+    const first = (await loadedTurnIds(page))[0]!;
+    await scrollTo(page, 350);
+    await expectFirstTurnChanged(page, first);
+  }
+  expect((await loadedTurnIds(page)).length).toBeGreaterThanOrEqual(90);
+  await page.keyboard.press("Control+Shift+F");
+  const bar = page.getByRole("search", { name: "Find in chat" });
+  /** Counts the frames in a row in which the words stand in the upper half of the view. */
+  const seenFor = (words: string) =>
+    page.evaluate(
+      (words) =>
+        new Promise<boolean>((done) => {
+          let frames = 0;
+          const look = (left: number) => {
+            const mark: Range | undefined = [...((CSS as any).highlights.get("found") ?? [])][0];
+            const y = mark?.getBoundingClientRect().top ?? -1;
+            frames = String(mark) === words && y > 60 && y < innerHeight * 0.75 ? frames + 1 : 0;
+            if (frames >= 20 || left === 0) done(frames >= 20);
+            else requestAnimationFrame(() => look(left - 1));
+          };
+          look(240);
+        }),
+      words,
+    );
+  for (const [words, place] of [["question 20:", 40], ["question 140:", 280], ["question 3:", 6], ["question 75:", 150]] as const) {
+    await page.getByRole("searchbox", { name: "Text to find" }).fill(words);
+    for (const key of ["Enter", "Enter", "Shift+Enter"]) {
+      await page.keyboard.press(key);
+      await expect(bar).toContainText("1 of 1");
+      await expect(turn(page, long.turns[place]!)).toBeInViewport();
+      expect(await seenFor(words.replace("q", "Q")), `${words} ${key}`).toBe(true);
+    }
+  }
 });
 
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {

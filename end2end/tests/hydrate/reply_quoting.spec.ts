@@ -1,5 +1,5 @@
 // Quoting from the chat into the next message: a selected passage of a reply, a whole turn, and a turn that `@`
-// names.
+// names. UX-23 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -32,6 +32,15 @@ test("a passage of a reply is quoted as Markdown with its button, and undo takes
   await expect(button(page)).toHaveCount(0);
   await page.keyboard.press("Control+z");
   await expect(messageBox(page)).toHaveValue("Why?");
+});
+
+test("a heading is quoted at its own level", async ({ page, model }) => {
+  await startChat(page, "Tell me");
+  (await model.nextReply()).finishWithText("## Spring\n\nBuds open.");
+  await expectStatus(latestReply(page), "complete");
+  await selectReply(page);
+  await button(page).click();
+  await expect(messageBox(page)).toHaveValue("> ## Spring\n>\n> Buds open.\n\n");
 });
 
 test("what is selected is quoted by keys, and a turn that has the focus as a whole", async ({ page, model }) => {

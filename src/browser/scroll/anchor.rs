@@ -5,6 +5,7 @@ use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
+use super::bottom_spacer;
 use super::follow_state::FollowState;
 use super::page::{
     element, header_height, is_following_paused, metrics, report_status, scroll_to, set_following, with_watch,
@@ -46,6 +47,11 @@ pub(super) fn anchor_clicked_header(event: &Event) {
     let clicked = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     if let Some(summary) = clicked.and_then(|clicked| clicked.closest("summary").ok().flatten()) {
         let y = top(&summary);
+        // The click opens or closes after this.
+        if let Some(open) = summary.parent_element().filter(|details| details.has_attribute("open")) {
+            let height = |element: &Element| element.get_bounding_client_rect().height();
+            bottom_spacer::keep_position_without(height(&open) - height(&summary));
+        }
         start_anchor(move || Some(summary.clone()), y, None);
     }
 }

@@ -138,12 +138,12 @@ pub(super) fn scroll_to(top: f64) {
     }
 }
 
-/// Scrolls a position on screen into the upper half of the view.
-pub(super) fn bring_into_view(y: f64) {
-    let Some(now) = metrics() else { return };
-    if y < header_height() + FLOATING || y > now.view / 2.0 {
-        scroll_to(now.top + y - header_height() - now.view / 6.0);
-    }
+/// Scrolls a position on screen into the upper half of the view. Returns whether the page moved.
+pub(super) fn bring_into_view(y: f64) -> bool {
+    let Some(now) = metrics().filter(|now| y < header_height() + FLOATING || y > now.view / 2.0) else { return false };
+    scroll_to(now.top + y - header_height() - now.view / 6.0);
+    // Near the end of the page there is no further to go.
+    metrics().is_some_and(|then| (then.top - now.top).abs() >= 1.0)
 }
 
 pub(super) fn is_anchoring() -> bool {

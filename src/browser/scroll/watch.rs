@@ -23,6 +23,7 @@ thread_local! {
 
 pub(super) fn start_watching(list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
     stop_watching(STARTS.get());
+    bottom_spacer::forget_space();
     let start = STARTS.get().wrapping_add(1);
     STARTS.set(start);
     watch(start, list_id, on_place);
@@ -116,6 +117,7 @@ pub(super) fn stop_watching(start: u32) {
 fn handle_scroll() {
     let Some(now) = metrics() else { return };
     with_watch(|watch| if watch.anchors == 0 { watch.reader.on_scroll(now) } else { watch.reader.on_own_scroll(now) });
+    bottom_spacer::release_unseen_space();
     report_status();
     restoration::save_soon();
 }

@@ -46,6 +46,21 @@ fn derived_title_is_first_meaningful_line() {
 }
 
 #[test]
+fn long_title_is_cut_at_word_with_ellipsis() {
+    for (title, chars, shorter) in [
+        ("Plans", 5, "Plans"),
+        ("Plans for May", 8, "Plans…"),
+        ("Plansformay", 8, "Plansfo…"),
+        ("a Plansformay", 8, "a Plans…"),
+        ("字字字字", 3, "字字…"),
+    ] {
+        assert_eq!(shorten_title(title, chars), shorter, "{title:?}");
+    }
+    let longest = shorten_title(&"word ".repeat(100), limits::TITLE_CHARS);
+    assert!(longest.ends_with("word…") && check_title(&longest).is_ok(), "{longest}");
+}
+
+#[test]
 fn line_without_word_breaks_is_truncated() {
     assert_eq!(derive_title(&"字".repeat(100)), format!("{}…", "字".repeat(60)));
     assert_eq!(derive_title(&"🌦".repeat(61)), format!("{}…", "🌦".repeat(60)));

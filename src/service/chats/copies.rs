@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::chat::shorten_title;
 use turnleaf_domain::{
     BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, MessageCode, Role,
     TurnId, UserId, limits,
@@ -173,7 +174,7 @@ fn copy_title(title: &str) -> String {
         return String::new();
     }
     let room = limits::TITLE_CHARS - MARK.chars().count();
-    title.chars().take(room).chain(MARK.chars()).collect()
+    shorten_title(title, room) + MARK
 }
 
 /// Plans the new ids of all rows of a path. `branch_of` is the new branch of each turn.

@@ -350,6 +350,10 @@ impl Toolbox for ServiceToolbox {
         })
     }
 
+    fn unusable_tools(&self, owner: UserId) -> Vec<String> {
+        self.0.servers.unusable_tools(owner)
+    }
+
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.0.servers.shut_down())
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::citation::InlineCitation;
 use super::draw::{self, DrawBudget, DrawRefusal};
@@ -10,6 +10,7 @@ use super::enricher::MarkupEnricher;
 use super::fence::Fence;
 use super::messages;
 use super::part::MarkupPart;
+use super::reading::Reading;
 
 /// The condition after which more text can no longer change a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +34,6 @@ pub struct DrawnBlock {
     pub closing: BlockClosing,
 }
 
-/// The parser's options, listed one by one: some of the others let the text set attributes.
-fn options() -> Options {
-    Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH
-        | Options::ENABLE_FOOTNOTES
-}
-
 /// Renders a text. A block that is nested too deeply is shown as plain text; when there are too many nodes or cells,
 /// the block that exceeds the budget and everything after it become one plain text.
 pub fn draw_blocks(
@@ -56,11 +48,12 @@ pub fn draw_blocks(
     let mut start = 0;
     // The end of the previous block: two footnotes may be defined on one line.
     let mut reached = 0;
-    let mut events = Vec::new();
     if budget.nodes == 0 {
         return draw_rest_plain(text, budget);
     }
-    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+    let reading = Reading::new(text);
+    let mut events = Vec::new();
+    for (event, range) in reading.events() {
         if depth == 0 {
             start = line_start(text, reached, range.start);
         }
@@ -76,7 +69,7 @@ pub fn draw_blocks(
         }
         let before = left;
         let closing = closing(text, start, &events);
-        let part = match draw::draw_block(text, &events, &mut left, &mut cites, enrich) {
+        let part = match draw::draw_block(&reading, &events, &mut left, &mut cites, enrich) {
             Ok(part) => part,
             Err(DrawRefusal::TooDeep) => {
                 left = DrawBudget { nodes: before.nodes.saturating_sub(2), ..before };

@@ -8,7 +8,6 @@ mod link;
 mod table;
 mod text;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
@@ -16,9 +15,9 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 use super::citation::InlineCitation;
 use super::enricher::MarkupEnricher;
 use super::html::{Attribute, Element, Html};
-use super::inline::{self, Formula};
 use super::messages;
 use super::part::MarkupPart;
+use super::reading::Reading;
 use crate::domain::limits;
 
 pub use code::{draw_open_code, info_string_language, without_buttons};
@@ -26,13 +25,13 @@ use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
 pub use drawing::{DrawBudget, DrawRefusal};
 pub use link::ConfirmingLinks;
 
-/// Renders the events of one block of `text`. Takes what it needs from the budget `left`, which is undefined after a
+/// Renders the events of one block of the text. Takes what it needs from the budget `left`, which is undefined after a
 /// refusal, and the block's marks from `cites`.
 ///
 /// # Errors
 /// The block is nested too deeply or exceeds the budget.
 pub fn draw_block(
-    text: &str,
+    reading: &Reading,
     events: &[(Event, Range<usize>)],
     left: &mut DrawBudget,
     cites: &mut &[InlineCitation],
@@ -43,7 +42,8 @@ pub fn draw_block(
     let passed = cites.iter().take_while(|cite| cite.at < start).count();
     *cites = &cites[passed..];
     let mut draw = BlockDrawing {
-        text,
+        reading,
+        formulas: reading.formulas_from(start),
         left,
         cites,
         enrich,
@@ -75,45 +75,20 @@ pub fn draw_plain(text: &str, remark: Option<&str>) -> MarkupPart {
 
 impl BlockDrawing<'_> {
     fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), DrawRefusal> {
-        let formulas = inline::formulas(self.text, events);
-        let mut formulas = formulas.iter().peekable();
         let mut at = 0;
         while let Some((event, range)) = events.get(at) {
-            let mut run = Cow::Borrowed("");
-            if let Some(Formula { close, display, .. }) = formulas.next_if(|formula| formula.open == at) {
-                // The source of the formula, without the opening bracket and without the closing backslash and
-                // bracket.
-                self.formula(&self.text[range.start + 1..events[*close].1.start - 1], *display)?;
-                if let Event::Text(rest) = &events[*close].0 {
-                    run = Cow::Borrowed(&rest[1..]);
-                }
-                at = close + 1;
-            } else if let Event::Text(_) = event {
-            } else {
-                let is_task = matches!(events.get(at + 1), Some((Event::TaskListMarker(_), _)))
-                    || matches!(
-                        events.get(at + 1..at + 3),
-                        Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
-                    );
-                self.draw_citations_before(event, range);
-                self.event(event, range, is_task)?;
-                at += 1;
+            if let Event::Text(_) = event {
+                at += self.text(&events[at..])?;
                 continue;
             }
-            // The parser splits text at every character that could have been syntax.
-            let end = formulas.peek().map_or(events.len(), |formula| formula.open);
-            while let Some((Event::Text(more), range)) = events[at..end].first() {
-                let (mut more, mut range) = (&**more, range.clone());
-                while let Some((inside, cite)) = self.cut_at_citation(more, &range) {
-                    join(&mut run, &more[..inside]);
-                    self.running_text(&std::mem::take(&mut run))?;
-                    self.draw_citations_up_to(cite);
-                    (more, range.start) = (&more[inside..], range.start + inside);
-                }
-                join(&mut run, more);
-                at += 1;
-            }
-            self.running_text(&run)?;
+            let is_task = matches!(events.get(at + 1), Some((Event::TaskListMarker(_), _)))
+                || matches!(
+                    events.get(at + 1..at + 3),
+                    Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
+                );
+            self.draw_citations_before(event, range);
+            self.event(event, range, is_task)?;
+            at += 1;
         }
         Ok(())
     }
@@ -126,14 +101,10 @@ impl BlockDrawing<'_> {
             Event::Start(tag) => return self.start(tag, is_task),
             Event::End(end) => self.end(*end),
             Event::Text(text) | Event::Html(text) => self.literal_text(text),
+            // Not enabled: formulas are found in the running text.
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.literal_text(text),
             Event::InlineHtml(tag) if self.image.is_none() && text::is_line_break(tag) => self.html.line_break(),
             Event::InlineHtml(text) => self.literal_text(text),
-            // A digit right behind the second dollar means a price, not a formula.
-            Event::InlineMath(_) if self.text[range.end..].starts_with(|c: char| c.is_ascii_digit()) => {
-                self.running_text(&self.text[range.clone()])?;
-            }
-            Event::InlineMath(source) => self.formula(source, false)?,
-            Event::DisplayMath(source) => self.formula(source, true)?,
             Event::Code(code) => match &mut self.image {
                 Some(image) => image.alt.push_str(code),
                 None => self.html.text_element(Element::Code, &[LTR], code),
@@ -230,12 +201,10 @@ impl BlockDrawing<'_> {
         for _ in 0..self.frames.pop().unwrap_or(0) {
             self.html.close();
         }
+        if end == TagEnd::Table {
+            self.end_table_frame();
+        }
     }
-}
-
-/// Appends a piece to a run of text.
-fn join<'a>(run: &mut Cow<'a, str>, more: &'a str) {
-    if run.is_empty() { *run = Cow::Borrowed(more) } else { run.to_mut().push_str(more) }
 }
 
 /// Returns the element of a heading: headings of the text are below the turn's own h3.

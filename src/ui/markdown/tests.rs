@@ -2,6 +2,8 @@
 
 pub mod allowed;
 mod citations;
+mod cjk;
+mod formulas;
 mod hostile;
 mod links;
 mod page;

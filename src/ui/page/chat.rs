@@ -225,7 +225,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         {move || latest_turn_link(state, chat_id).map(|href| view! { <a class="skip" href=href>{messages::skip_to_latest()}</a> })}
-        <ChatHeader chat title branch=signals.shown_branch() leaves finding last_reply/>
+        <ChatHeader chat title branch=signals.shown_branch() leaves finding last_reply leaf/>
         <main class="page">
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedFromLine from/> })}

@@ -24,6 +24,9 @@ pub fn CopyButton(
     /// The path of the whole text on the server, where the page has only a part of it.
     #[prop(optional)]
     source: Option<Callback<(), Option<String>>>,
+    /// Returns the same as HTML, for programs that can paste it.
+    #[prop(optional)]
+    html: Option<Callback<(), Option<String>>>,
     /// Whether the label is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
@@ -55,9 +58,10 @@ pub fn CopyButton(
                 SHOWN,
             );
         };
+        let html = html.and_then(|html| html.run(()));
         match source.and_then(|source| source.run(())) {
-            Some(path) => clipboard::copy_response(path, done),
-            None => clipboard::copy(text.run(()), done),
+            Some(path) => clipboard::copy_response(path, html, done),
+            None => clipboard::copy_with_html(text.run(()), html, done),
         }
     };
     let icon = move || {
@@ -69,11 +73,12 @@ pub fn CopyButton(
     };
     let is_wordy = is_wordy || in_menu;
     let label = (!is_wordy).then_some(name);
+    let words = move || if is_done.get() { messages::copied_mark() } else { name };
     let class = if in_menu { "menu-row needs-script" } else { "button bare needs-script" };
     view! {
         <button type="button" class=class data-verb=(!is_wordy).then_some("copy") aria-label=label title=label on:click=on_click>
             {move || icon()}
-            {is_wordy.then_some(name)}
+            {is_wordy.then_some(words)}
         </button>
     }
 }

@@ -51,6 +51,9 @@ pub fn ToolCard(
         call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open()))
     });
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::decline_reason)));
+    // The forms in a result attach what it links to. The box learns of it as of a change in another tab.
+    let attaching = AsyncForm::from_context();
+    let attach = move |event| attaching.submit(event, move || state.announce(words::resource_attached()));
     let has_view = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::has_view)));
     let app_view = move || {
         let is_given = has_view.get()?;
@@ -84,8 +87,9 @@ pub fn ToolCard(
                     <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>
                 </summary>
-                <div class="tool-body">
+                <div class="tool-body" aria-busy=move || attaching.aria_disabled() on:submit=attach>
                     <MarkdownText parts class="drawn"/>
+                    {attaching.problem_view()}
                     {move || has_no_result.get().then(|| view! { <p class="tool-part">{words::no_result()}</p> })}
                 </div>
             </details>

@@ -10,7 +10,7 @@ use super::other_models::RetryModelMenu;
 use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
 use super::versions::VersionSwitcher;
-use crate::browser::scroll;
+use crate::browser::{clipboard, scroll};
 use crate::domain::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
@@ -22,6 +22,9 @@ use crate::ui::messages::transcript as texts;
 use crate::ui::messages::usage;
 use crate::ui::standalone::{standalone_context, version_label};
 use crate::ui::state::{ChatState, TurnState};
+
+/// A reply that took less took no time that anybody measured.
+const SHORTEST_MS: u64 = 50;
 
 /// The actions of a user's turn. At the path's end, where its replies were deleted, it can be retried.
 #[component]
@@ -77,6 +80,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         move |_| turn.with(|view| !view.turn.content_text().trim().is_empty())
     });
     let of_text = turn.clone();
+    let of_copied = turn.id();
     let of_copy = move || {
         let turn = of_text.clone();
         let of_sources = turn.clone();
@@ -85,7 +89,10 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
             markdown_with_sources_link(of_sources.id(), &state.find(message)?)
         });
-        has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source/> })
+        let id = of_copied;
+        let html =
+            Callback::new(move |()| clipboard::rendered_html(&format!("#turn-{id} .reply [data-block-type=text] .md")));
+        has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source html/> })
     };
     let of_retry = turn.clone();
     // A reply without a message cannot be retried.
@@ -206,7 +213,8 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
             // An imported reply without a start took an unknown time.
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
                 (Some(start), Some(end)) if end > start && !turn.is_edited() => {
-                    u64::try_from((end - start).num_milliseconds()).ok()
+                    // Sources of imports often give one moment for both.
+                    u64::try_from((end - start).num_milliseconds()).ok().filter(|ms| *ms >= SHORTEST_MS)
                 }
                 _ => None,
             };

@@ -7,7 +7,7 @@ use async_stream::stream;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -64,6 +64,17 @@ pub struct ExportQuery {
     #[serde(default)]
     #[param(inline)]
     tools: ExportDetail,
+}
+
+/// The policy of a page to print: it renders itself and loads nothing. Only the chat's own page may frame it.
+const PRINTED: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'self'";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintQuery {
+    /// The turn at which the path ends. Without it, the path at which the chat opens.
+    leaf: Option<TurnId>,
 }
 
 /// `GET /api/export`.
@@ -172,6 +183,23 @@ fn download_response(body: Body, kind: &'static str, name: &str) -> Result<Respo
     fields.insert(header::CONTENT_DISPOSITION, kept);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+/// `GET /c/{id}/print`: the whole path as a document. The chat's page has only some of its messages, and prints this one
+/// from a frame; without script it is a page that the browser prints.
+pub async fn page_to_print(
+    State(app): State<App>,
+    Extension(site): Extension<Arc<Site>>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<PrintQuery>,
+) -> Result<Response, Problem> {
+    let permit = export_permit(&app, viewer.0)?;
+    let parts = ExportOptions::default();
+    let page = standalone_page(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
+    let mut response = Html(page).into_response();
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PRINTED));
+    Ok(hold_permit_until_sent(response, permit))
 }
 
 /// `GET /c/{id}/export`.

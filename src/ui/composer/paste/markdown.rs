@@ -7,7 +7,8 @@ mod structure;
 use crate::browser::rich_text::RichText;
 use inline::{InlineContext, MarkdownLine, fence_for, to_one_line};
 use structure::{
-    find_attribute, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only_block, plain_text, starts_block,
+    find_attribute, has_blocks, has_kept_blanks, heading_level, is_heading, keeps_blanks, only_block, plain_text,
+    starts_block,
 };
 
 /// Converts these pieces to Markdown; none where the result would be the plain text. `is_line_begun` means that it
@@ -23,7 +24,7 @@ pub fn from_rich_text(pieces: &[RichText], is_line_begun: bool) -> Option<String
         Some((name, _)) if is_line_begun && is_heading(name) => return None,
         _ => {}
     }
-    let mut page = MarkdownWriter::default();
+    let mut page = PasteWriter::default();
     page.blocks(pieces);
     let is_marked = page.line.is_marked && !page.is_plain;
     let mut text = page.finish();
@@ -53,7 +54,7 @@ enum BlockSpacing {
 
 /// The blocks written so far and the current line.
 #[derive(Default)]
-struct MarkdownWriter {
+struct PasteWriter {
     blocks: Vec<(BlockSpacing, String)>,
     line: MarkdownLine,
     /// Whether it is code in a table, as diffs and files are rendered: plain text is better there.
@@ -72,7 +73,7 @@ fn elements<'a>(pieces: &'a [RichText], names: &[&str], within: &[&str], found: 
     }
 }
 
-impl MarkdownWriter {
+impl PasteWriter {
     /// Ends the current line.
     fn end(&mut self, kind: BlockSpacing) {
         let line = std::mem::take(&mut self.line.text);
@@ -142,7 +143,7 @@ impl MarkdownWriter {
                 self.end(BlockSpacing::Paragraph);
                 let heading = self.line_of(children);
                 if !heading.is_empty() {
-                    let level = usize::from(name.as_bytes()[1] - b'0');
+                    let level = heading_level(name, attributes);
                     self.mark(BlockSpacing::Paragraph, format!("{} {heading}", "#".repeat(level)));
                 }
             }
@@ -181,7 +182,7 @@ impl MarkdownWriter {
                 self.is_plain |= has_kept_blanks(children);
                 self.table(children);
             }
-            "script" | "style" | "head" | "title" | "template" | "noscript" => {}
+            "script" | "style" | "button" | "head" | "title" | "template" | "noscript" => {}
             "div" | "section" | "article" | "main" | "header" | "footer" | "aside" | "nav" | "figure"
             | "figcaption" | "address" | "dl" | "dt" | "dd" | "details" | "summary" | "form" | "fieldset" | "li"
             | "tr" | "center" => {

@@ -37,7 +37,6 @@ impl BlockDrawing<'_> {
             Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. })
             | Event::Code(_)
             | Event::FootnoteReference(_)
-            | Event::InlineMath(_)
             | Event::SoftBreak
             | Event::HardBreak => self.draw_citations_up_to(range.start),
             _ => {}

@@ -28,7 +28,7 @@ fn write_code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html))
     html.open(Element::Div, &[(Attribute::Class, "md-code")]);
     html.open(Element::Div, &[(Attribute::Class, "md-code-head")]);
     html.text_element(Element::Span, &[(Attribute::Class, "md-language"), LTR], language);
-    write_copy_button(html);
+    write_copy_button(html, CopyKind::Code);
     html.close();
     html.open(
         Element::Pre,
@@ -41,22 +41,39 @@ fn write_code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html))
     html.close();
 }
 
-fn write_copy_button(html: &mut Html) {
+/// What a copy button copies, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CopyKind {
+    Code,
+    Table,
+    TableAsCsv,
+}
+
+pub(super) fn write_copy_button(html: &mut Html, kind: CopyKind) {
+    let (value, name, label) = match kind {
+        CopyKind::Code => ("code", messages::copy_code(), messages::copy()),
+        CopyKind::Table => ("table", messages::copy_table(), messages::copy_table()),
+        CopyKind::TableAsCsv => ("csv", messages::copy_table_as_csv(), messages::csv()),
+    };
     let button = [
         (Attribute::Type, "button"),
         (Attribute::Class, "md-copy"),
-        (Attribute::DataCopy, "code"),
-        (Attribute::AriaLabel, messages::copy_code()),
+        (Attribute::DataCopy, value),
+        (Attribute::AriaLabel, name),
     ];
-    html.text_element(Element::Button, &button, messages::copy());
+    html.text_element(Element::Button, &button, label);
 }
 
 /// Removes the copy buttons for a page without script. The part must have been rendered in the current language.
 pub fn without_buttons(part: &MarkupPart) -> MarkupPart {
-    let mut button = Html::default();
-    write_copy_button(&mut button);
-    // No text can contain the button's markup: its `<` is written as a reference.
-    MarkupPart::from_server(part.markup().as_str().replace(button.finish().as_str(), ""))
+    let mut markup = part.markup().as_str().to_owned();
+    for kind in [CopyKind::Code, CopyKind::Table, CopyKind::TableAsCsv] {
+        let mut button = Html::default();
+        write_copy_button(&mut button, kind);
+        // No text can contain the button's markup: its `<` is written as a reference.
+        markup = markup.replace(button.finish().as_str(), "");
+    }
+    MarkupPart::from_server(markup)
 }
 
 /// Writes code with its colours. Code beyond the runs is plain.

@@ -5,7 +5,9 @@ use pulldown_cmark::Alignment;
 use crate::domain::limits;
 use crate::ui::markdown::citation::InlineCitation;
 use crate::ui::markdown::enricher::MarkupEnricher;
+use crate::ui::markdown::formula::Formula;
 use crate::ui::markdown::html::{Attribute, Element, Html};
+use crate::ui::markdown::reading::Reading;
 use crate::ui::markdown::target::LinkTarget;
 
 pub(super) const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
@@ -71,7 +73,9 @@ impl OpenTable {
 
 /// A block that is being rendered.
 pub(super) struct BlockDrawing<'a> {
-    pub(super) text: &'a str,
+    pub(super) reading: &'a Reading<'a>,
+    /// The formulas that have not been rendered yet.
+    pub(super) formulas: &'a [Formula],
     pub(super) left: &'a mut DrawBudget,
     /// The marks that have not been rendered yet.
     pub(super) cites: &'a [InlineCitation],

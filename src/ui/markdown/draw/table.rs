@@ -1,7 +1,8 @@
-//! Tables, in a scrolling box of their own.
+//! Tables, in a scrolling box of their own, with buttons that copy them.
 
 use pulldown_cmark::{Tag, TagEnd};
 
+use super::code::{CopyKind, write_copy_button};
 use super::drawing::{AUTO, BlockDrawing, DrawRefusal, OpenTable};
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::messages;
@@ -10,6 +11,8 @@ impl BlockDrawing<'_> {
     pub(super) fn start_table(&mut self, tag: &Tag) -> Result<(), DrawRefusal> {
         match tag {
             Tag::Table(alignments) => {
+                // Its frame and its buttons.
+                self.spend(4)?;
                 self.table = OpenTable { alignments: alignments.clone(), ..OpenTable::default() };
                 let scroll_box = [
                     (Attribute::Class, "md-table"),
@@ -17,6 +20,8 @@ impl BlockDrawing<'_> {
                     (Attribute::Role, "group"),
                     (Attribute::AriaLabel, messages::table()),
                 ];
+                let frame = [(Attribute::Class, "md-tabled")];
+                self.html.open(Element::Div, &frame);
                 self.open(&[(Element::Div, &scroll_box), (Element::Table, &[])]);
             }
             Tag::TableHead => {
@@ -52,5 +57,14 @@ impl BlockDrawing<'_> {
             _ if self.table.has_body => self.html.close(),
             _ => {}
         }
+    }
+
+    /// Writes the buttons behind a table, and closes the frame around both.
+    pub(super) fn end_table_frame(&mut self) {
+        self.html.open(Element::Div, &[(Attribute::Class, "md-table-tools")]);
+        write_copy_button(&mut self.html, CopyKind::Table);
+        write_copy_button(&mut self.html, CopyKind::TableAsCsv);
+        self.html.close();
+        self.html.close();
     }
 }

@@ -19,7 +19,9 @@ define_messages! {
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
-    view_or_attach: "View or attach", "查看或附加";
+    view_resource: "View", "查看";
+    attach_resource: "Attach", "附加";
+    resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
     open_view: "Open on its own page", "在单独的页面中打开";
     view_calls: "Tools that this view called", "此视图调用的工具";
@@ -214,6 +216,7 @@ pub fn claimed_effects(hints: &[String]) -> Option<String> {
     let word = |hint: &String| match hint.as_str() {
         "read only" => localized_word("read-only", "只读").to_owned(),
         "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
+        "idempotent" => localized_word("repeating it changes nothing more", "重复执行不会有更多影响").to_owned(),
         "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
         other => other.to_owned(),
     };

@@ -23,8 +23,10 @@ use crate::ui::transcript::turn_heading::{LIST_ID, article_id, heading_id, turn_
 
 /// The id of the field.
 const BOX: &str = "find-words";
-/// The number of frames after which the position of the words is taken as stable.
-const LOOKS: u32 = 3;
+/// The words are in their place when they have been there this many times in a row.
+const STEADY: u32 = 3;
+/// The most times that their place is checked: long replies are rendered over several frames.
+const LOOKS: u32 = 30;
 
 /// The search words, the leaf of the searched path, and the hits.
 #[derive(Clone)]
@@ -45,13 +47,15 @@ struct FindSession {
     at: RwSignal<usize>,
     /// The reason why the search failed.
     refused: RwSignal<Option<String>>,
+    /// The number of hits that were shown so far, so that only the latest is brought into view.
+    shown: StoredValue<u32>,
 }
 
-type Draw = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
+type DrawFindBar = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
 
 /// Loads the code part of the bar.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawFindBar, NotFetched> {
     Ok(draw)
 }
 
@@ -75,7 +79,7 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
         on_cleanup(move || listener.remove());
     });
     let leave = Callback::new(move |()| open.set(false));
-    lazy_part_when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
+    lazy_part_when(move || open.get(), fetch, leave, move |draw: &DrawFindBar| draw(state, chat_id, open))
 }
 
 /// Renders the bar.
@@ -87,6 +91,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         found: RwSignal::new(None),
         at: RwSignal::new(0),
         refused: RwSignal::new(None),
+        shown: StoredValue::new(0),
     };
     let announcer = expect_context::<Announcer>();
     on_cleanup(highlight::clear_highlights);
@@ -98,6 +103,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
     effect(move || match open.get() {
         true => focus_on_box(),
         false => {
+            finding.shown.update_value(|shown| *shown += 1);
             highlight::clear_highlights();
             finding.focus_found_turn();
         }
@@ -228,6 +234,8 @@ impl FindSession {
             let found = found.as_ref()?;
             Some((found.turns.hits.get(at)?.0, found.words.clone()))
         });
+        self.shown.update_value(|shown| *shown += 1);
+        let number = self.shown.get_value();
         let Some((turn, wanted)) = hit else { return highlight::clear_highlights() };
         load_more::bring_turn(self.state, turn, move |is_there| {
             if !is_there {
@@ -235,7 +243,27 @@ impl FindSession {
             }
             let id = article_id(turn);
             scroll::scroll_to_element(&id, None);
-            bring_words(format!("#{id} [data-block-type=text]"), wanted, LOOKS);
+            self.bring_words(number, format!("#{id} [data-block-type=text]"), wanted, (LOOKS, STEADY));
+        });
+    }
+
+    /// Highlights the words of the hit with this number and scrolls the first of them into view. Distant content is laid
+    /// out only when it comes near, and may then be higher than estimated, and long texts come into the page over several
+    /// frames. So their place is checked until it has been steady for some frames.
+    fn bring_words(self, number: u32, selector: String, wanted: String, (looks, steady): (u32, u32)) {
+        request_animation_frame(move || {
+            request_animation_frame(move || {
+                // Another hit is shown, or the bar was closed.
+                if self.shown.try_get_value() != Some(number) {
+                    return;
+                }
+                let is_still =
+                    highlight::highlight_words(&selector, &wanted).is_some_and(|y| !scroll::bring_into_view(y));
+                let steady = if is_still { steady - 1 } else { STEADY };
+                if looks > 1 && steady > 0 {
+                    self.bring_words(number, selector, wanted, (looks - 1, steady));
+                }
+            });
         });
     }
 
@@ -263,19 +291,4 @@ impl FindSession {
             Some((hits, total)) => messages::found_position(total as usize - hits + at + 1, total),
         })
     }
-}
-
-/// Highlights the words and scrolls the first of them into view. Distant content is laid out only when it comes near,
-/// and may then be higher than estimated, so the position of the words is stable some frames later.
-fn bring_words(selector: String, wanted: String, looks: u32) {
-    request_animation_frame(move || {
-        request_animation_frame(move || {
-            if let Some(y) = highlight::highlight_words(&selector, &wanted) {
-                scroll::bring_into_view(y);
-                if looks > 1 {
-                    bring_words(selector, wanted, looks - 1);
-                }
-            }
-        });
-    });
 }

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use crate::browser::{dialog, document};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
+use crate::ui::announce::Announcer;
 use crate::ui::chats::{Chats, leave_deleted_chat};
 use crate::ui::erased::{live_view, view};
-use crate::ui::kit::{Icon, Menu};
+use crate::ui::kit::{Icon, Menu, Toasts};
 use crate::ui::messages;
 use crate::ui::messages::tree as texts;
 use crate::ui::sidebar::SidebarButton;
@@ -41,6 +42,9 @@ pub fn ChatHeader(
     /// The last reply of a copy; none while a reply runs.
     #[prop(into, default = Signal::stored(None))]
     last_reply: Signal<Option<TurnId>>,
+    /// The last turn of the path.
+    #[prop(into, default = Signal::stored(None))]
+    leaf: Signal<Option<TurnId>>,
 ) -> impl IntoView {
     let id = chat.id;
     let shown = Signal::derive(move || {
@@ -89,6 +93,7 @@ pub fn ChatHeader(
                     {messages::export()}
                 </a>
                 {live_view(copy)}
+                <PrintRow id leaf/>
                 <ChatActionRows id title shown/>
             </Menu>
         </header>
@@ -111,15 +116,46 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// The menu items that print, rename and delete the chat; `shown` is its name where it has no title.
+/// The menu item "Print": the page has only some of the messages, so it prints another one that has all of the path.
+#[component]
+fn PrintRow(id: ChatId, leaf: Signal<Option<TurnId>>) -> impl IntoView {
+    let toasts = use_context::<Toasts>();
+    let announcer = use_context::<Announcer>();
+    let path = move || match leaf.get() {
+        Some(leaf) => format!("/c/{id}/print?leaf={leaf}"),
+        None => format!("/c/{id}/print"),
+    };
+    let tell = move |text: &'static str| {
+        if let Some(announcer) = announcer {
+            announcer.announce(text);
+        }
+        if let Some(toasts) = toasts {
+            toasts.show(text);
+        }
+    };
+    let print = move |event: MouseEvent| {
+        event.prevent_default();
+        dialog::close_popovers();
+        tell(messages::preparing_print());
+        document::print_page(&untrack(path), ".standalone", move |is_ready| {
+            if !is_ready {
+                tell(messages::print_failed());
+            }
+        });
+    };
+    view! {
+        <a class="menu-row" href=move || path() rel="external" on:click=print>
+            <Icon name="file"/>
+            {messages::print()}
+        </a>
+    }
+}
+
+/// The menu items that rename and delete the chat; `shown` is its name where it has no title.
 #[component]
 fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
     let leave = leave_deleted_chat();
-    let print = move |_| {
-        dialog::close_popovers();
-        document::print();
-    };
     let rename = move |event: SubmitEvent| {
         event.prevent_default();
         dialog::close_popovers();
@@ -136,7 +172,6 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
         }
     };
     view! {
-        <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{messages::print()}</button>
         <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
             <button type="submit" class="menu-row"><Icon name="edit"/>{messages::rename()}</button>
         </form>

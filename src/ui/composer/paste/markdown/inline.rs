@@ -93,7 +93,7 @@ impl MarkdownLine {
             !style.contains("font-style:normal") && (matches!(name, "i" | "em") || style.contains("font-style:italic"));
         match name {
             "br" => self.text.push('\n'),
-            "script" | "style" | "template" | "title" => {}
+            "script" | "style" | "button" | "template" | "title" => {}
             "code" | "kbd" | "samp" | "tt" => {
                 let code = to_one_line(&plain_text(children));
                 if !code.is_empty() {

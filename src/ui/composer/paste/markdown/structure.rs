@@ -21,6 +21,14 @@ pub(super) fn is_heading(name: &str) -> bool {
     matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
 }
 
+/// Returns the level of a heading. Rendered replies have theirs in a class, because their elements are below the headings
+/// of the page.
+pub(super) fn heading_level(name: &str, attributes: &[(&'static str, String)]) -> usize {
+    let written = find_attribute(attributes, "class").and_then(|class| class.strip_prefix("md-h"));
+    let level = written.and_then(|level| level.parse().ok()).filter(|level| (1..=6).contains(level));
+    level.unwrap_or_else(|| name.as_bytes().last().map_or(1, |digit| usize::from(digit - b'0')))
+}
+
 /// Returns the one block that contains everything, if there is one.
 pub(super) fn only_block(pieces: &[RichText]) -> Option<(&str, &[RichText])> {
     let mut some = pieces.iter().filter(|piece| match piece {
