@@ -119,6 +119,7 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/calls/{block}/view" turns::app_views::page),
     page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
     page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
+    page!(post "/turns/{id}/calls/{block}/view/call" turns::app_views::call_tool),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
