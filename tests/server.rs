@@ -74,8 +74,6 @@ mod fenced_endings;
 mod fixtures;
 #[path = "server/gallery.rs"]
 mod gallery;
-#[path = "server/grafts.rs"]
-mod grafts;
 #[path = "server/grown_exports.rs"]
 mod grown_exports;
 #[path = "server/http_api.rs"]
@@ -130,6 +128,8 @@ mod repair;
 mod replay_parity;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/reruns.rs"]
+mod reruns;
 #[path = "server/round_trip.rs"]
 mod round_trip;
 #[path = "server/samples.rs"]

@@ -109,6 +109,8 @@ ids! {
     ToolSignInId;
     /// A standing permission for a tool.
     ToolPolicyId;
+    /// A call of a tool by a view of a tool server.
+    ViewCallId;
     /// A rerun: a path whose messages are asked again on another branch.
     RerunId;
     /// An import.

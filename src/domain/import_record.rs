@@ -18,7 +18,7 @@ pub enum ImportState {
     Stopped,
     /// The server ended while it ran; what was imported until then is kept.
     Interrupted,
-    /// What it created is in Trash, or was deleted permanently since.
+    /// Its chats and documents are in Trash, or were deleted permanently since.
     Undone,
 }
 

@@ -74,6 +74,7 @@ pub mod turn;
 pub mod url_encoding;
 pub mod usage;
 pub mod user_input_wait;
+pub mod view_call;
 
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
@@ -87,7 +88,7 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProviderId,
-    RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId,
+    RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -80,6 +80,8 @@ impl ResourceLink {
 pub struct AppView<'a> {
     /// The address of the page at its server.
     pub uri: &'a str,
+    /// The name of the tool at its server, which the page is told.
+    pub tool: Option<&'a str>,
     /// The blob of the page; `None` if the server did not give it.
     pub page: Option<&'a str>,
     /// The blob of the whole result, which is told to the page; `None` if it is too large.
@@ -94,14 +96,16 @@ impl<'a> AppView<'a> {
     pub fn to_value(self) -> Value {
         let blobs = [("page", self.page), ("answer", self.answer)];
         let blobs = blobs.into_iter().filter_map(|(key, blob)| Some((key.to_owned(), json!({ "blob": blob? }))));
-        Value::Object([("uri".to_owned(), self.uri.into())].into_iter().chain(blobs).collect())
+        let tool = self.tool.map(|tool| ("tool".to_owned(), Value::from(tool)));
+        Value::Object([("uri".to_owned(), self.uri.into())].into_iter().chain(tool).chain(blobs).collect())
     }
 
     /// Returns the view of a result, if its tool has one.
     pub fn find(metadata: &'a Value) -> Option<Self> {
         let view = metadata.get(Self::KEY)?;
         let blob = |key: &str| view.get(key)?.get("blob")?.as_str();
-        Some(Self { uri: view.get("uri")?.as_str()?, page: blob("page"), answer: blob("answer") })
+        let tool = view.get("tool").and_then(Value::as_str);
+        Some(Self { uri: view.get("uri")?.as_str()?, tool, page: blob("page"), answer: blob("answer") })
     }
 }
 
@@ -121,12 +125,13 @@ pub fn result_images(metadata: &Value) -> Vec<ToolImage> {
     metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
 }
 
-/// Returns the blobs that a result references: its images, its files, the full text of a truncated result, and its
-/// view.
+/// Returns the blobs that a result references: its images, its files, the full text of a truncated result, a file that
+/// is the whole result, and its view.
 pub fn result_blobs(metadata: &Value) -> Vec<&str> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
     let of_view = ["/app/page", "/app/answer"].into_iter().filter_map(|place| metadata.pointer(place));
-    let named = list("images").chain(list("files")).chain(metadata.get("cut")).chain(of_view);
+    let texts = ["cut", "whole"].into_iter().filter_map(|key| metadata.get(key));
+    let named = list("images").chain(list("files")).chain(texts).chain(of_view);
     named.filter_map(|of| of.get("blob")?.as_str()).collect()
 }
 
@@ -221,15 +226,16 @@ mod tests {
 
     #[test]
     fn view_is_found_with_its_blobs_and_not_told_to_model() {
-        let whole = AppView { uri: "ui://a", page: Some("p"), answer: Some("r") };
+        let whole = AppView { uri: "ui://a", tool: Some("t"), page: Some("p"), answer: Some("r") };
         let metadata = json!({ AppView::KEY: whole.to_value(), "cut": { "bytes": 1, "blob": "c" } });
         assert_eq!(AppView::find(&metadata), Some(whole));
         assert_eq!(result_blobs(&metadata), ["c", "p", "r"]);
-        let missing = AppView { uri: "ui://a", page: None, answer: None };
+        let missing = AppView { uri: "ui://a", tool: None, page: None, answer: None };
         let metadata = json!({ AppView::KEY: missing.to_value() });
         assert_eq!(metadata, json!({ "app": { "uri": "ui://a" } }));
         assert_eq!(AppView::find(&metadata), Some(missing));
         assert_eq!(render(&json!({ "n": 1 }), &metadata), json!({ "n": 1 }));
+        assert_eq!(result_blobs(&json!({ "whole": { "blob": "w" } })), ["w"]);
         for none in [json!(null), json!({}), json!({ "app": 3 }), json!({ "app": { "page": {} } })] {
             assert_eq!(AppView::find(&none), None, "{none}");
         }

@@ -107,7 +107,7 @@ pub struct StoredImport {
     pub reported_at: DateTime<Utc>,
     pub ended_at: Option<DateTime<Utc>>,
     pub undone_at: Option<DateTime<Utc>>,
-    /// What it created and is not in Trash.
+    /// The rows that it created and that are not in Trash.
     pub present: ImportCreations,
     /// The number of chats, messages with those below them, and documents that are in Trash because the import was
     /// undone.

@@ -55,6 +55,7 @@ pub mod turn_events;
 pub mod turns;
 pub mod uploads;
 pub mod users;
+pub mod view_calls;
 pub mod write_queue;
 
 pub mod fsck;
@@ -115,6 +116,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/versions", turns::versions::STATEMENTS),
         ("uploads", uploads::STATEMENTS),
         ("users", users::STATEMENTS),
+        ("view_calls", view_calls::STATEMENTS),
     ];
     let tables = files
         .into_iter()

@@ -43,6 +43,8 @@ pub struct ListedTool {
     pub icon: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed_to_views: bool,
 }
 
 /// The last known tools of one server.

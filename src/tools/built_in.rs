@@ -133,6 +133,7 @@ fn described_tool(
         hints: Vec::new(),
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 

@@ -61,6 +61,7 @@ pub fn describe(servers: &[(String, usize)]) -> ToolDescription {
         hints: Vec::new(),
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 
@@ -258,6 +259,7 @@ mod tests {
             hints: Vec::new(),
             icon: None,
             view: None,
+            is_closed_to_views: false,
         };
         described.to_offered_tool(Some((server, server)))
     }

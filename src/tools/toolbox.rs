@@ -93,6 +93,8 @@ pub struct ToolDescription {
     pub icon: Option<String>,
     /// The address of the page that its server has for its results (`ui://…`, MCP Apps).
     pub view: Option<String>,
+    /// Whether its server keeps it from its own pages.
+    pub is_closed_to_views: bool,
 }
 
 impl ToolDescription {
@@ -183,6 +185,10 @@ pub trait Toolbox: Send + Sync {
     /// Forgets that this call waits for a sign-in: its owner wants it tried as it is, or it ended without running.
     fn end_sign_in_wait(&self, _call: &ToolCall, _is_tried: bool) {}
 
+    /// Returns whether pages of its server may call this tool, as far as the server is concerned. What a person allows is
+    /// the matter of the gate.
+    fn is_open_to_views<'a>(&'a self, owner: UserId, origin: &'a ToolOrigin) -> BoxFuture<'a, bool>;
+
     /// Returns the tools that a new branch offers to its model, in a stable order.
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
 
@@ -208,6 +214,10 @@ impl Toolbox for NoTools {
 
     fn run(&self, _: ToolCall) -> RunningCall {
         RunningCall::from_result(text_result(CallOutcome::Unavailable, NOT_AVAILABLE))
+    }
+
+    fn is_open_to_views<'a>(&'a self, _: UserId, _: &'a ToolOrigin) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

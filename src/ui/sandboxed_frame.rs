@@ -31,6 +31,7 @@ pub fn SandboxedFrame(
     /// The address of what the document is told about its call, if it speaks the protocol of MCP Apps.
     call: Option<String>,
 ) -> impl IntoView {
+    let written = call.is_some().then(words::view_wrote);
     view! {
         <iframe
             class="sandboxed-frame"
@@ -39,6 +40,7 @@ pub fn SandboxedFrame(
             referrerpolicy="no-referrer"
             title=title
             data-call=call
+            data-written=written
             src=address
         ></iframe>
     }
@@ -67,7 +69,9 @@ mod tests {
         let html = Owner::new().with(|| frame().to_html());
         assert!(html.contains("sandbox=\"allow-scripts\"") && html.contains("src=\"/a\""), "{html}");
         assert!(html.contains("title=\"&quot;A&quot;\""), "{html}");
-        for right in ["allow=", "allow-same-origin", "allow-popups", "allowfullscreen", "srcdoc", "data-call"] {
+        for right in
+            ["allow=", "allow-same-origin", "allow-popups", "allowfullscreen", "srcdoc", "data-call", "data-written"]
+        {
             assert!(!html.contains(right), "{right}: {html}");
         }
     }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode};
 use serde_json::json;
-use turnleaf::domain::{BlockId, Turn, TurnId, UserId};
+use turnleaf::domain::id::is_imported;
+use turnleaf::domain::{BlockId, ChatId, Turn, TurnId, UserId};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::ServiceError;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file};
 use crate::test_server::{TestServer, streamed_answer, text_step};
 use crate::tool_call_support::{tool_call_answer, tool_results_sent, tool_use_blocks};
 use crate::toolbox::{FakeToolbox, ToolBehavior};
@@ -65,7 +68,7 @@ async fn page_is_served_as_stored_after_its_server_is_gone() {
         assert_eq!(status, StatusCode::OK, "{told}");
         assert_eq!(told["arguments"], json!({ "day": 1 }));
         assert_eq!(told["result"], json!({ "content": [], "structuredContent": { "told": "to the page" } }));
-        assert_eq!((&told["tool"], &told["turn"]), (&json!("lab__show"), &json!(turn.id)));
+        assert_eq!((&told["tool"], &told["turn"]), (&json!("show"), &json!(turn.id)));
         let (status, _, page) = get(&api, &path, &[]).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains(&format!("src=\"{path}/document\"")) && !page.contains("postMessage({}"), "{page}");
@@ -135,6 +138,92 @@ async fn page_is_found_only_by_its_owner_and_at_its_call() {
         assert_eq!(status, StatusCode::NOT_FOUND, "its chat is deleted");
         api.house.close().await;
     }
+}
+
+/// Checks that the first call of the last reply in a chat has the page and its result; returns the reply.
+async fn assert_page_is_in(house: &TestServer, chat: ChatId) -> TurnId {
+    let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+    let turn = path.turns.last().unwrap();
+    let call = tool_use_blocks(turn)[0].id;
+    let view = house.service.app_view(house.owner, turn.id, call).await.unwrap();
+    assert_eq!(house.service.app_view_page(house.owner, &view).await.unwrap(), PAGE);
+    let told = house.service.app_view_answer(house.owner, &view).await.unwrap();
+    assert_eq!(told["structuredContent"], json!({ "told": "to the page" }));
+    turn.id
+}
+
+#[tokio::test]
+async fn page_goes_with_copies_and_archives_of_its_chat() {
+    let lab = lab();
+    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, _) = run_tools(&house, &lab).await;
+        let archive = export_archive(&house, ExportScope::Everything).await;
+        let copied = house.service.copy_chat(house.owner, turn.chat_id, turn.id, None).await.unwrap().value;
+        let api = TestApi::with_server(house);
+        let (status, _) = api.call("DELETE", &format!("/api/chats/{}", turn.chat_id), None).await;
+        assert!(status.is_success(), "{status}");
+        assert!(!is_imported(assert_page_is_in(&api.house, copied.chat.id).await.uuid()));
+        for target in TestServer::on_every_database_with_tools(provider, || Arc::new(NoTools)).await {
+            let report = import_file(&target, "all.json", &archive, false).await;
+            assert_eq!((report.imported, report.lost), (1, 0), "{report:?}");
+            let reply = assert_page_is_in(&target, report.chats[0].id.unwrap()).await;
+            assert!(is_imported(reply.uuid()), "its page is closed at first");
+            target.check_invariants().await;
+            target.close().await;
+        }
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn page_calls_tools_of_its_server_that_need_no_approval() {
+    let lab = lab().with_asking_tool("delete", ToolBehavior::Echo).with_tool("break", ToolBehavior::Fails);
+    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, without]) = run_tools(&house, &lab).await;
+        let before = (lab.run_count("echo"), lab.run_count("delete"));
+        let api = TestApi::with_server(house);
+        let path = format!("{}/call", address(turn.id, call));
+        let body = |name: &str| json!({ "name": name, "arguments": { "n": 1 } });
+        let (status, answer) = api.call("POST", &path, Some(body("echo"))).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!((&answer["structuredContent"], &answer["isError"]), (&json!({ "n": 1 }), &json!(false)));
+        let (status, answer) = api.call("POST", &path, Some(body("break"))).await;
+        assert_eq!((status, &answer["isError"]), (StatusCode::OK, &json!(true)), "{answer}");
+        assert_eq!(answer["content"][0]["text"], "it broke");
+        for refused in ["delete", "no_such_tool", "client_tool"] {
+            let (status, answer) = api.call("POST", &path, Some(body(refused))).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{refused}: {answer}");
+        }
+        let elsewhere = format!("{}/call", address(turn.id, without));
+        assert_eq!(api.call("POST", &elsewhere, Some(body("echo"))).await.0, StatusCode::NOT_FOUND);
+        assert_eq!((lab.run_count("echo"), lab.run_count("delete")), (before.0 + 1, before.1));
+        let stored = api.house.service.view_calls(api.house.owner, call).await.unwrap();
+        let stored = stored.iter().map(|call| (call.tool.as_str(), call.end.as_ref().map(|end| end.result.as_str())));
+        assert_eq!(stored.collect::<Vec<_>>(), [("echo", Some(r#"{"n":1}"#)), ("break", Some("it broke"))]);
+        let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
+        assert!(page.contains("Tools that this view called") && page.contains("it broke"), "{page}");
+        assert_eq!(api.house.service.view_calls(ids::mint(), call).await.unwrap(), []);
+        // What a page calls is no part of the chat.
+        assert_eq!(api.house.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
+        api.house.check_invariants().await;
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn page_of_imported_chat_calls_no_tools() {
+    let lab = lab();
+    let house = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
+    run_tools(&house, &lab).await;
+    let archive = export_archive(&house, ExportScope::Everything).await;
+    let target = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
+    let report = import_file(&target, "all.json", &archive, false).await;
+    let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
+    let turn = path.turns.last().unwrap();
+    let place = (turn.id, tool_use_blocks(turn)[0].id);
+    let called = target.service.call_tool_from_view(target.owner, place, "echo", Default::default()).await;
+    assert!(matches!(called, Err(ServiceError::NotFound)), "{called:?}");
+    assert_eq!(target.service.view_calls(target.owner, place.1).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What was created exists: no operation under its id answers 404, whatever state it is in.
+//! A created resource exists: no operation under its id answers 404, in any state of the resource.
 
 use http::StatusCode;
 use serde_json::{Value, json};

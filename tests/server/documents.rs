@@ -506,7 +506,7 @@ async fn foreign_documents_are_neither_referenced_nor_shown() {
 
 /// Copies, edits, retries and reruns keep the attachments of the message.
 #[tokio::test]
-async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
+async fn attachments_are_kept_by_edit_retry_copy_and_rerun() {
     for api in apis_with_fake_reader(|| replies(12)).await {
         let chat = api.create_chat().await;
         let d = document(&api, "Plan", "one\ntwo").await;

@@ -1,4 +1,5 @@
-//! Attaching to a draft from another page, over the real router, and the references in a copied reply.
+//! Attaching to a draft from another page, over the real router, what a page then saves, and the references in a copied
+//! reply.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -46,6 +47,27 @@ async fn concurrent_attachments_are_all_kept() {
             assert_eq!(status, StatusCode::OK, "{made}");
         }
         assert_eq!(attachment_count(&api, Some(chat.parse().unwrap())).await, AT_ONCE);
+    }
+}
+
+#[tokio::test]
+async fn text_saved_without_knowing_an_attachment_keeps_it() {
+    for api in apis_with_fake_reader(Vec::new).await {
+        let chat = api.create_chat().await;
+        let chat_id: ChatId = chat.parse().unwrap();
+        let d = document(&api, "D", SAMPLE_TEXT).await;
+        assert_eq!(attach(&api, Some(&chat), json!([reference_part(&d, 0, 1)])).await.0, StatusCode::OK);
+        // A page that loaded the draft before.
+        for (changes, rev, attached) in [(json!({ "keeps_attachments": true }), 2, 1), (json!({}), 3, 0)] {
+            let mut body = json!({ "chat_id": chat, "draft": { "text": "typed", "attachments": [], "rev": 0 } });
+            body.as_object_mut().unwrap().extend(changes.as_object().cloned().unwrap());
+            let saved = api.call("POST", "/api/page/save_draft", Some(body)).await;
+            assert_eq!(saved, (StatusCode::OK, json!(rev)), "{changes}");
+            assert_eq!(attachment_count(&api, Some(chat_id)).await, attached, "{changes}");
+        }
+        let draft = api.house.service.draft(api.house.owner, Some(chat_id)).await.unwrap().unwrap();
+        assert_eq!(draft.text, "typed");
+        api.house.close().await;
     }
 }
 

@@ -88,6 +88,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
         hints: vec!["read only".into()],
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 

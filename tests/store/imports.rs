@@ -4,7 +4,7 @@ use serde_json::json;
 use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UndoScope, UserId, limits};
 use turnleaf_store::deletions::{DeletionRoot, NewDeletion};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
-use turnleaf_store::imports::kept::KeptDocument;
+use turnleaf_store::imports::kept::PresentDocument;
 use turnleaf_store::imports::{self, ImportedTurns};
 use turnleaf_store::{Db, deletions, users};
 
@@ -48,7 +48,7 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     let kept = imports::kept::list_chats(db, owner, id, 10).await.unwrap();
     assert_eq!(kept.iter().map(|kept| kept.id).collect::<Vec<_>>(), [chat]);
     let kept = imports::kept::list_documents(db, owner, id, 10).await.unwrap();
-    assert_eq!(kept, [KeptDocument { id: document, title: "Imported".to_owned(), is_used: false }]);
+    assert_eq!(kept, [PresentDocument { id: document, title: "Imported".to_owned(), is_used: false }]);
     assert_eq!(imports::kept::list_chats(db, stranger, id, 10).await.unwrap(), []);
     assert_eq!(imports::kept::list_documents(db, stranger, id, 10).await.unwrap(), []);
     assert_eq!(imports::undo::list_turns(db, owner, id).await.unwrap(), [turns]);
@@ -199,7 +199,7 @@ async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
         assert_eq!(imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(), []);
         // A draft uses it, and undoing the rest would keep it.
         let kept = imports::kept::list_documents(db, owner, id, 10).await.unwrap();
-        assert_eq!(kept, [KeptDocument { id: document, title: "Renamed".to_owned(), is_used: true }]);
+        assert_eq!(kept, [PresentDocument { id: document, title: "Renamed".to_owned(), is_used: true }]);
         // With what was changed, all that is left is a use of it.
         let changed = imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Changed).await.unwrap();
         assert_eq!(changed, [document]);

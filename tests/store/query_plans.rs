@@ -15,7 +15,7 @@ use crate::databases::{empty_sqlite, noon};
 use crate::{paths, walkthrough};
 
 /// Tables that grow with every message, response or file.
-const GROWING: [&str; 16] = [
+const GROWING: [&str; 17] = [
     "block_blobs",
     "block_documents",
     "blob_forms",
@@ -32,6 +32,7 @@ const GROWING: [&str; 16] = [
     "turn_events",
     "turns",
     "uploads",
+    "view_calls",
 ];
 
 /// Partial indexes of few rows: unfinished work and pending deletions.

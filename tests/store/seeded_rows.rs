@@ -127,6 +127,11 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              v.version_timestamp FROM turn_blocks b, document_versions v WHERE b.{of_pinned} ORDER BY b.id LIMIT 1"
         ),
         format!(
+            "INSERT INTO view_calls (id, owner_id, block_id, tool, arguments, began_at, outcome, result, ended_at) \
+             SELECT {new}, c.owner_id, b.id, 'refresh', '{{}}', b.created_at, 'done', 'fresh', b.created_at \
+             FROM turn_blocks b JOIN chats c ON c.id = b.chat_id WHERE b.{of_pinned} ORDER BY b.id LIMIT 1"
+        ),
+        format!(
             "INSERT INTO generation_chunks (generation_id, n, bytes, length) SELECT id, 0, {piece}, 3 FROM generations \
              ORDER BY id LIMIT 1"
         ),

@@ -4,12 +4,14 @@
 use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
+use turnleaf::domain::view_call::{ViewCall, ViewCallEnd, ViewCallOutcome};
 use turnleaf::domain::*;
 use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_listings::ListedTool;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
 use turnleaf_store::tool_sign_ins::{StoredSignIn, StoredTokens};
+use turnleaf_store::view_calls::{self, NewViewCall};
 use turnleaf_store::{
     Db, StoreError, blobs, branches, chat_tools, chats, exchanges, server_policies, tool_listings, tool_policies,
     tool_servers, tool_sign_ins, turn_blocks, turns, users,
@@ -96,6 +98,7 @@ async fn offered_tools_are_stored_verbatim() {
             hints: vec!["read only".into()],
             icon: None,
             view: None,
+            is_closed_to_views: false,
         };
         let mut tx = db.begin().await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
@@ -352,6 +355,52 @@ async fn bytes_are_readable_by_readers_of_referencing_block() {
         let mut tx = db.begin().await.unwrap();
         assert_eq!(turn_blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 1);
         tx.rollback().await.unwrap();
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn calls_of_views_are_stored_before_their_end_and_up_to_limit() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let (chat, branch) = create_chat(db, owner).await;
+        let block = create_message(db, (&chat, &branch), "see", None).await.blocks[0].id;
+        let call = |block| NewViewCall {
+            id: next_id(),
+            block,
+            tool: "refresh",
+            arguments: "{\"day\":1}",
+            began_at: next_time(),
+        };
+        let (first, second) = (call(block), call(block));
+        let mut tx = db.begin().await.unwrap();
+        assert!(view_calls::begin(&mut tx, owner, first, 2).await.unwrap());
+        assert!(!view_calls::begin(&mut tx, other, call(block), 2).await.unwrap());
+        assert!(!view_calls::begin(&mut tx, owner, call(next_id()), 2).await.unwrap());
+        assert!(view_calls::begin(&mut tx, owner, second, 2).await.unwrap());
+        assert!(!view_calls::begin(&mut tx, owner, call(block), 2).await.unwrap());
+        let done = ViewCallEnd { outcome: ViewCallOutcome::Done, result: "rain".into(), at: next_time() };
+        let failed = ViewCallEnd { outcome: ViewCallOutcome::Failed, result: "a\0".into(), at: next_time() };
+        view_calls::end(&mut tx, other, second.id, &failed).await.unwrap();
+        view_calls::end(&mut tx, owner, first.id, &done).await.unwrap();
+        view_calls::end(&mut tx, owner, first.id, &failed).await.unwrap();
+        tx.commit().await.unwrap();
+        let stored = |call: NewViewCall<'_>, end| ViewCall {
+            id: call.id,
+            tool: call.tool.into(),
+            arguments: call.arguments.into(),
+            began_at: call.began_at,
+            end,
+        };
+        let list = async |owner, block| view_calls::list_of_block(db, owner, block).await.unwrap();
+        assert_eq!(list(owner, block).await, [stored(first, Some(done)), stored(second, None)]);
+        assert_eq!(list(other, block).await, []);
+        let mut tx = db.begin().await.unwrap();
+        view_calls::end(&mut tx, owner, second.id, &failed).await.unwrap();
+        tx.commit().await.unwrap();
+        let result = list(owner, block).await[1].end.clone().unwrap().result;
+        assert_eq!(result, "a\u{2400}");
         fresh.close().await;
     }
 }

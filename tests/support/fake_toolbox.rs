@@ -179,6 +179,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         hints: Vec::new(),
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 
@@ -315,7 +316,9 @@ impl Toolbox for FakeToolbox {
                     let answer = json!({ "content": [], "structuredContent": { "told": "to the page" } });
                     let page = new_blob("text/html", page.into());
                     let answer = new_blob("application/json", answer.to_string().into());
-                    let view = AppView { uri: "ui://lab/page", page: Some(&page.sha256), answer: Some(&answer.sha256) };
+                    let (page_blob, answer_blob) = (Some(page.sha256.as_str()), Some(answer.sha256.as_str()));
+                    let view =
+                        AppView { uri: "ui://lab/page", tool: Some("show"), page: page_blob, answer: answer_blob };
                     let metadata = [(AppView::KEY.to_owned(), view.to_value())].into_iter().collect();
                     CallResult { metadata, blobs: vec![page, answer], ..gives(json!("told to the model")) }
                 }
@@ -324,6 +327,10 @@ impl Toolbox for FakeToolbox {
             given
         };
         RunningCall { questions: Some(asked), ..RunningCall::new(running.boxed(), updates) }
+    }
+
+    fn is_open_to_views<'a>(&'a self, _: UserId, _: &'a ToolOrigin) -> BoxFuture<'a, bool> {
+        std::future::ready(true).boxed()
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -269,6 +269,7 @@ fn list(mode: &str) -> Vec<Value> {
         tools.extend([
             tool("show_old", json!({ "ui/resourceUri": "ui://bad/page" })),
             tool("refresh", json!({ "ui": { "resourceUri": "ui://bad/page", "visibility": ["app"] } })),
+            tool("guarded", json!({ "ui": { "visibility": ["model"] } })),
         ]);
     }
     if mode == "deep_schema" {

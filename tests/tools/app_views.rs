@@ -21,6 +21,8 @@ async fn pages_are_listed_with_tools_and_their_own_tools_are_left_out() {
     assert_eq!(view("show_old"), Some(Some("ui://bad/page")));
     assert_eq!(view("echo"), Some(None));
     assert_eq!(view("refresh"), None, "only pages may call it");
+    let closed = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.is_closed_to_views);
+    assert_eq!((closed("show_page"), closed("guarded")), (Some(false), Some(true)));
     let status = servers.status(&server_key("bad")).expect("it is configured");
     assert!(status.log.contains("`refresh` is for pages of the server"), "{}", status.log);
     assert!(status.unusable.iter().all(|tool| tool.tool != "refresh"));
@@ -37,6 +39,7 @@ async fn page_is_read_once_for_each_result() {
         let metadata = Value::Object(outcome.metadata.clone());
         let view = AppView::find(&metadata).expect("it has a page");
         assert_eq!((view.uri, blob(&outcome, view.page)), ("ui://bad/page", page.as_bytes()));
+        assert_eq!(view.tool, Some(tool));
         let answer: Value = serde_json::from_slice(blob(&outcome, view.answer)).expect("it is JSON");
         assert_eq!(answer["content"], json!([{ "type": "text", "text": "Sunny." }]));
         assert_eq!(answer["_meta"], json!({ "at": "noon" }));
@@ -58,7 +61,8 @@ async fn result_stays_where_server_gives_no_page() {
         let outcome = call_tool(&servers, &format!("show_{page}"), json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
         assert!(outcome_text(&outcome).starts_with("Sunny."), "{outcome:?}");
-        assert_eq!(outcome.metadata[AppView::KEY], json!({ "uri": format!("ui://bad/{page}") }));
+        let named = json!({ "uri": format!("ui://bad/{page}"), "tool": format!("show_{page}") });
+        assert_eq!(outcome.metadata[AppView::KEY], named);
         assert!(outcome.blobs.is_empty(), "{outcome:?}");
         let status = servers.status(&server_key("bad")).expect("it is configured");
         assert!(

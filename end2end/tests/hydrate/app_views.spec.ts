@@ -101,7 +101,7 @@ test("a page reaches neither Turnleaf nor the network", async ({ page, model, tu
   expect(elsewhere.arrived).toEqual([]);
 });
 
-test("a page asks for links, writes into the message box, and runs no tools", async ({ page, context, model, turnleaf, tools, elsewhere }) => {
+test("a page asks for links, writes into the message box, and calls tools that need no approval", async ({ page, context, model, turnleaf, tools, elsewhere }) => {
   await showBoard(page, model, turnleaf, elsewhere);
   const answer = board(page).locator("#answer");
   await expect(board(page).locator("#reached")).toHaveText("[]");
@@ -117,12 +117,37 @@ test("a page asks for links, writes into the message box, and runs no tools", as
   await board(page).locator("#write").click();
   await expect(messageBox(page)).toHaveValue("Written by the board.");
   await expect(answer).toHaveText("{}");
+  // A key on its way to the page does not send the text.
+  await expect(messageBox(page)).not.toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#say")).toHaveText("The view wrote into the message box.");
   await expect(userTurns(page)).toHaveCount(1);
   await board(page).locator("#tool").click();
-  await expect(answer).toContainText("does not run tools for a view");
+  await expect(answer).toContainText("without an approval");
+  await board(page).locator("#search").click();
+  await expect(answer).toContainText("Found leaves.");
   await board(page).locator("#unknown").click();
   await expect(answer).toContainText('"code":-32601');
-  expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page"]);
+  expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page", "search leaves"]);
+  await toolCards(page).first().getByRole("link", { name: "Open on its own page" }).click();
+  const calls = page.locator(".view-calls > li");
+  await expect(calls).toHaveCount(1);
+  await calls.first().locator("summary").click();
+  await expect(calls.first()).toContainText("Found leaves.");
+});
+
+test("a page takes neither the focus nor the message box from whoever writes", async ({ page, model, turnleaf, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  await messageBox(page).click();
+  const typing = messageBox(page).pressSequentially("a".repeat(60), { delay: 50 });
+  await expect(messageBox(page)).toHaveValue(/^a/);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(board(page).locator("#unasked")).toContainText('"code":-32000');
+  await typing;
+  await expect(messageBox(page)).toBeFocused();
+  // A key may have been on its way to the page.
+  await expect(messageBox(page)).toHaveValue(/^a{50,60}$/);
 });
 
 test("a page can be hidden, follows the theme, and has a page of its own", async ({ page, model, turnleaf, elsewhere }) => {

@@ -363,7 +363,7 @@ test("a long text that is pasted can become a document, and a key is remarked up
   await expect(page.locator(".hint.warning")).toHaveCount(0);
 });
 
-test("a lost connection loses no file: it goes on when the network is back", async ({ page, context, watch }) => {
+test("a lost connection loses no file: the upload resumes when the network is back", async ({ page, context, watch }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED/);
   await openPage(page);

@@ -3,6 +3,7 @@ import { violations } from "../../support/axe.ts";
 import { expectStatus, latestReply, messageBox, sendMessage, stopButton, waitForHydration } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import { approvalPrompt, decisionButton, openChatWithTools, test, toolCards, toolMessages, wireName } from "../../support/tools.ts";
+import { holdResponses } from "../../support/turn_actions.ts";
 
 test("a form is answered beside its call, and the answer goes to the server", async ({ page, model, turnleaf }) => {
   await openChatWithTools(page, turnleaf);
@@ -87,9 +88,23 @@ test("a resource that a result links to is attached where it stands", async ({ p
   await card.locator("summary").first().click();
   await expect(card.getByRole("link", { name: "View Today" })).toHaveAttribute("href", /^\/insert\/view\?server=files/);
   await messageBox(page).fill("About this:");
+  // Text that is saved before the page looks for changes does not lose what was attached.
+  const looking = await holdResponses(page, "glance_at_chat");
+  await looking.requested;
+  const attached = page.waitForResponse("**/forms/insert/resource");
   await card.getByRole("button", { name: "Attach Today" }).click();
+  expect((await attached).status()).toBe(204);
+  const saved = page.waitForResponse((answer) => answer.url().includes("save_draft") && (answer.request().postData() ?? "").includes("and more"));
+  await messageBox(page).press("End");
+  await messageBox(page).pressSequentially(" and more");
+  await saved;
+  looking.release();
   await expect(page.locator(".attached-item")).toContainText("today");
-  await expect(messageBox(page)).toHaveValue("About this:");
+  await expect(messageBox(page)).toHaveValue("About this: and more");
+  await page.reload();
+  await waitForHydration(page);
+  await expect(page.locator(".attached-item")).toContainText("today");
+  await expect(messageBox(page)).toHaveValue("About this: and more");
   expect(await violations(page)).toEqual([]);
 });
 

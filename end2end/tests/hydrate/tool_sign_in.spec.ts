@@ -1,4 +1,4 @@
-// A call that waits for a sign-in to its server, and goes on after it.
+// A call that waits for a sign-in to its server, and continues after it.
 import { expectStatus, latestReply, sendMessage, textOf, waitForHydration } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";

@@ -113,7 +113,7 @@ with_import_codes! { define_codes:
     ApprovalChanged, "approval_changed", "this request has changed; review it again";
     ToolsChanged, "tools_changed", "the tools of this server have changed; review them again";
     NoValidDecision, "no_valid_decision", "is not a valid answer";
-    DamagedTree, "damaged_tree", "turn {turn} has no older parent; run `turnleaf fsck` for details";
+    DamagedTree, "damaged_tree", "message {turn} has no older parent; run `turnleaf fsck` for details";
     DamagedPath, "damaged_path", "{reason}; run `turnleaf fsck` for details.";
     // Trash.
     NotInTrash, "not_in_trash", "it is not in Trash";

@@ -51,3 +51,5 @@ pub const SERVER_ERROR_BYTES: usize = 64 << 10;
 /// The page of a view and the result that it is given, each, and the time in which a server gives the page.
 pub const APP_VIEW_BYTES: usize = 4 << 20;
 pub const APP_VIEW_TIME: Duration = Duration::from_secs(10);
+/// The tools that one view may call, in all.
+pub const VIEW_CALLS: u32 = 200;

@@ -89,7 +89,8 @@ mod tests {
                         Ok(())
                     })
                     .unwrap();
-                assert_eq!((found.as_slice(), count), (expected.as_slice(), expected.len() as u64), "{rest}");
+                assert_eq!(found, expected, "{rest}");
+                assert_eq!(count, expected.len() as u64, "{rest}");
             }
         }
     }

@@ -119,6 +119,7 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/calls/{block}/view" turns::app_views::page),
     page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
     page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
+    page!(post "/turns/{id}/calls/{block}/view/call" turns::app_views::call_tool),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -231,7 +232,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings" providers::page::redirect_to_first_section),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
-    page!(post "/forms/providers/add" providers::page::add),
+    page!(post "/forms/providers/add" providers::page::add_connection),
     page!(post "/forms/providers/change" providers::page::change),
     page!(post "/forms/providers/key" providers::page::save_key),
     page!(post "/forms/providers/models" providers::page::save_models),

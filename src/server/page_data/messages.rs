@@ -68,9 +68,15 @@ impl PageService {
         self.started_view(viewer, started).await
     }
 
-    /// Stores the draft as the page has it.
-    pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
-        let attachments = Some(draft.attachments.clone());
+    /// Stores the draft as the page has it, or without its attachments: the stored ones stay then.
+    pub async fn save_draft(
+        &self,
+        viewer: UserId,
+        chat: Option<ChatId>,
+        draft: DraftView,
+        keeps_attachments: bool,
+    ) -> Result<i64, ApiError> {
+        let attachments = (!keeps_attachments).then(|| draft.attachments.clone());
         self.store_draft(viewer, chat, draft, attachments).await
     }
 

@@ -1,5 +1,8 @@
 //! The pages of tool servers for the results of their tools (MCP Apps), as they were stored with the results. Nothing
-//! is requested from a server here, so a page is what it was when its call ended.
+//! is requested from a server to show one, so a page is what it was when its call ended. `tool_calls` runs the
+//! tools that a page calls.
+
+mod tool_calls;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -14,13 +17,15 @@ use turnleaf_domain::{Block, BlockId, Content, Turn, TurnId, UserId};
 #[derive(Debug, Clone)]
 pub struct StoredAppView {
     pub turn: Turn,
-    /// The name of the tool as its model was given it, and its display name.
+    /// The name of the tool at its server, and its display name.
     pub tool: String,
     pub title: String,
     /// The display name of the server.
     pub server: String,
     /// The arguments with which the call ran.
     pub arguments: Value,
+    /// The name of the tool as its model was given it.
+    wire_name: String,
     page: String,
     answer: Option<String>,
     /// The stored result, which may be shorter than the server's.
@@ -58,7 +63,7 @@ impl Service {
             },
             None => None,
         };
-        Ok(stored.unwrap_or_else(|| view.result_as_answer()))
+        Ok(stored.unwrap_or_else(|| answer_of(&view.result, false)))
     }
 }
 
@@ -74,21 +79,23 @@ impl StoredAppView {
         let (result, view) = results.next_back().ok_or(ServiceError::NotFound)?;
         let page = view.page.ok_or(ServiceError::NotFound)?.to_owned();
         let label = |key: &str| call.block_metadata.get(ToolLabel::KEY)?.get(key)?.as_str().map(str::to_owned);
-        let (tool, answer, result) = (tool_name.clone(), view.answer.map(str::to_owned), result.clone());
+        let tool = view.tool.map_or_else(|| tool_name.clone(), str::to_owned);
+        let (answer, result) = (view.answer.map(str::to_owned), result.clone());
         let title = label("title").unwrap_or_else(|| tool.clone());
         let (server, arguments) = (label("server").unwrap_or_default(), arguments.clone());
-        Ok(Self { tool, title, server, arguments, page, answer, result, turn })
+        let wire_name = tool_name.clone();
+        Ok(Self { tool, title, server, arguments, wire_name, page, answer, result, turn })
     }
+}
 
-    /// Returns the stored result in the form of the protocol.
-    fn result_as_answer(&self) -> Value {
-        let text = json!({ "type": "text", "text": value_to_text(self.result.clone()) });
-        if self.result.is_object() {
-            json!({ "content": [text], "structuredContent": self.result })
-        } else {
-            json!({ "content": [text] })
-        }
+/// Returns a stored result in the form of the protocol.
+fn answer_of(result: &Value, is_error: bool) -> Value {
+    let text = json!({ "type": "text", "text": value_to_text(result.clone()) });
+    let mut answer = json!({ "content": [text], "isError": is_error });
+    if result.is_object() {
+        answer["structuredContent"] = result.clone();
     }
+    answer
 }
 
 #[cfg(test)]
@@ -118,20 +125,21 @@ mod tests {
 
     #[test]
     fn page_is_found_by_its_call() {
-        let view = AppView { uri: "ui://w", page: Some("p"), answer: None };
+        let view = AppView { uri: "ui://w", tool: Some("weather"), page: Some("p"), answer: None };
         let (turn, call) = turn(json!({ AppView::KEY: view.to_value() }));
         let result = turn.blocks[1].id;
         let found = StoredAppView::find(turn.clone(), call).unwrap();
         let named = (found.tool.as_str(), found.title.as_str(), found.server.as_str(), found.page.as_str());
-        assert_eq!(named, ("w__weather", "Weather", "Skies", "p"));
+        assert_eq!(named, ("weather", "Weather", "Skies", "p"));
         assert_eq!(found.arguments, json!({ "in": "x" }));
-        assert_eq!(found.result_as_answer()["structuredContent"], json!({ "sky": "blue" }));
+        let told = answer_of(&found.result, false);
+        assert_eq!((&told["structuredContent"], &told["isError"]), (&json!({ "sky": "blue" }), &json!(false)));
         assert!(matches!(StoredAppView::find(turn, result), Err(ServiceError::NotFound)));
     }
 
     #[test]
     fn result_without_page_is_not_found() {
-        let missing = AppView { uri: "ui://w", page: None, answer: None };
+        let missing = AppView { uri: "ui://w", tool: None, page: None, answer: None };
         for metadata in [Value::Null, json!({ AppView::KEY: missing.to_value() })] {
             let (turn, call) = turn(metadata);
             assert!(matches!(StoredAppView::find(turn, call), Err(ServiceError::NotFound)));

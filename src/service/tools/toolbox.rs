@@ -276,6 +276,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
         hints: listed.hints.clone(),
         icon: listed.icon.clone(),
         view: listed.view.clone(),
+        is_closed_to_views: listed.is_closed_to_views,
     }
 }
 
@@ -289,6 +290,7 @@ fn listed(tool: &ToolDescription) -> ListedTool {
         hints: tool.hints.clone(),
         icon: tool.icon.clone(),
         view: tool.view.clone(),
+        is_closed_to_views: tool.is_closed_to_views,
     }
 }
 
@@ -322,6 +324,18 @@ impl Toolbox for ServiceToolbox {
 
     fn end_sign_in_wait(&self, call: &ToolCall, is_tried: bool) {
         self.forget_refusal(call, is_tried);
+    }
+
+    fn is_open_to_views<'a>(&'a self, owner: UserId, origin: &'a ToolOrigin) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            match self.find_tool(owner, origin).await {
+                Ok(tool) => tool.is_some_and(|tool| !tool.is_closed_to_views),
+                Err(error) => {
+                    tracing::error!(%error, "the tools could not be read; a view may call none");
+                    false
+                }
+            }
+        })
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

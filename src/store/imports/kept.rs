@@ -26,14 +26,14 @@ sql! {
 
 /// A chat of an import that is not in Trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptChat {
+pub struct PresentChat {
     pub id: ChatId,
     pub title: String,
 }
 
 /// A document of an import that is not in Trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptDocument {
+pub struct PresentDocument {
     pub id: DocumentId,
     pub title: String,
     /// True if a message or a draft uses it.
@@ -41,12 +41,12 @@ pub struct KeptDocument {
 }
 
 /// Returns the first chats of an import that are not in Trash, or have turns of it that are not.
-pub async fn list_chats(db: &Db, owner: UserId, id: ImportId, limit: u32) -> Result<Vec<KeptChat>, StoreError> {
+pub async fn list_chats(db: &Db, owner: UserId, id: ImportId, limit: u32) -> Result<Vec<PresentChat>, StoreError> {
     let rows: Vec<Readable<(Uuid, Lossy<String>)>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit));
         query.fetch_all(pool).await?
     });
-    let kept = |(id, title): (Uuid, Lossy<String>)| KeptChat {
+    let kept = |(id, title): (Uuid, Lossy<String>)| PresentChat {
         id: id.into(),
         title: title.unwrap_or_default("chats", "title", id),
     };
@@ -54,7 +54,12 @@ pub async fn list_chats(db: &Db, owner: UserId, id: ImportId, limit: u32) -> Res
 }
 
 /// Returns the first documents of an import that are not in Trash.
-pub async fn list_documents(db: &Db, owner: UserId, id: ImportId, limit: u32) -> Result<Vec<KeptDocument>, StoreError> {
+pub async fn list_documents(
+    db: &Db,
+    owner: UserId,
+    id: ImportId,
+    limit: u32,
+) -> Result<Vec<PresentDocument>, StoreError> {
     let rows: Vec<Readable<(Uuid, Lossy<String>, bool)>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit));
         query.fetch_all(pool).await?
@@ -65,7 +70,7 @@ pub async fn list_documents(db: &Db, owner: UserId, id: ImportId, limit: u32) ->
         let id = id.to_string();
         drafts.iter().any(|attachments| attachments.contains(&id))
     };
-    let kept = |(id, title, is_unused): (Uuid, Lossy<String>, bool)| KeptDocument {
+    let kept = |(id, title, is_unused): (Uuid, Lossy<String>, bool)| PresentDocument {
         id: id.into(),
         title: title.unwrap_or_default("documents", "title", id),
         is_used: !is_unused || is_attached(id.into()),

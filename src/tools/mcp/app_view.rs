@@ -44,10 +44,10 @@ pub fn page_address(tool: &Value, secrets: &SecretSet) -> Option<String> {
     is_usable.then(|| uri.to_owned())
 }
 
-/// Returns whether a listed tool must not be offered to models, because only pages of its server may call it.
-pub fn is_hidden_from_models(tool: &Value) -> bool {
+/// Returns whether a listed tool must not be called by this kind of caller: `model`, or `app` for pages of its server.
+pub fn is_hidden_from(tool: &Value, caller: &str) -> bool {
     let visibility = tool.pointer("/_meta/ui/visibility").and_then(Value::as_array);
-    visibility.is_some_and(|visibility| visibility.iter().all(|who| who != "model"))
+    visibility.is_some_and(|visibility| visibility.iter().all(|who| who != caller))
 }
 
 /// A page, and what it is told about its call.
@@ -72,6 +72,7 @@ pub async fn read(
     let uri = uri.to_owned();
     // Both may hold megabytes, so they are cleaned on a blocking thread.
     let clean = move || {
+        let contents = serde_json::to_value(contents).unwrap_or_default();
         let page = page_of(&contents, &uri, &secrets).map_err(CodedMessage::uncoded)?;
         let answer = serde_json::to_value(answer).ok().and_then(|answer| answer_of(&answer, &secrets));
         Ok(ReadView { page, answer })
@@ -79,15 +80,15 @@ pub async fn read(
     tasks::spawn_blocking(clean).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
 }
 
-/// Adds the view to the result of a call; without a page, that its tool has one.
-pub fn attach(outcome: &mut CallResult, uri: &str, view: Option<ReadView>) {
+/// Adds the view to the result of a call of this tool; without a page, that its tool has one.
+pub fn attach(outcome: &mut CallResult, tool: &str, uri: &str, view: Option<ReadView>) {
     let (page, answer) = match view {
         Some(ReadView { page, answer }) => (Some(page), answer),
         None => (None, None),
     };
     let page = page.map(|page| keep(outcome, MIME_ESSENCE, page));
     let answer = answer.map(|answer| keep(outcome, "application/json", answer));
-    let view = AppView { uri, page: page.as_deref(), answer: answer.as_deref() };
+    let view = AppView { uri, tool: Some(tool), page: page.as_deref(), answer: answer.as_deref() };
     outcome.metadata.insert(AppView::KEY.to_owned(), view.to_value());
 }
 
@@ -194,19 +195,20 @@ mod tests {
     }
 
     #[test]
-    fn tool_without_model_in_its_visibility_is_hidden_from_models() {
+    fn tool_is_hidden_from_callers_that_its_visibility_lacks() {
         for (visibility, is_hidden) in [
-            (json!(["app"]), true),
-            (json!([]), true),
-            (json!(["model", "app"]), false),
-            (json!(["model"]), false),
-            (json!("app"), false),
-            (json!(null), false),
+            (json!(["app"]), (true, false)),
+            (json!([]), (true, true)),
+            (json!(["model", "app"]), (false, false)),
+            (json!(["model"]), (false, true)),
+            (json!("app"), (false, false)),
+            (json!(null), (false, false)),
         ] {
-            let hidden = is_hidden_from_models(&tool(json!({ "ui": { "visibility": visibility } })));
+            let listed = tool(json!({ "ui": { "visibility": visibility } }));
+            let hidden = (is_hidden_from(&listed, "model"), is_hidden_from(&listed, "app"));
             assert_eq!(hidden, is_hidden, "{visibility}");
         }
-        assert!(!is_hidden_from_models(&json!({ "name": "x" })));
+        assert!(!is_hidden_from(&json!({ "name": "x" }), "model"));
     }
 
     #[test]
@@ -267,7 +269,7 @@ mod tests {
     fn view_is_attached_with_its_blobs() {
         let mut outcome = text_result(CallOutcome::Done, "Sunny.");
         let view = ReadView { page: Bytes::from_static(b"<p>"), answer: Some(Bytes::from_static(b"{}")) };
-        attach(&mut outcome, URI, Some(view));
+        attach(&mut outcome, "weather", URI, Some(view));
         let metadata = Value::Object(outcome.metadata.clone());
         let found = AppView::find(&metadata).expect("it has one");
         let of = |sha256: Option<&str>| outcome.blobs.iter().find(|blob| Some(blob.sha256.as_str()) == sha256);
@@ -275,7 +277,7 @@ mod tests {
         assert_eq!((page.mime.as_str(), page.bytes.as_ref()), ("text/html", &b"<p>"[..]));
         assert_eq!(of(found.answer).map(|answer| answer.bytes.as_ref()), Some(&b"{}"[..]));
         let mut missing = text_result(CallOutcome::Done, "Sunny.");
-        attach(&mut missing, URI, None);
-        assert_eq!(Value::Object(missing.metadata), json!({ "app": { "uri": URI } }));
+        attach(&mut missing, "weather", URI, None);
+        assert_eq!(Value::Object(missing.metadata), json!({ "app": { "uri": URI, "tool": "weather" } }));
     }
 }

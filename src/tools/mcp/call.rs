@@ -69,8 +69,8 @@ struct McpCall {
     pending: Mutex<Option<RequestId>>,
     /// The permit of the connection. A call without one has an open question, or had one and waits for its turn.
     slot: Mutex<Option<OwnedSemaphorePermit>>,
-    /// The address of the tool's page, and the result that the page is told.
-    view: OnceLock<String>,
+    /// The name of a tool with a page, the address of the page, and the result that the page is told.
+    view: OnceLock<(String, String)>,
     answer: Mutex<Option<ServerResult>>,
 }
 
@@ -106,7 +106,7 @@ impl McpCall {
             }
         };
         if let Some(address) = self.server.view_of(&tool) {
-            let _ = self.view.set(address);
+            let _ = self.view.set((tool.clone(), address));
         }
         let slot = tokio::select! {
             () = self.stop.cancelled() => return,
@@ -142,7 +142,7 @@ impl McpCall {
     /// the page.
     async fn with_view(&self, connection: &McpConnection, mut outcome: CallResult) -> CallResult {
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (Some(uri), Some(answer)) = (self.view.get(), answer) else { return outcome };
+        let (Some((tool, uri)), Some(answer)) = (self.view.get(), answer) else { return outcome };
         if outcome.outcome != CallOutcome::Done {
             return outcome;
         }
@@ -154,7 +154,7 @@ impl McpCall {
         if let Err(reason) = &read {
             self.server.log.add(&format!("(the page `{uri}` of a tool is not shown: {reason})"));
         }
-        app_view::attach(&mut outcome, uri, read.ok());
+        app_view::attach(&mut outcome, tool, uri, read.ok());
         outcome
     }
 

@@ -222,7 +222,7 @@ pub async fn read_resource(
     let answer = read_contents(peer, secrets, uri).await?;
     let secrets = secrets.clone();
     // An answer may hold megabytes, so it is cleaned on a blocking thread.
-    let read = move || content_of(&answer, &secrets);
+    let read = move || content_of(&serde_json::to_value(answer).unwrap_or_default(), &secrets);
     tasks::spawn_blocking(read).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
 }
 
@@ -230,11 +230,14 @@ pub async fn read_resource(
 ///
 /// # Errors
 /// The reason why there is none, as a part of a sentence.
-pub async fn read_contents(peer: &Peer<RoleClient>, secrets: &SecretSet, uri: &str) -> Result<Value, CodedMessage> {
+pub async fn read_contents(
+    peer: &Peer<RoleClient>,
+    secrets: &SecretSet,
+    uri: &str,
+) -> Result<ServerResult, CodedMessage> {
     let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
     let answer = peer.send_request(ClientRequest::ReadResourceRequest(request)).await;
-    let answer = answer.map_err(|error| error_messages::request_error(&error, secrets))?;
-    Ok(serde_json::to_value(answer).unwrap_or_default())
+    answer.map_err(|error| error_messages::request_error(&error, secrets))
 }
 
 fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, CodedMessage> {

@@ -60,9 +60,9 @@ pub async fn list(
             return Err(not_listed(MessageCode::NotAList.into()));
         };
         for tool in listed {
-            if app_view::is_hidden_from_models(tool) {
+            if app_view::is_hidden_from(tool, "model") {
                 let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                let name = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                let name = sanitizer::clean_line(name, secrets, SERVER_TOOL_NAME_BYTES);
                 log.add(&format!("(the tool `{name}` is for pages of the server and not offered to models)"));
                 continue;
             }
@@ -170,6 +170,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         is_harmless: false,
         icon: icon::read_icon(tool.get("icons")),
         view: app_view::page_address(tool, secrets),
+        is_closed_to_views: app_view::is_hidden_from(tool, "app"),
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
 }

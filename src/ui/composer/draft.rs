@@ -122,11 +122,16 @@ impl DraftKeeper {
         // The local copy is written first: the page may be gone before the server has answered.
         self.store_copy(&draft);
         self.saving.set_value(Some(draft.clone()));
+        // What was attached elsewhere meanwhile is not known here yet, and must not be lost.
+        let keeps_attachments = draft.attachments == saved.attachments;
         let flight = self.flight.get_value();
         flight.start_save();
         spawn_local(async move {
             let sent = draft.clone();
-            let rev = save_draft(self.chat_id, draft).await;
+            let rev = save_draft(self.chat_id, draft, keeps_attachments).await;
+            // Where another page stored the draft in between, what it attached stayed. The next look loads that, because
+            // it asks for what is newer than the revision before.
+            let rev = rev.map(|rev| if keeps_attachments && rev > sent.rev + 1 { rev - 1 } else { rev });
             if let Ok(rev) = rev {
                 // Text typed since is newer than the save.
                 self.renew_copy(rev);
@@ -185,7 +190,8 @@ impl DraftKeeper {
     }
 
     /// Takes a newer draft from the server. Returns the draft to show where the local and remote changes do not
-    /// conflict; otherwise the newer draft is kept in `conflicting`, unless it is empty: an empty one was sent.
+    /// conflict and the screen does not have both; on a conflict, the newer draft is kept in `conflicting`, unless it is
+    /// empty: an empty one was sent.
     pub fn take_remote(self, newer: DraftView) -> Option<DraftView> {
         let (current, saved) = (self.current.get_value(), self.saved.get_value());
         if self.held.with_value(Option::is_some) || newer.rev <= saved.rev {
@@ -203,6 +209,9 @@ impl DraftKeeper {
         let text = merge_three_way(&current.text, &saved.text, &newer.text);
         let attachments = merge_three_way(&current.attachments, &saved.attachments, &newer.attachments);
         if let Some((text, attachments)) = text.zip(attachments) {
+            if text == current.text && attachments == current.attachments {
+                return None;
+            }
             let named = if attachments == newer.attachments { newer.named } else { Vec::new() };
             let shown = DraftView { text, attachments, named, ..self.current.get_value() };
             self.current.set_value(shown.clone());

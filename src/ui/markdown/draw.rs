@@ -87,13 +87,13 @@ impl BlockDrawing<'_> {
                     Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
                 );
             self.draw_citations_before(event, range);
-            self.event(event, range, is_task)?;
+            self.event(event, is_task)?;
             at += 1;
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, range: &Range<usize>, is_task: bool) -> Result<(), DrawRefusal> {
+    fn event(&mut self, event: &Event, is_task: bool) -> Result<(), DrawRefusal> {
         if !matches!(event, Event::End(_)) {
             self.spend(1)?;
         }

@@ -125,6 +125,7 @@ impl<'a> FormulaSearch<'a> {
                 self.links.pop();
                 self.is_literal = false;
             }
+            Event::Rule => self.pair_marks(),
             Event::Start(tag) => {
                 self.pair_marks();
                 self.is_literal = matches!(tag, Tag::CodeBlock(_));

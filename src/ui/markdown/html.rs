@@ -190,7 +190,7 @@ impl Html {
     }
 
     /// Writes a hidden field of a form.
-    pub fn hidden_field(&mut self, name: &str, value: &str) {
+    pub fn hidden_field(&mut self, name: &'static str, value: &str) {
         for part in ["<input type=\"hidden\" name=\"", name, "\" value=\""] {
             self.out.push_str(part);
         }

@@ -7,6 +7,7 @@ use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::PictureView;
 use super::{hidden_characters, json, picture};
 use crate::domain::hidden_text::{count_hidden_characters, visible_text};
+use crate::domain::id::is_imported;
 use crate::domain::tool_output::ResourceLink;
 use crate::domain::url_encoding::encode;
 use crate::domain::{Block, Content, TurnId, limits};
@@ -105,11 +106,18 @@ fn text_with_images<'m>(
     behind
 }
 
-/// Splits a text at the line that names an image.
+/// Splits a text at the first line that consists of the name of an image.
 fn split_at_note<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
-    let (before, after) = text.split_once(&*format!("[{name}]")).filter(|_| !name.is_empty())?;
-    let is_line = (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'));
-    is_line.then(|| (before.trim_end_matches('\n'), after.trim_start_matches('\n')))
+    if name.is_empty() {
+        return None;
+    }
+    let note = format!("[{name}]");
+    let mut splits = text.match_indices(&note).map(|(at, _)| (&text[..at], &text[at + note.len()..]));
+    let is_line = |(before, after): &(&str, &str)| {
+        (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+    };
+    let (before, after) = splits.find(is_line)?;
+    Some((before.trim_end_matches('\n'), after.trim_start_matches('\n')))
 }
 
 /// Writes the note that a result is truncated, with a link to all of it. `length` is that of the stored result.
@@ -150,9 +158,11 @@ fn files(html: &mut Html, metadata: &Value) {
 }
 
 /// Writes the links of a result to resources of its server. Each leads to a page of ours that shows the resource, and has
-/// a button that attaches it to the message of this chat. Nothing is read before.
+/// a button that attaches it to the message of this chat. Nothing is read before. An imported result has none, because
+/// its file chose the server and the addresses.
 fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
-    let Some((server, links)) = ResourceLink::list(metadata).filter(|_| standalone_context().is_none()) else { return };
+    let is_linked = standalone_context().is_none() && !is_imported(turn.uuid());
+    let Some((server, links)) = ResourceLink::list(metadata).filter(|_| is_linked) else { return };
     if links.is_empty() {
         return;
     }
@@ -170,7 +180,6 @@ fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
         html.open(Element::A, &[(Attribute::Href, &address), REL]);
         named(html, words::view_resource());
         html.close();
-        html.text(" · ");
         let form = [
             (Attribute::Class, "inline-form no-print"),
             (Attribute::Method, "post"),

@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::call_edit::CallEdit;
 use crate::domain::fixtures::{self, tool_result, tool_use, turn_id};
-use crate::domain::{Block, Content};
+use crate::domain::{Block, Content, TurnId};
 use crate::ui::locale::{Locale, with_locale};
 use crate::ui::messages::transcript as words;
 
@@ -117,6 +117,11 @@ fn images_stand_where_they_came() {
     let places: Vec<_> = order.iter().map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}"))).collect();
     assert!(places.is_sorted(), "{html}");
     assert!(!html.contains("[Image 1]") && !html.contains("[Image 2]"), "{html}");
+    // Words about an image are not its place.
+    let html = result_with(json!("See [Image 1] below.\n\n[Image 1]\n\nAfter"), images.clone());
+    let order = ["See [Image 1] below.<", "/aaaa", "After<"];
+    let places: Vec<_> = order.iter().map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}"))).collect();
+    assert!(places.is_sorted(), "{html}");
     let html = result_with(json!("[Image 1]\n\nAfter"), images);
     assert!(html.find("/aaaa") < html.find("After") && html.matches("<pre").count() == 1, "{html}");
 }
@@ -136,8 +141,16 @@ fn linked_resource_is_viewed_and_attached_from_its_result() {
     ] {
         assert!(html.contains(&part), "{part}: {html}");
     }
-    // A server that is not known, as in an imported chat, can give nothing.
+    // A server that is not known can give nothing.
     assert!(!result_with(json!("x"), json!({ "resource_links": links })).contains("<form"));
+    // The file of an import may name any server.
+    let mut imported = block(tool_result("c", "look", json!("x")));
+    if let Content::ToolResult { metadata, .. } = &mut imported.content {
+        *metadata = json!({ "resource_links": links, "resource_server": "files" });
+    }
+    let imported_turn = TurnId::from_uuid(uuid::Uuid::from_u128(0x8000 << 64));
+    let html = result(&imported, imported_turn, false).markup().as_str().to_owned();
+    assert!(!html.contains("<form") && !html.contains("/insert/view"), "{html}");
 }
 
 #[test]

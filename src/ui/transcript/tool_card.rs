@@ -87,7 +87,7 @@ pub fn ToolCard(
                     <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>
                 </summary>
-                <div class="tool-body" on:submit=attach>
+                <div class="tool-body" aria-busy=move || attaching.aria_disabled() on:submit=attach>
                     <MarkdownText parts class="drawn"/>
                     {attaching.problem_view()}
                     {move || has_no_result.get().then(|| view! { <p class="tool-part">{words::no_result()}</p> })}

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId};
+use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
@@ -270,7 +270,7 @@ pub async fn insert_prompt_form(
     let chat = submitted_chat(&fields)?;
     let server: String = fields.subject_id("server")?;
     let name = fields.text("prompt").unwrap_or_default();
-    let names = fields.values("argument").into_iter().enumerate();
+    let names = argument_names(&fields).into_iter().enumerate();
     let arguments: Map<String, Value> =
         names.map(|(at, name)| (name, Value::String(fields.lines(&argument_field(at))))).collect();
     match app.service().insert_server_prompt(viewer.0, chat, (&server, &name), arguments).await {
@@ -291,7 +291,7 @@ pub async fn suggest_form(
     let server = typed.server.as_str();
     let suggested = if typed.template.is_empty() {
         let named: Vec<(String, String)> =
-            fields.values("argument").into_iter().zip(typed.arguments.iter().cloned()).collect();
+            argument_names(&fields).into_iter().zip(typed.arguments.iter().cloned()).collect();
         app.service().prompt_suggestions(viewer.0, (server, &typed.prompt), &named).await
     } else {
         let addresses = app.service().address_suggestions(viewer.0, (server, &typed.template), &typed.uri).await;
@@ -307,13 +307,20 @@ pub async fn suggest_form(
     }
 }
 
+/// Returns the names of the arguments in a form. A prompt has no more than these, and each is searched in the fields.
+fn argument_names(fields: &SubmittedFields) -> Vec<String> {
+    let mut names = fields.values("argument");
+    names.truncate(limits::SERVER_PROMPT_ARGUMENTS);
+    names
+}
+
 /// Returns what was typed into a form of the page.
 fn typed_insert(fields: &SubmittedFields) -> TypedInsert {
     let text = |name: &str| fields.text(name).unwrap_or_default();
     TypedInsert {
         server: text("server"),
         prompt: text("prompt"),
-        arguments: (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at))).collect(),
+        arguments: (0..argument_names(fields).len()).map(|at| fields.lines(&argument_field(at))).collect(),
         template: text("template"),
         uri: text(URI_FIELD),
         suggested: None,

@@ -1,12 +1,12 @@
 //! The page of a tool server for the result of a call: Turnleaf's page around it, the document itself, and what the
-//! document is told about its call. All of it was stored when the call ended.
+//! document is told about its call. All of it was stored when the call ended. The document may also call tools.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::domain::{BlockId, TurnId};
 use crate::server::access::Viewer;
@@ -27,7 +27,8 @@ pub async fn page(
     context: PageContext,
 ) -> Result<Response, Problem> {
     let view = app.service().app_view(viewer.0, turn, block).await?;
-    let page = AppViewPage { turn: &view.turn, block, title: &view.title, server: &view.server };
+    let calls = app.service().view_calls(viewer.0, block).await?;
+    let page = AppViewPage { turn: &view.turn, block, title: &view.title, server: &view.server, calls: &calls };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
@@ -67,4 +68,25 @@ pub async fn call(
     let result = app.service().app_view_answer(viewer.0, &view).await?;
     let (tool, arguments) = (view.tool, view.arguments);
     Ok(ApiJson(AppViewCall { turn, tool, arguments, result, version: env!("CARGO_PKG_VERSION") }))
+}
+
+/// A tool that a document calls, as the script between it and Turnleaf's page passes it on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewToolCall {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+/// `POST /turns/{id}/calls/{block}/view/call`: runs a tool for the document and responds with its result. The document
+/// itself cannot send this.
+pub async fn call_tool(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathIds(turn, block): PathIds<TurnId, BlockId>,
+    ApiJson(body): ApiJson<ViewToolCall>,
+) -> Result<ApiJson<Value>, Problem> {
+    let ViewToolCall { name, arguments } = body;
+    Ok(ApiJson(app.service().call_tool_from_view(viewer.0, (turn, block), &name, arguments).await?))
 }

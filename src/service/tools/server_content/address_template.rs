@@ -1,5 +1,5 @@
-//! Templates of addresses (RFC 6570, the simple forms `{name}` and `{+name}`) that a person fills in by hand: which
-//! variable an address leaves open.
+//! Templates of addresses (RFC 6570) that a person fills in by hand: their variables, and which of them an address leaves
+//! open. Only the simple forms `{name}` and `{+name}` are filled in.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl<'t> Piece<'t> {
 }
 
 /// A variable in an address: its place, and its value where it is not left open.
-struct Place<'t> {
+struct VariablePlace<'t> {
     name: &'t str,
     is_path: bool,
     start: usize,
@@ -73,7 +73,7 @@ impl OpenVariable {
                 let length = length.unwrap_or(rest.len());
                 (length, Some(url_encoding::decode(&rest[..length])))
             };
-            places.push(Place { name, is_path, start: at, end: at + length, value });
+            places.push(VariablePlace { name, is_path, start: at, end: at + length, value });
             at += length;
         }
         if at < address.len() {
@@ -95,9 +95,27 @@ impl OpenVariable {
 
     /// Returns the address with this value.
     pub fn with_value(&self, value: &str) -> String {
-        let encoded = if self.is_path { value.to_owned() } else { url_encoding::encode(value) };
+        let encoded = if self.is_path { encode_path(value) } else { url_encoding::encode(value) };
         format!("{}{encoded}{}", self.before, self.after)
     }
+}
+
+/// Returns the names of the variables of a template in any of the forms of RFC 6570, such as `{/a,b}` or `{?c*,d:3}`.
+pub fn variable_names(template: &str) -> impl Iterator<Item = &str> {
+    let expressions = template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    let lists = expressions.map(|written| written.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']));
+    let names = lists.flat_map(|list| list.split(','));
+    names.map(|name| name.split_once(':').map_or(name, |(name, _)| name).trim_end_matches('*'))
+}
+
+/// Encodes the value of a variable whose separators stay. It is plain text, so `%` is encoded, too.
+fn encode_path(value: &str) -> String {
+    let is_separator = |c: char| ":/?#[]@!$&'()*+,;=".contains(c);
+    let parts = value.split_inclusive(is_separator).map(|part| match part.strip_suffix(is_separator) {
+        Some(before) => format!("{}{}", url_encoding::encode(before), &part[before.len()..]),
+        None => url_encoding::encode(part),
+    });
+    parts.collect()
 }
 
 /// Splits a template. `None` if it has other forms than the simple ones.
@@ -139,7 +157,7 @@ mod tests {
         let two = "db://{table}/rows/{id}?full";
         for (template, address, expected) in [
             ("file:///{path}", "file:///{path}", Some(("path", "", "file:///a%20b%2Fc"))),
-            ("file:///{+path}", "file:///{+path}", Some(("path", "", "file:///a b/c"))),
+            ("file:///{+path}", "file:///{+path}", Some(("path", "", "file:///a%20b/c"))),
             ("file:///{path}", "file:///no", Some(("path", "no", "file:///a%20b%2Fc"))),
             ("file:///{path}", "file:///m%C3%BC", Some(("path", "mü", "file:///a%20b%2Fc"))),
             (two, two, Some(("table", "", "db://a%20b%2Fc/rows/{id}?full"))),
@@ -160,6 +178,31 @@ mod tests {
                 (name.to_owned(), value.to_owned(), address.to_owned())
             });
             assert_eq!(found(template, address), expected, "{template} {address}");
+        }
+    }
+
+    #[test]
+    fn separators_of_path_stay() {
+        let open = OpenVariable::find("file:///{+path}", "file:///{+path}").unwrap();
+        for (value, expected) in [
+            ("", "file:///"),
+            ("/a/", "file:////a/"),
+            ("x?y=1&z#{b} 100%", "file:///x?y=1&z#%7Bb%7D%20100%25"),
+            ("叶/b", "file:///%E5%8F%B6/b"),
+        ] {
+            assert_eq!(open.with_value(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn variables_of_every_form_are_named() {
+        for (template, expected) in [
+            ("file:///{path}", "path"),
+            ("a:{+x}{/y,z*}/b{?q:3,p}{&r}{#s}{;t}{.u}", "x y z q p r s t u"),
+            ("a:b}", ""),
+            ("a:{b", ""),
+        ] {
+            assert_eq!(variable_names(template).collect::<Vec<_>>().join(" "), expected, "{template}");
         }
     }
 

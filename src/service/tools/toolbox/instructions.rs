@@ -84,6 +84,7 @@ mod tests {
             hints: Vec::new(),
             icon: None,
             view: None,
+            is_closed_to_views: false,
         }
     }
 

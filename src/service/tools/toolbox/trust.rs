@@ -111,6 +111,7 @@ mod tests {
             hints: Vec::new(),
             icon: None,
             view: None,
+            is_closed_to_views: false,
         }
     }
 

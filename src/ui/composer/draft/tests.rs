@@ -60,6 +60,15 @@ fn attachment_of_another_tab_is_merged_with_text_typed_here() {
         assert_eq!((shown.text.as_str(), shown.attachments.len()), ("mine", 1));
         assert_eq!((typed.text(), typed.attachments().len(), typed.current_draft().rev), ("mine".into(), 1, 2));
 
+        // What was typed since a save that kept the attachment of another page, at the revision before it.
+        let saved = keeper("mine");
+        saved.saved.set_value(stored("mine", 1));
+        saved.current.update_value(|current| current.text = "mine and more".into());
+        let shown = saved.take_remote(with_images(stored("mine", 2), &["x"])).unwrap();
+        assert_eq!((shown.text.as_str(), shown.attachments), ("mine and more", vec![image("x")]));
+        assert_eq!(saved.take_remote(with_images(stored("mine", 3), &["x"])), None, "all of it is on screen");
+        assert_eq!(saved.rev(), 3);
+
         // Both attached something else: nothing is lost, the other draft is offered.
         let both = keeper("a");
         both.current.update_value(|current| current.attachments = vec![image("y")]);

@@ -24,6 +24,11 @@ define_messages! {
     resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
     open_view: "Open on its own page", "在单独的页面中打开";
+    view_calls: "Tools that this view called", "此视图调用的工具";
+    view_call_done: "done", "已完成";
+    view_call_failed: "failed", "失败";
+    view_call_open: "without a result so far", "尚无结果";
+    view_wrote: "The view wrote into the message box.", "视图已在消息框中写入内容。";
     view_not_given: "The server has a view of this result but did not provide it.", "服务器为此结果准备了视图，但未能提供。";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
@@ -73,9 +78,9 @@ pub fn view_of(server: &str) -> String {
 /// Says what such a view is and what it can do.
 pub fn about_view(server: &str) -> String {
     message!(
-        "The tool server “{server}” provided this view. It cannot reach your chats, this server or the internet. \
-        Do not enter passwords in it.",
-        "此视图由工具服务器“{server}”提供。它无法访问你的对话、此服务器或互联网。请勿在其中输入密码。"
+        "The tool server “{server}” provided this view. It cannot read your chats or this server, and loads nothing \
+        from the internet. Do not enter passwords in it.",
+        "此视图由工具服务器“{server}”提供。它无法读取你的对话或此服务器，也不会从互联网加载任何内容。请勿在其中输入密码。"
     )
 }
 

@@ -1,14 +1,25 @@
 // The host of documents in sandboxed frames: MCP Apps, version 2026-01-26 (SEP-1865). It tells a document about the
 // call that it is for, and answers its requests. A document is untrusted: only messages of a frame of this page count,
-// their size and rate are bounded, nothing is sent in the person's name, and no tool runs.
+// their rate and what is read of them are bounded, nothing is sent in the person's name, and only tools run that run
+// without an approval anyway.
 
 const PROTOCOL = "2026-01-26";
-/** The longest message, as JSON, and the longest text for the message box. */
-const MESSAGE_CHARS = 1 << 20;
+/** The longest names of methods and tools, ids of requests, addresses of links, and texts for the message box with their parts. */
+const METHOD_CHARS = 100;
+const TOOL_CHARS = 200;
+const ID_CHARS = 200;
+const URL_CHARS = 2000;
 const TEXT_CHARS = 16_000;
+const TEXT_PARTS = 64;
+/** The time after a key in a box of this page during which no frame gets the focus or causes anything. */
+const TYPING_MS = 1000;
+/** The time for which browsers count a page as activated after a click or a key. */
+const ACTIVE_MS = 5000;
 /** The messages of one frame: at once, and per second. */
 const BURST = 60;
 const PER_SECOND = 30;
+/** The tools that run for one frame at once. */
+const CALLS_AT_ONCE = 4;
 /** The heights that a document may ask for, in CSS pixels. */
 const LOWEST = 48;
 const HIGHEST = 800;
@@ -29,12 +40,20 @@ class Refusal extends Error {
 /** What is known about each frame. A document that is loaded again in its frame begins with `ui/initialize` again. */
 const sessions = new WeakMap();
 
+/** When the person last clicked or pressed a key in this page itself, and when they last wrote in a box, and which. */
+let touchedAt = -Infinity;
+let typed = { at: -Infinity, box: null };
+
 /** Answers the messages of frames from now on; `early` came before this script. */
 export function begin(early) {
   addEventListener("message", receive);
   early.forEach(receive);
   new MutationObserver(tellContext).observe(document.documentElement, { attributeFilter: ["data-theme", "lang"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tellContext);
+  addEventListener("pointerdown", () => (touchedAt = performance.now()), true);
+  addEventListener("keydown", noteKey, true);
+  // Some browsers have moved the focus only after the event.
+  addEventListener("blur", () => setTimeout(keepFocusWhileTyping));
 }
 
 function frames() {
@@ -44,7 +63,7 @@ function frames() {
 function sessionOf(frame) {
   let session = sessions.get(frame);
   if (!session) {
-    session = { tokens: BURST, at: performance.now(), isReady: false, call: undefined, height: 0, told: "" };
+    session = { tokens: BURST, at: performance.now(), isReady: false, call: undefined, running: 0, height: 0, told: "" };
     sessions.set(frame, session);
     new ResizeObserver(() => tell(frame, session)).observe(frame);
   }
@@ -71,15 +90,11 @@ function takeToken(session) {
   return true;
 }
 
-/** Returns whether this is a request or a notification of bounded size. Responses are not needed. */
+/** Returns whether this is a request or a notification. Responses are not needed. Measuring the rest would cost what it
+    measures, so each handler bounds what it reads. */
 function isMessage(message) {
   if (message === null || typeof message !== "object" || message.jsonrpc !== "2.0") return false;
-  if (typeof message.method !== "string" || message.method.length > 100) return false;
-  try {
-    return JSON.stringify(message).length <= MESSAGE_CHARS;
-  } catch {
-    return false;
-  }
+  return typeof message.method === "string" && message.method.length <= METHOD_CHARS;
 }
 
 function send(frame, message) {
@@ -88,7 +103,7 @@ function send(frame, message) {
 }
 
 async function answer(frame, session, { id, method, params }) {
-  const isRequest = typeof id === "string" || typeof id === "number";
+  const isRequest = typeof id === "number" || (typeof id === "string" && id.length <= ID_CHARS);
   try {
     const handle = Object.hasOwn(HANDLERS, method) ? HANDLERS[method] : undefined;
     if (!handle) throw new Refusal(METHOD_NOT_FOUND, `Method not found: ${method}`);
@@ -121,7 +136,7 @@ const HANDLERS = {
     return {
       protocolVersion: PROTOCOL,
       hostInfo: { name: "Turnleaf", version: call.version },
-      hostCapabilities: { openLinks: {}, message: { text: {} }, sandbox: {} },
+      hostCapabilities: { openLinks: {}, serverTools: {}, ...(messageBox() && { message: { text: {} } }), sandbox: {} },
       hostContext: { ...context, toolInfo: { tool: { name: call.tool, inputSchema: { type: "object" } } } },
     };
   },
@@ -149,59 +164,120 @@ const HANDLERS = {
 
   "ui/request-display-mode": () => ({ mode: "inline" }),
 
-  async "ui/open-link"(_, session, { url }) {
-    const target = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
+  async "ui/open-link"(frame, session, { url }) {
+    const isShort = typeof url === "string" && url.length <= URL_CHARS;
+    const target = isShort && URL.canParse(url) ? new URL(url) : null;
     if (!target || !["http:", "https:", "mailto:"].includes(target.protocol)) {
       throw new Refusal(INVALID_PARAMS, "Only http, https and mailto links can be opened.");
     }
-    refuseWithoutClick();
+    refuseUnasked(frame);
     const turn = (await session.call)?.turn;
     // This page shows the address and asks before anything is loaded from it.
     const leave = new URLSearchParams({ to: target.href, ...(turn && { turn }) });
     window.open(`/leave?${leave}`, "_blank", "noopener");
   },
 
-  "ui/message"(_, __, { role, content }) {
+  "ui/message"(frame, _, { role, content }) {
     const parts = Array.isArray(content) ? content : [content];
-    const isText = (part) => part?.type === "text" && typeof part.text === "string";
-    if (role !== "user" || !parts.length || !parts.every(isText)) {
+    const isText = (part) => part?.type === "text" && typeof part.text === "string" && part.text.length <= TEXT_CHARS;
+    if (role !== "user" || !parts.length || parts.length > TEXT_PARTS || !parts.every(isText)) {
       throw new Refusal(INVALID_PARAMS, "Only texts of the user are accepted.");
     }
     const text = visible(parts.map((part) => part.text).join("\n\n")).trim();
     if (!text || text.length > TEXT_CHARS) throw new Refusal(INVALID_PARAMS, "The text is empty or too long.");
-    refuseWithoutClick();
-    writeMessage(text);
+    refuseUnasked(frame);
+    writeMessage(frame, text);
   },
 
-  "tools/call"() {
-    throw new Refusal(REFUSED, "Turnleaf does not run tools for a view. The person can ask for it in the chat.");
+  /** The server decides whether the tool may run, and keeps what ran. */
+  async "tools/call"(frame, session, { name, arguments: given }) {
+    if (typeof name !== "string" || name.length > TOOL_CHARS) throw new Refusal(INVALID_PARAMS, "Unknown tool.");
+    if (!(await session.call)) throw new Refusal(REFUSED, "The view has not begun.");
+    if (session.running >= CALLS_AT_ONCE) throw new Refusal(REFUSED, "Too many tools run for this view.");
+    session.running += 1;
+    try {
+      return await callTool(frame.dataset.call, { name, arguments: given ?? {} });
+    } finally {
+      session.running -= 1;
+    }
   },
 };
 
-/** Refuses what only a person may cause: they have just clicked or typed. */
-function refuseWithoutClick() {
-  if (!navigator.userActivation?.isActive) throw new Refusal(REFUSED, "This is possible only after a click.");
+/** Refuses what only the person may cause: they have just clicked or typed, and in this frame. What they do elsewhere
+    in the page activates it, too, and the document can take the focus then; so the pointer must be over the frame, or
+    that must be some time ago. Fingers hover over nothing, and scroll before they tap. */
+function refuseUnasked(frame) {
+  const isPointed = frame.matches(":hover") || !matchMedia("(hover: hover)").matches;
+  const isHere = isPointed || performance.now() - touchedAt > ACTIVE_MS;
+  const isAsked = navigator.userActivation?.isActive && document.activeElement === frame && isHere && !isTyping();
+  if (!isAsked) throw new Refusal(REFUSED, "This is possible only after a click.");
 }
 
-/** Returns a text without characters that a person does not see in a box. Joiners stay, because letters and emoji need them. */
+function noteKey({ key, target }) {
+  const isBox = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
+  // The tab key leads out of a box and into a frame.
+  if (key !== "Tab") touchedAt = performance.now();
+  typed = isBox && key !== "Tab" ? { at: performance.now(), box: target } : { at: -Infinity, box: null };
+}
+
+function isTyping() {
+  return performance.now() - typed.at < TYPING_MS;
+}
+
+/** A document can take the focus for itself. What the person is writing meanwhile is not meant for it. */
+function keepFocusWhileTyping() {
+  if (isTyping() && frames().includes(document.activeElement)) typed.box.focus({ preventScroll: true });
+}
+
+/** Characters that a person does not see in a box; joiners and variation selectors where nothing needs them. The rules
+    are those of `domain::hidden_text`, but for flags of nations. */
+const HIDDEN =
+  /[\u3164\uffa0]|(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]|(?<=^|[\u200c\u200d\0-\x7f])[\u200c\u200d]|(?<=^|\p{VS}|[\0-"$-)+-\/:-\x7f])\p{VS}/gu;
+
 function visible(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (c) => ("\n\t\u200c\u200d".includes(c) ? c : ""));
+  return text.replace(HIDDEN, "");
 }
 
-/** Writes a text behind that of the message box, for the person to send. */
-function writeMessage(text) {
+/** Returns the box for the next message, if there is one that the person could write in. */
+function messageBox() {
   const box = document.getElementById("message");
-  if (!(box instanceof HTMLTextAreaElement) || box.disabled || box.readOnly) {
-    throw new Refusal(REFUSED, "There is no message box.");
-  }
+  return box instanceof HTMLTextAreaElement && !box.disabled && !box.readOnly ? box : null;
+}
+
+/** Writes a text behind that of the message box, for the person to send. The focus stays where it is: a key that is on
+    its way to the frame must not send the text. */
+function writeMessage(frame, text) {
+  const box = messageBox();
+  if (!box) throw new Refusal(REFUSED, "There is no message box.");
   const before = box.value.trimEnd();
-  box.focus();
-  box.setRangeText(before ? `\n\n${text}` : text, before.length, box.value.length, "end");
+  const added = before ? `\n\n${text}` : text;
+  if (before.length + added.length > TEXT_CHARS) throw new Refusal(REFUSED, "The message box is full.");
+  box.setRangeText(added, before.length, box.value.length, "end");
   box.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertText" }));
+  announce(frame.dataset.written);
+}
+
+/** Has screen readers say this, in the region that `ui::announce` serves. */
+function announce(text) {
+  const region = document.getElementById("say");
+  if (!region || !text) return;
+  region.textContent = "";
+  requestAnimationFrame(() => (region.textContent = text));
 }
 
 async function fetchCall(address) {
   const response = await fetch(address, { headers: { accept: "application/json" } });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
+}
+
+async function callTool(address, call) {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });
+  if (response.status === 404) {
+    const reason = "This view may not call that tool without an approval. The person can ask for it in the chat.";
+    throw new Refusal(REFUSED, reason);
+  }
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.json();
 }

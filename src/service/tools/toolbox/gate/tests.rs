@@ -32,6 +32,7 @@ fn tool(description: &str) -> ToolDescription {
         hints: vec!["read only".into()],
         icon: None,
         view: None,
+        is_closed_to_views: false,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::fsck::values::columns::Replacement::{Lossy, Moment, Row, Text};
+use crate::fsck::values::columns::Replacement::{Lossy, Moment, Null, Row, Text};
 use crate::fsck::values::columns::{id, json, json_in_string, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::tool_listings::ListedTool;
 use crate::tool_servers::ToolServerSettings;
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::view_call::ViewCallOutcome;
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -43,6 +44,23 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("expires_at", Moment),
         ],
     ),
+    table(
+        "view_calls",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("block_id", Row),
+            text("tool", Lossy),
+            text("arguments", Lossy),
+            time("began_at", Moment),
+            word::<ViewCallOutcome>("outcome", Null),
+            text("result", Lossy),
+            time("ended_at", Null),
+        ],
+    )
+    .with_chat("(SELECT k.chat_id FROM turn_blocks k WHERE k.id = block_id)")
+    .with_turn("(SELECT k.turn_id FROM turn_blocks k WHERE k.id = block_id)"),
     // Tools are listed again after a loss.
     table(
         "tool_listings",
