@@ -12,7 +12,7 @@ mod databases;
 mod fixtures;
 #[path = "server/test_server.rs"]
 #[expect(dead_code, reason = "its scripted answers are for the tests of the server")]
-mod house;
+mod test_server;
 #[path = "support/validator.rs"]
 mod validator;
 

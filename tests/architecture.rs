@@ -9,6 +9,10 @@ mod citations;
 mod cycles;
 #[path = "architecture/dependency_rules.rs"]
 mod dependency_rules;
+#[path = "architecture/documents.rs"]
+mod documents;
+#[path = "architecture/names.rs"]
+mod names;
 #[path = "architecture/source_file.rs"]
 mod source_file;
 
@@ -143,7 +147,10 @@ fn external_crate_is_used_only_in_layers_that_own_it() {
         for name in known.iter().filter(|name| file.uses_crate(name)) {
             let owners = CRATE_OWNERS.iter().find(|(crate_name, _)| crate_name == name).map(|(_, rooms)| *rooms);
             if !owners.is_some_and(|rooms| rooms.contains(&room)) {
-                found.push(format!("{}: `{name}` is not for `{room}` (tests/architecture/doors.rs)", file.path));
+                found.push(format!(
+                    "{}: `{name}` is not for `{room}` (tests/architecture/dependency_rules.rs)",
+                    file.path
+                ));
             }
         }
     }

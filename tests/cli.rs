@@ -477,8 +477,8 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     let import = |arguments: &[&str]| run(dir.path(), &[&["import", "--json"], arguments].concat());
     let report = |output: &Output| serde_json::from_slice::<Value>(&output.stdout).unwrap()[0].clone();
 
-    let looked = import(&["--from", "legacy-messages", "--dry-run", file]);
-    assert_eq!((looked.status.code(), &report(&looked)["imported"]), (Some(0), &Value::from(3)));
+    let preview = import(&["--from", "legacy-messages", "--dry-run", file]);
+    assert_eq!((preview.status.code(), &report(&preview)["imported"]), (Some(0), &Value::from(3)));
     let taken = import(&["--from", "legacy-messages", file]);
     let report_read = report(&taken);
     assert_eq!(
@@ -486,7 +486,7 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
         (&Value::from("legacy-messages"), &Value::from("old.db"))
     );
     for number in ["imported", "left_out", "turns", "tables", "findings"] {
-        assert_eq!(report_read[number], report(&looked)[number], "{number}");
+        assert_eq!(report_read[number], report(&preview)[number], "{number}");
     }
     assert!(!dir.path().join("turnleaf.db-wal").exists(), "all of it is in the file");
     let again = import(&["--from", "legacy-messages", file]);

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/app_views.rs"]
+mod app_views;
 #[path = "server/archived_images.rs"]
 mod archived_images;
 #[path = "server/attachment_pages.rs"]
@@ -30,6 +32,8 @@ mod compare;
 mod concurrent_requests;
 #[path = "server/copies.rs"]
 mod copies;
+#[path = "server/created_resources.rs"]
+mod created_resources;
 #[path = "server/damaged_journals.rs"]
 mod damaged_journals;
 #[path = "server/damaged_turns.rs"]
@@ -70,8 +74,6 @@ mod fenced_endings;
 mod fixtures;
 #[path = "server/gallery.rs"]
 mod gallery;
-#[path = "server/grafts.rs"]
-mod grafts;
 #[path = "server/grown_exports.rs"]
 mod grown_exports;
 #[path = "server/http_api.rs"]
@@ -126,6 +128,8 @@ mod repair;
 mod replay_parity;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/reruns.rs"]
+mod reruns;
 #[path = "server/round_trip.rs"]
 mod round_trip;
 #[path = "server/samples.rs"]
@@ -142,6 +146,8 @@ mod server_policies;
 mod session_imports;
 #[path = "server/sidebar.rs"]
 mod sidebar;
+#[path = "server/sign_in_attacks.rs"]
+mod sign_in_attacks;
 #[path = "server/slow_clients.rs"]
 mod slow_clients;
 #[path = "server/socket.rs"]

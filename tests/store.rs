@@ -26,8 +26,6 @@ mod every_function;
 mod failures;
 #[path = "store/fsck.rs"]
 mod fsck;
-#[path = "store/grafts.rs"]
-mod grafts;
 #[path = "store/idempotent_writes.rs"]
 mod idempotent_writes;
 #[path = "store/imports.rs"]
@@ -45,6 +43,8 @@ mod postgres_proxy;
 mod query_plans;
 #[path = "store/repairs.rs"]
 mod repairs;
+#[path = "store/reruns.rs"]
+mod reruns;
 #[path = "store/search.rs"]
 mod search;
 #[path = "store/seeded_rows.rs"]

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "tools/app_views.rs"]
+mod app_views;
 #[path = "tools/calls.rs"]
 mod calls;
 #[path = "tools/credentials.rs"]
@@ -21,5 +23,7 @@ mod lifecycle;
 mod mcp_fixtures;
 #[path = "tools/orphans.rs"]
 mod orphans;
+#[path = "tools/suggestions.rs"]
+mod suggestions;
 #[path = "tools/third_party_servers.rs"]
 mod third_party_servers;

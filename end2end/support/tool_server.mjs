@@ -1,10 +1,10 @@
 // An MCP server for the tests: it speaks over its standard streams, one JSON message per line. It logs each call into
 // a file, so that a test knows what ran and how often.
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-// `extra` is a number of further tools, for the tests of the tool search.
-const [, , log, gate, extra = "0"] = process.argv;
+// `extra` is a number of further tools, for the tests of the tool search; with `pages` there is a tool with a page.
+const [, , log, gate, extra = "0", pages = ""] = process.argv;
 const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 const TOOLS = [
   { name: "search", title: "Search", description: "Finds text.", inputSchema: TEXT },
@@ -17,6 +17,21 @@ const TOOLS = [
 ];
 for (let n = 1; n <= Number(extra); n += 1) {
   TOOLS.push({ name: `extra${n}`, title: `Extra ${n}`, description: "Does something else.", inputSchema: TEXT });
+}
+const BOARD = "ui://files/board";
+if (pages) {
+  const ui = { resourceUri: BOARD };
+  TOOLS.push(
+    { name: "board", title: "Board", description: "Shows a board.", inputSchema: TEXT, _meta: { ui } },
+    { name: "refresh", title: "Refresh", inputSchema: TEXT, _meta: { ui: { ...ui, visibility: ["app"] } } },
+  );
+}
+/** Returns the content of a resource. */
+function resource(uri) {
+  if (uri !== BOARD) return { uri, mimeType: "text/markdown", text: `# Notes of ${uri.split("://")[1]}` };
+  appendFileSync(log, "page\n");
+  const text = readFileSync(new URL("board.html", import.meta.url), "utf8");
+  return { uri, mimeType: "text/html;profile=mcp-app", text };
 }
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -62,8 +77,11 @@ function call(id, params) {
   const query = params.arguments?.text ?? "";
   appendFileSync(log, `${params.name} ${query}\n`);
   switch (params.name) {
-    case "search":
-      return say({ id, result: text(`Found ${query}.`) });
+    case "search": {
+      const { content } = text(`Found ${query}.`);
+      const links = query === "links" ? [{ type: "resource_link", uri: "notes://today", name: "Today" }] : [];
+      return say({ id, result: { content: [...content, ...links] } });
+    }
     case "delete":
       return say({ id, result: text(`Deleted ${query}.`) });
     case "tree": {
@@ -72,6 +90,8 @@ function call(id, params) {
     }
     case "picture":
       return say({ id, result: { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }] } });
+    case "board":
+      return say({ id, result: { ...text("A board."), structuredContent: { cards: [query] } } });
     case "long":
       return say({ id, result: text(`${"A line of many.\n".repeat(8_000)}The end.`) });
     case "ask":
@@ -92,7 +112,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   switch (method) {
     case "initialize": {
       const serverInfo = { name: "test-tools", version: "1.0.0" };
-      const capabilities = { tools: {}, resources: {}, prompts: {} };
+      const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
       const instructions = "Search before you delete.";
       return say({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions } });
     }
@@ -101,9 +121,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "resources/list":
       return say({ id, result: { resources: [{ uri: "notes://today", name: "Today", mimeType: "text/markdown" }] } });
     case "resources/templates/list":
-      return say({ id, result: { resourceTemplates: [] } });
+      return say({ id, result: { resourceTemplates: [{ uriTemplate: "notes://{day}", name: "A day" }] } });
     case "resources/read":
-      return say({ id, result: { contents: [{ uri: params.uri, mimeType: "text/markdown", text: "# Notes of today" }] } });
+      return say({ id, result: { contents: [resource(params.uri)] } });
     case "prompts/list": {
       const topic = { name: "topic", required: true };
       return say({ id, result: { prompts: [{ name: "plan", title: "Plan" }, { name: "review", arguments: [topic] }] } });
@@ -111,6 +131,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     case "prompts/get": {
       const words = params.name === "plan" ? "Plan my day." : `Review ${params.arguments.topic}.`;
       return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: words } }] } });
+    }
+    case "completion/complete": {
+      const all = params.ref.type === "ref/prompt" ? ["my code", "my text", "a plan"] : ["monday", "a & b"];
+      const values = all.filter((value) => value.startsWith(params.argument.value));
+      return say({ id, result: { completion: { values, hasMore: false } } });
     }
     case "tools/call":
       return call(id, params);

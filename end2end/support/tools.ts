@@ -27,16 +27,17 @@ export class ToolServer {
     writeFileSync(join(this.dir, "gate"), "");
   }
 
-  static config(dir: string, extra = 0): string {
-    const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate"), String(extra)];
+  static config(dir: string, extra = 0, pages = false): string {
+    const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate"), String(extra), pages ? "pages" : ""];
     return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search", "long", "ask"]\n`;
   }
 }
 
-export const test = base.extend<{ tools: ToolServer; extraTools: number }>({
+export const test = base.extend<{ tools: ToolServer; extraTools: number; withPages: boolean }>({
   extraTools: [0, { option: true }],
-  turnleaf: async ({ model, extraTools }, use, info) => {
-    const turnleaf = await Turnleaf.start(model.environment, (dir) => ToolServer.config(dir, extraTools));
+  withPages: [false, { option: true }],
+  turnleaf: async ({ model, extraTools, withPages }, use, info) => {
+    const turnleaf = await Turnleaf.start(model.environment, (dir) => ToolServer.config(dir, extraTools, withPages));
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
     await turnleaf.remove();

@@ -4,11 +4,11 @@
 mod real {
     use std::time::Duration;
 
-    use js_sys::{Array, Function, Promise, Reflect};
+    use js_sys::{Array, Function, JsString, Promise, Reflect, RegExp};
     use leptos::ev::MouseEvent;
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
-    use web_sys::Element;
+    use web_sys::{Element, HtmlElement, Node};
 
     use crate::browser::api_request;
 
@@ -22,45 +22,60 @@ mod real {
 
     /// Copies a text, and the same as HTML for programs that can paste it.
     pub fn copy_with_html(text: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        let writing = html.and_then(|html| {
-            let blob = |kind: &str, text: &str| blob(kind, &text.into()).ok();
-            write_item(&[("text/plain", blob("text/plain", &text)?), ("text/html", blob("text/html", &html)?)])
-        });
-        spawn_local(async move {
-            let is_written = match writing.map(JsFuture::from) {
-                Some(writing) => writing.await.is_ok(),
-                None => false,
-            };
-            on_done(is_written || copy_with_clipboard_api(&text).await || copy_with_exec_command(&text));
-        });
+        copy_forms(CopySource::Text(text), html, Box::new(on_done));
     }
 
-    /// Copies the text at a path of this site, and HTML beside it. The write starts at once with a promise of the text,
-    /// because browsers allow it only for a short time after the click, and the response may take longer.
+    /// Copies the text at a path of this site, and HTML beside it.
     pub fn copy_response(path: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        let writing = class("ClipboardItem").ok().and_then(|_| {
-            let of_text = path.clone();
-            let text = future_to_promise(async move {
-                let text = api_request::get_text(&of_text).await.map_err(|_| JsValue::NULL)?;
-                blob("text/plain", &text.into())
-            });
-            let mut forms = vec![("text/plain", text.into())];
-            forms.extend(html.and_then(|html| Some(("text/html", blob("text/html", &html.into()).ok()?))));
-            write_item(&forms)
-        });
-        let writing = writing.map(JsFuture::from);
+        copy_forms(CopySource::Path(path), html, Box::new(on_done));
+    }
+
+    /// The text to copy, or its path on this site.
+    enum CopySource {
+        Text(String),
+        Path(String),
+    }
+
+    /// Not generic: every caller would bring a state machine of its own into the program.
+    fn copy_forms(source: CopySource, html: Option<String>, on_done: Box<dyn FnOnce(bool)>) {
+        let writing = start_writing(&source, html).map(JsFuture::from);
         spawn_local(async move {
             let is_written = match writing {
                 Some(writing) => writing.await.is_ok(),
                 None => false,
             };
-            let copied = is_written
-                || match api_request::get_text(&path).await {
-                    Ok(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
-                    Err(_) => false,
-                };
-            on_done(copied);
+            let text = match source {
+                _ if is_written => None,
+                CopySource::Text(text) => Some(text),
+                CopySource::Path(path) => api_request::get_text(&path).await.ok(),
+            };
+            let is_copied = match text {
+                Some(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
+                None => is_written,
+            };
+            on_done(is_copied);
         });
+    }
+
+    /// Starts a write of more than a text, or of a response. That is written at once as a promise, because browsers allow
+    /// it only for a short time after the click, and the response may take longer. `None` for a mere text, and if the
+    /// browser does not support it.
+    fn start_writing(source: &CopySource, html: Option<String>) -> Option<Promise> {
+        class("ClipboardItem").ok()?;
+        let text = match source {
+            CopySource::Text(text) => blob("text/plain", &JsValue::from_str(html.as_ref().map(|_| text)?)).ok()?,
+            CopySource::Path(path) => {
+                let path = path.clone();
+                let text = future_to_promise(async move {
+                    let text = api_request::get_text(&path).await.map_err(|_| JsValue::NULL)?;
+                    blob("text/plain", &text.into())
+                });
+                text.into()
+            }
+        };
+        let mut forms = vec![("text/plain", text)];
+        forms.extend(html.and_then(|html| Some(("text/html", blob("text/html", &html.into()).ok()?))));
+        write_item(&forms)
     }
 
     /// Starts a clipboard write of one item in several forms: blobs, or promises of blobs. `None` if the browser does not
@@ -69,7 +84,7 @@ mod real {
         let window = web_sys::window()?;
         let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
         let write: Function = Reflect::get(&clipboard, &"write".into()).ok()?.dyn_into().ok()?;
-        let data = js_sys::Object::new();
+        let data = JsValue::from(js_sys::Object::new());
         for (kind, form) in forms {
             Reflect::set(&data, &(*kind).into(), form).ok()?;
         }
@@ -121,7 +136,7 @@ mod real {
             return Some((button, code, None));
         }
         let table = button.closest(".md-tabled").ok()??.query_selector("table").ok()??;
-        let html = (kind == "table").then(|| table.outer_html());
+        let html = (kind == "table").then(|| portable_html(&table)).flatten();
         Some((button, table_text(&table, kind == "csv")?, html))
     }
 
@@ -129,63 +144,69 @@ mod real {
     fn table_text(table: &Element, as_csv: bool) -> Option<String> {
         let rows = table.query_selector_all("tr").ok()?;
         let mut text = String::new();
-        for at in 0..rows.length() {
-            let cells = rows.item(at)?.dyn_into::<Element>().ok()?.children();
-            let cell = |at| cells.item(at).and_then(|cell| cell.dyn_into::<web_sys::HtmlElement>().ok());
-            let cells: Vec<_> = (0..cells.length()).filter_map(cell).collect();
-            for (column, cell) in cells.iter().enumerate() {
+        for row in 0..rows.length() {
+            let cells = rows.item(row)?.child_nodes();
+            let mut rule = String::new();
+            for column in 0..cells.length() {
+                // A row has nothing but cells.
+                let cell: HtmlElement = cells.item(column)?.unchecked_into();
                 let word = cell.inner_text();
                 let word = word.trim();
                 if !as_csv {
-                    text.push_str("| ");
-                    text.push_str(&word.replace('|', "\\|").replace('\n', "<br>"));
-                    text.push(' ');
-                    continue;
-                }
-                if column > 0 {
-                    text.push(',');
-                }
-                if word.contains(['"', ',', '\n']) {
-                    text.push_str(&format!("\"{}\"", word.replace('"', "\"\"")));
-                } else {
-                    text.push_str(word);
-                }
-            }
-            text.push_str(if as_csv { "\r\n" } else { "|\n" });
-            if at == 0 && !as_csv {
-                for cell in &cells {
-                    text.push_str(match &*cell.class_name() {
+                    let word = word.replace('|', "\\|").replace('\n', "<br>");
+                    text += &["| ", &word, " "].concat();
+                    rule += match &*cell.class_name() {
                         "md-left" => "| :-- ",
                         "md-center" => "| :-: ",
                         "md-right" => "| --: ",
                         _ => "| --- ",
-                    });
+                    };
+                    continue;
                 }
-                text.push_str("|\n");
+                if column > 0 {
+                    text += ",";
+                }
+                if word.contains(['"', ',', '\n']) {
+                    text += &["\"", &word.replace('"', "\"\""), "\""].concat();
+                } else {
+                    text += word;
+                }
+            }
+            text += if as_csv { "\r\n" } else { "|\n" };
+            if row == 0 && !as_csv {
+                text += &[&*rule, "|\n"].concat();
             }
         }
         Some(text)
     }
 
-    /// Returns the rendered text of the elements that match as HTML for other programs: without buttons, and with its
-    /// headings at the levels that the text gave them.
+    /// Returns the rendered text of the elements that match as HTML for other programs.
     pub fn rendered_html(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
-        let mut html = String::new();
-        for at in 0..found.length() {
-            let copy = found.item(at)?.clone_node_with_deep(true).ok()?.dyn_into::<Element>().ok()?;
-            let buttons = copy.query_selector_all(".md-code-head, .md-table-tools").ok()?;
-            for at in 0..buttons.length() {
-                buttons.item(at)?.dyn_into::<Element>().ok()?.remove();
-            }
-            html.push_str(&copy.outer_html());
-        }
-        for (shown, written) in [("h4", "h1"), ("h5", "h2"), ("h6", "h3")] {
-            html = html
-                .replace(&format!("<{shown} "), &format!("<{written} "))
-                .replace(&format!("</{shown}>"), &format!("</{written}>"));
-        }
+        let html: String = (0..found.length()).filter_map(|at| portable_html(&found.item(at)?)).collect();
         (!html.is_empty()).then_some(html)
+    }
+
+    /// Returns rendered text without what is of this page: buttons, marks of sources, and confirmations before links. Its
+    /// headings are at the levels that the text gave them.
+    fn portable_html(rendered: &Node) -> Option<String> {
+        // What is rendered is an element, and selectors find nothing else.
+        let copy: Element = rendered.clone_node_with_deep(true).ok()?.unchecked_into();
+        let found = copy.query_selector_all(".md-code-head, .md-table-tools, .md-cite, a[href^='/']").ok()?;
+        for at in 0..found.length() {
+            let element: Element = found.item(at)?.unchecked_into();
+            if !element.has_attribute("href") {
+                element.remove();
+                continue;
+            }
+            // The title ends with the address; a bare link is its address. An address has no space.
+            let address = element.get_attribute("title").or_else(|| element.text_content()).unwrap_or_default();
+            let address = address.rsplit(' ').next().unwrap_or_default();
+            let scheme = if address.contains("://") { "" } else { "https://" };
+            let _ = element.set_attribute("href", &[scheme, address].concat());
+        }
+        let headings = RegExp::new("<h\\d( class=\"md-h(\\d)\".*?</h)\\d", "gs");
+        Some(JsString::from(copy.outer_html()).replace_by_pattern(&headings, "<h$2$1$2").into())
     }
 
     /// Returns the text of the lowest code block on the page.
@@ -199,7 +220,7 @@ mod real {
     pub fn visible_text(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
         let parts = (0..found.length()).filter_map(|at| {
-            let element = found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()?;
+            let element = found.item(at)?.dyn_into::<HtmlElement>().ok()?;
             // Parts far outside the viewport are not laid out (`content-visibility`), and `innerText` would omit them.
             let _ = element.set_attribute("data-whole", "");
             let text = element.inner_text().trim().to_owned();
@@ -232,7 +253,7 @@ mod real {
             let document = document.dyn_into::<web_sys::HtmlDocument>().ok()?;
             let copied = document.exec_command("copy").unwrap_or(false);
             field.remove();
-            if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<web_sys::HtmlElement>().ok()) {
+            if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
                 let _ = focused.focus();
             }
             Some(copied)

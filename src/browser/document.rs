@@ -141,13 +141,12 @@ mod real {
     }
 
     fn print_frame(frame: &web_sys::Element, selector: &str, on_ready: impl FnOnce(bool)) {
-        // No cast that checks: the frame has classes of its own.
-        let window = Reflect::get(frame, &"contentWindow".into()).ok().filter(JsValue::is_object);
-        let window = window.map(JsCast::unchecked_into::<web_sys::Window>);
-        let is_there = |window: &web_sys::Window| {
-            window.document().and_then(|page| page.query_selector(selector).ok().flatten()).is_some()
-        };
-        match window.filter(is_there) {
+        // No cast that checks: the frame has classes of its own. Where another page came instead, which may not be framed,
+        // there is no document, and to ask the frame's window for it would throw.
+        let page = Reflect::get(frame, &"contentDocument".into()).ok().filter(JsValue::is_object);
+        let page = page.map(JsCast::unchecked_into::<web_sys::Document>);
+        let page = page.filter(|page| page.query_selector(selector).is_ok_and(|found| found.is_some()));
+        match page.and_then(|page| page.default_view()) {
             Some(window) => {
                 on_ready(true);
                 let held = frame.clone();

@@ -4,6 +4,8 @@
 
 #[macro_use]
 mod define_codes;
+#[macro_use]
+mod import_codes;
 mod code;
 
 use std::collections::BTreeMap;

@@ -59,7 +59,7 @@ pub struct Elicitation {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// How a question ended.
+/// The end of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ElicitationOutcome {

@@ -187,6 +187,8 @@ const FINDINGS: &[FindingTemplate] = &[
     ("chat_citations", "citations that no message names are not imported"),
     ("built_apps", "apps that were built in the chat are not imported"),
     ("image_prompts", "prompts for images are not imported"),
+    ("date_unclear", "the date is not understood, so it was left out ({date})"),
+    ("date_missing", "a message has no date in the export"),
     ("gem", "it used a Gem, which is not imported"),
     ("prompt_line", "a line below a prompt is not imported ({line})"),
     ("prompt_words", "the words before a prompt are not known in its language: they are part of the message"),

@@ -18,7 +18,7 @@ pub enum ImportState {
     Stopped,
     /// The server ended while it ran; what was imported until then is kept.
     Interrupted,
-    /// What it created is in Trash, or was deleted permanently since.
+    /// Its chats and documents are in Trash, or were deleted permanently since.
     Undone,
 }
 
@@ -44,6 +44,15 @@ impl ImportCreations {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// How much of what an import created its undo moves to Trash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndoScope {
+    /// What is as the import left it.
+    Unchanged,
+    /// Also what was continued or changed since, with what was written there.
+    Changed,
 }
 
 /// A turn of a chat, as the rule for undoing needs it.
@@ -86,6 +95,17 @@ impl AdditionsUndo {
         };
         let roots = newest_first.iter().filter(is_root).map(|turn| turn.id).collect();
         Self { roots, kept }
+    }
+
+    /// Deletes all of the added turns, with what was written below them.
+    pub fn plan_with_followers(turns: &[PlacedTurn], added: &[RangeInclusive<i64>]) -> Self {
+        let is_added = |turn: &&PlacedTurn| added.iter().any(|range| range.contains(&turn.ord));
+        let all: HashSet<TurnId> = turns.iter().filter(is_added).map(|turn| turn.id).collect();
+        let is_root = |turn: &&PlacedTurn| turn.prev_turn_id.is_none_or(|prev| !all.contains(&prev));
+        let mut roots: Vec<&PlacedTurn> = turns.iter().filter(is_added).filter(is_root).collect();
+        // A root may be below another one; it is deleted first, so that restoring brings both back.
+        roots.sort_by_key(|turn| std::cmp::Reverse(turn.ord));
+        Self { roots: roots.into_iter().map(|turn| turn.id).collect(), kept: 0 }
     }
 }
 
@@ -130,6 +150,23 @@ mod tests {
             let plan = AdditionsUndo::plan(&tree(turns), &[3..=4, 5..=6]);
             let roots: Vec<TurnId> = roots.iter().map(|number| id(*number)).collect();
             assert_eq!(plan, AdditionsUndo { roots, kept }, "{turns:?}");
+        }
+    }
+
+    #[test]
+    fn added_turns_are_deleted_with_those_that_follow() {
+        type Case = (&'static [(i64, i64)], &'static [u128]);
+        let cases: [Case; 4] = [
+            (&[(1, 0), (2, 1)], &[]),
+            (&[(1, 0), (2, 1), (3, 2), (4, 3), (7, 4)], &[3]),
+            // An added turn below one that was written here, which is below an added one.
+            (&[(1, 0), (2, 1), (3, 2), (7, 3), (5, 7)], &[5, 3]),
+            (&[(1, 0), (3, 0), (4, 3), (7, 1)], &[3]),
+        ];
+        for (turns, roots) in cases {
+            let plan = AdditionsUndo::plan_with_followers(&tree(turns), &[3..=4, 5..=6]);
+            let roots: Vec<TurnId> = roots.iter().map(|number| id(*number)).collect();
+            assert_eq!(plan, AdditionsUndo { roots, kept: 0 }, "{turns:?}");
         }
     }
 

@@ -90,7 +90,7 @@ pub use id::{
     RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
-pub use import_record::{ImportCreations, ImportState};
+pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use rerun::Rerun;
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 mod imports;
 mod search;
+mod sign_in;
 mod tool_servers;
 
 pub use imports::*;
 pub use search::*;
+pub use sign_in::*;
 pub use tool_servers::*;
 
 /// The largest plausible count of tokens, bytes, events or millionths of a dollar (`bounded_sum!` repeats it).
@@ -208,13 +210,6 @@ pub const TOOLS_FOUND_ROOM: usize = 32;
 /// A file with the tool servers of another program: its size, and the servers that are read from it.
 pub const TOOL_SERVER_FILE_BYTES: usize = 512 << 10;
 pub const TOOL_SERVERS_READ: usize = 200;
-/// The sign-in to a tool server: the time of one request, the size of a document, the length of a token or another
-/// value, how long a begun sign-in may take, and how long before its expiry a token is renewed.
-pub const SIGN_IN_REQUEST_TIME: Duration = Duration::from_secs(20);
-pub const SIGN_IN_DOCUMENT_BYTES: usize = 256 << 10;
-pub const SIGN_IN_VALUE_BYTES: usize = 16 << 10;
-pub const SIGN_IN_KEPT: Duration = Duration::from_secs(10 * 60);
-pub const TOKEN_RENEWED_BEFORE: Duration = Duration::from_secs(60);
 /// The length of a tool's name as providers accept it, of its description and of its schema.
 pub const TOOL_NAME_CHARS: usize = 64;
 pub const TOOL_DESCRIPTION_BYTES: usize = 4 << 10;

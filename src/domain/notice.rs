@@ -27,6 +27,8 @@ pub enum Notice {
     ImagesUnsupported,
     /// The chosen servers have more tools than a model accepts, so it searches for those that it needs.
     ToolsSearched,
+    /// Some of the chosen tools cannot be described to a model, so they are not offered.
+    ToolsLeftOut,
     /// The reply reached its maximum length.
     LengthReached,
     /// Conversation and reply fill the model's context window.
@@ -46,7 +48,7 @@ const SHOWN_REASON: usize = 80;
 
 impl Notice {
     /// All kinds.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ReasoningRefused,
         Self::StepsDescribed,
         Self::ReasoningAdded,
@@ -55,6 +57,7 @@ impl Notice {
         Self::ImagesDescribed,
         Self::ImagesUnsupported,
         Self::ToolsSearched,
+        Self::ToolsLeftOut,
         Self::LengthReached,
         Self::ContextFilled,
         Self::Filtered,
@@ -87,6 +90,7 @@ impl Notice {
             Self::ImagesDescribed => "images_told",
             Self::ImagesUnsupported => "images_not_seen",
             Self::ToolsSearched => "tools_searched",
+            Self::ToolsLeftOut => "tools_left_out",
             Self::LengthReached => "length_reached",
             Self::ContextFilled => "context_filled",
             Self::Filtered => "filtered",
@@ -115,6 +119,7 @@ impl Notice {
             Self::ToolsSearched => {
                 "The selected servers have more tools than a model accepts, so the model searches for those it needs."
             }
+            Self::ToolsLeftOut => "Some of the selected tools cannot be used. The page of this chat's tools says why.",
             Self::LengthReached => "The reply reached the model's length limit.",
             Self::ContextFilled => "The conversation reached the model's context limit, so the reply ends here.",
             Self::Filtered => "The provider's content filter ended the reply here.",

@@ -54,8 +54,8 @@ impl RequestRepair {
         self == Self::ReasoningNotAccepted || self.omits_earlier_reasoning()
     }
 
-    /// Returns true if earlier replies are sent without their reasoning and everything that depends on it, because it
-    /// is not accepted any more.
+    /// Returns true if earlier replies are sent without their reasoning and everything that depends on it, because the
+    /// endpoint no longer accepts it.
     pub fn omits_earlier_reasoning(self) -> bool {
         self.reasoning_members() == ReasoningMembers::Unknown && self.changes_replies()
     }

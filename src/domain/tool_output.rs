@@ -2,7 +2,7 @@
 //! provider's prompt cache. Long results are truncated, other content than text is listed, and notes say so.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::call_edit::CallEdit;
 use crate::limits;
@@ -75,6 +75,36 @@ impl ResourceLink {
     }
 }
 
+/// The view that a server has for the result of its tool (MCP Apps), in the metadata of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AppView<'a> {
+    /// The address of the page at its server.
+    pub uri: &'a str,
+    /// The blob of the page; `None` if the server did not give it.
+    pub page: Option<&'a str>,
+    /// The blob of the whole result, which is told to the page; `None` if it is too large.
+    pub answer: Option<&'a str>,
+}
+
+impl<'a> AppView<'a> {
+    /// The key of the view in the metadata of a result.
+    pub const KEY: &'static str = "app";
+
+    /// Returns the view as metadata.
+    pub fn to_value(self) -> Value {
+        let blobs = [("page", self.page), ("answer", self.answer)];
+        let blobs = blobs.into_iter().filter_map(|(key, blob)| Some((key.to_owned(), json!({ "blob": blob? }))));
+        Value::Object([("uri".to_owned(), self.uri.into())].into_iter().chain(blobs).collect())
+    }
+
+    /// Returns the view of a result, if its tool has one.
+    pub fn find(metadata: &'a Value) -> Option<Self> {
+        let view = metadata.get(Self::KEY)?;
+        let blob = |key: &str| view.get(key)?.get("blob")?.as_str();
+        Some(Self { uri: view.get("uri")?.as_str()?, page: blob("page"), answer: blob("answer") })
+    }
+}
+
 /// An image of a result, from its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolImage {
@@ -91,10 +121,12 @@ pub fn result_images(metadata: &Value) -> Vec<ToolImage> {
     metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
 }
 
-/// Returns the blobs that a result references: its images, its files, and the full text of a truncated result.
+/// Returns the blobs that a result references: its images, its files, the full text of a truncated result, and its
+/// view.
 pub fn result_blobs(metadata: &Value) -> Vec<&str> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
-    let named = list("images").chain(list("files")).chain(metadata.get("cut"));
+    let of_view = ["/app/page", "/app/answer"].into_iter().filter_map(|place| metadata.pointer(place));
+    let named = list("images").chain(list("files")).chain(metadata.get("cut")).chain(of_view);
     named.filter_map(|of| of.get("blob")?.as_str()).collect()
 }
 
@@ -125,8 +157,6 @@ fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -187,5 +217,21 @@ mod tests {
         );
         assert_eq!(render(&json!(""), &metadata), notes);
         assert_eq!(render(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{notes}"));
+    }
+
+    #[test]
+    fn view_is_found_with_its_blobs_and_not_told_to_model() {
+        let whole = AppView { uri: "ui://a", page: Some("p"), answer: Some("r") };
+        let metadata = json!({ AppView::KEY: whole.to_value(), "cut": { "bytes": 1, "blob": "c" } });
+        assert_eq!(AppView::find(&metadata), Some(whole));
+        assert_eq!(result_blobs(&metadata), ["c", "p", "r"]);
+        let missing = AppView { uri: "ui://a", page: None, answer: None };
+        let metadata = json!({ AppView::KEY: missing.to_value() });
+        assert_eq!(metadata, json!({ "app": { "uri": "ui://a" } }));
+        assert_eq!(AppView::find(&metadata), Some(missing));
+        assert_eq!(render(&json!({ "n": 1 }), &metadata), json!({ "n": 1 }));
+        for none in [json!(null), json!({}), json!({ "app": 3 }), json!({ "app": { "page": {} } })] {
+            assert_eq!(AppView::find(&none), None, "{none}");
+        }
     }
 }

@@ -193,7 +193,7 @@ impl NodeReader<'_> {
         let pieces = match (speaker, call) {
             (MessageSpeaker::Tool, _) => self.tool_result(&read, node, notes),
             (MessageSpeaker::Assistant, Some(recipient)) => {
-                let mut pieces = vec![read.piece(calls::call_from_content(id, recipient, content))];
+                let mut pieces = vec![read.piece(calls::call_from_content(id, recipient, content, metadata))];
                 pieces.extend(self.call_files(&read, notes));
                 pieces
             }

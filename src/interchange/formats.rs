@@ -88,6 +88,7 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
             _ if format == Some(ImportFormat::Messages) => fallback = format,
             _ if format.is_some() => return Ok(format),
             Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() && fallback.is_none() => return Err(error),
+            Ok(0) if findings.first.is_none() => reasons.add(name, why_nothing(input, part)?),
             Ok(_) | Err(ImportError::Cancelled) => reasons.add(name, findings.first.or(unknown)),
             Err(why @ (ImportError::WrongFormat(_) | ImportError::Damaged(_) | ImportError::TooLarge(_))) => {
                 reasons.add(name, findings.first.or_else(|| Some(why.to_string())));
@@ -97,6 +98,9 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     }
     if fallback.is_some() {
         return Ok(fallback);
+    }
+    if gemini_takeout::has_html_log(input)? {
+        return Ok(Some(ImportFormat::GeminiTakeout));
     }
     for skipped in input.take_issues() {
         reasons.add(&skipped.location.file, Some(skipped.text));
@@ -137,6 +141,12 @@ fn for_each_candidate(
         }
     }
     input.for_each_element(part, &LISTS, findings, &mut |value, _, _| look(value))
+}
+
+/// Returns why a part holds no elements; a part without any text says nothing.
+fn why_nothing(input: &mut Input, part: usize) -> Result<Option<String>, ImportError> {
+    let is_blank = input.read_start(part)?.trim_start_matches('\u{feff}').trim().is_empty();
+    Ok((!is_blank).then(|| "it has no conversations".to_owned()))
 }
 
 /// Returns what an element is that no reader recognizes.
@@ -201,7 +211,7 @@ impl UnrecognizedParts {
         }
         if let Some(log) = input.parts().all().iter().find(|part| gemini_takeout::is_html_log(part)) {
             let name = shown(log.base_name());
-            reasons.push(format!("{name} is a log in HTML: choose JSON for “My Activity” in Google Takeout"));
+            reasons.push(format!("{name} is a log in HTML without activities of Gemini"));
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
@@ -317,7 +327,7 @@ mod tests {
 
     #[test]
     fn unknown_input_says_what_is_wrong_with_it() {
-        let table: [(&[u8], &str); 7] = [
+        let table: [(&[u8], &str); 9] = [
             (b"{\"conversationId\":\"c\",\n\"messages\":[],}", "it is not JSON: trailing comma at line 2 column 15"),
             (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 25"),
             (b"[{\"a\": 1}, {\"b\": ", "the file ends in the middle of it (it begins at line 1 column 12)"),
@@ -325,6 +335,8 @@ mod tests {
             (b"{\"a\": ", "the file ends in the middle of it (it begins at line 1 column 1)"),
             (b"<html>", "this is not JSON"),
             (b"[1, 2]", "it is JSON, but not of a supported program"),
+            (b"\xef\xbb\xbf []", "it has no conversations"),
+            (b"{\"conversations\": []}", "it has no conversations"),
         ];
         for (bytes, expected) in table {
             let text = reason(bytes);
@@ -369,7 +381,7 @@ mod tests {
         let text = reason(zip_archive(&[("a.png", b"x")]));
         assert_eq!(text, "no chats were found in it: it holds 1 file: a.png");
         let log = zip_archive(&[("Takeout/My Activity/Gemini Apps/MyActivity.html", b"<html>")]);
-        assert!(reason(log).contains("MyActivity.html is a log in HTML: choose JSON"));
+        assert!(reason(log).contains("MyActivity.html is a log in HTML without activities of Gemini"));
         let broken = zip_archive(&[("conversations.json", b"[{\"a\" 1}]")]);
         assert!(reason(broken).contains("conversations.json: it is not JSON: expected `:` at line 1 column 7"));
     }

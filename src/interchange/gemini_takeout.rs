@@ -1,12 +1,14 @@
-//! Reader for the activity of Gemini Apps in Google Takeout: `My Activity/Gemini Apps/MyActivity.json`, or the archive
-//! with it. The same log as HTML is not read, because its dates are in the words and the zone of the account's language;
-//! Takeout offers both.
+//! Reader for the activity of Gemini Apps in Google Takeout: `My Activity/Gemini Apps/MyActivity.json`, or the same log
+//! as HTML, or the archive with one of them. Takeout offers both; its default is HTML (see `page`), whose names and dates are
+//! in the language of the account (see `dates`). JSON is read instead where both are there, because its dates are exact.
 //!
 //! Google publishes no definition. Derived from public readers of the file:
 //! - `AlexArchitect-Dev/gemini-takeout-refinery`, `refinery.py`: order, prompt within `title`, `safeHtmlItem`, the verb
 //!   of another language (“Eingegebener Prompt: ”)
 //! - `portable-ai-memory/portable-ai-memory`, `importer-mappings.md`: `titleUrl`, `details` of older exports
 //! - `purarue/google_takeout_parser`, `google_takeout_parser/parse_json.py`: the members of any activity
+//! - `purarue/google_takeout_parser` and `davidmalko87/gemini-chat-exporter` for the log as HTML: the classes of its cells,
+//!   names of files in other languages; samples of its dates are in `dates`
 //! - public notes on a file of 2,061 entries: several `safeHtmlItem` are regenerated answers, `subtitles` name attached
 //!   files and Gems, `imageFile` and `attachedFiles` are files beside the log
 //!
@@ -36,26 +38,77 @@ use crate::session_lines::value_size;
 use crate::sink::{ImportError, ImportSink, report_issue};
 use crate::tree::order_messages;
 use activity::ActivityReader;
+use dates::ZoneHints;
 
 mod activity;
+mod dates;
 mod html;
 mod keys;
+mod page;
 
 /// The pause between two prompts after which a new chat begins, if no entry names its conversation.
 const PAUSE: TimeDelta = TimeDelta::minutes(30);
 
 /// Returns whether the value is an activity of Gemini Apps, which were once called Bard.
 pub(crate) fn is_activity(value: &Value) -> bool {
-    let names_gemini = |name: &str| name.contains("Gemini") || name.contains("Bard");
     let products = list(value, "products").iter().filter_map(Value::as_str);
     let mut names = text(value, "header").into_iter().chain(products);
     text(value, "title").is_some() && value.get("time").is_some() && names.any(names_gemini)
 }
 
-/// Returns whether the name of a part is that of the log as HTML, which is not read.
+/// Returns whether the name of a part is that of the log as HTML.
 pub(crate) fn is_html_log(part: &InputPart) -> bool {
-    let is_html = part.base_name().to_ascii_lowercase().ends_with(".html");
-    is_html && (part.name.contains("Gemini") || part.base_name().eq_ignore_ascii_case("MyActivity.html"))
+    is_html(part) && (part.name.contains("Gemini") || part.base_name().eq_ignore_ascii_case("MyActivity.html"))
+}
+
+fn is_html(part: &InputPart) -> bool {
+    let name = part.base_name().to_ascii_lowercase();
+    name.ends_with(".html") || name.ends_with(".htm")
+}
+
+/// Returns whether an input has a log of Gemini as HTML.
+pub(crate) fn has_html_log(input: &mut Input) -> Result<bool, ImportError> {
+    let parts = input.parts();
+    let is_archive = input.is_archive();
+    let mut found: Vec<usize> = (0..parts.all().len()).filter(|&at| !is_archive || is_html(&parts.all()[at])).collect();
+    found.sort_by_key(|&at| !is_html_log(&parts.all()[at]));
+    for part in found.into_iter().take(bounds::DETECT_PARTS) {
+        if is_page(input, part)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a part is a log of Gemini as HTML. Its name is in the language of the account, so the first entry
+/// decides: each log is of one product.
+fn is_page(input: &mut Input, part: usize) -> Result<bool, ImportError> {
+    let is_candidate = match input.is_archive() {
+        true => input.parts().all().get(part).is_some_and(is_html),
+        // The mark of UTF-16 is no text here, and its zeros stand between the characters.
+        false => {
+            let start = input.read_start(part).unwrap_or_default();
+            start.trim_start_matches(['\u{feff}', '\u{fffd}', '\0']).trim_start().starts_with('<')
+        }
+    };
+    if !is_candidate {
+        return Ok(false);
+    }
+    let mut is_gemini = false;
+    let looked = input.for_each_piece(part, page::ENTRY, &mut |entry| {
+        is_gemini = entry.is_some_and(|entry| names_gemini(&page::product(entry)));
+        Err(ImportError::Cancelled)
+    });
+    match looked {
+        Ok(_) | Err(ImportError::Cancelled | ImportError::Damaged(_)) => Ok(is_gemini),
+        Err(ImportError::TooLarge(_)) if !input.is_exhausted() => Ok(is_gemini),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns whether a product is Gemini, which was once called Bard.
+fn names_gemini(product: &str) -> bool {
+    product.contains("Gemini") || product.contains("Bard")
 }
 
 /// Reads all files. A damaged part does not stop the others.
@@ -64,21 +117,64 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     let is_candidate = export_entries::candidate_filter(input);
     let mut seen = SeenConversations::default();
     let mut outcomes = PartOutcomes::default();
+    let mut has_log = false;
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| is_candidate(part)) {
-        let mut log = ActivityLog::new(&parts, part, &mut seen);
-        let mut read = input
-            .for_each_element(number, &["Gemini Apps"], taker, &mut |value, place, taker| log.add(value, place, taker));
-        if let Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) = &read {
-            let closed = log.close(taker);
-            read = read.and_then(|read| closed.map(|()| read));
+        if is_page(input, number)? {
+            continue;
         }
+        let mut log = ActivityLog::new(&parts, part, &mut seen);
+        let read = input
+            .for_each_element(number, &["Gemini Apps"], taker, &mut |value, place, taker| log.add(value, place, taker));
+        let read = log.end(read, taker);
+        has_log |= log.is_gemini;
         // The logs of other products are beside it.
         let is_other = read.is_ok() && !log.is_gemini;
         if !is_other {
             outcomes.add(&part.name, read, input.is_exhausted(), taker)?;
         }
     }
+    for (number, part) in parts.all().iter().enumerate() {
+        if has_log || !is_page(input, number)? {
+            continue;
+        }
+        let mut log = ActivityLog::new(&parts, part, &mut seen);
+        let read = read_page(input, (number, part), &mut log, taker);
+        let read = log.end(read, taker);
+        outcomes.add(&part.name, read, input.is_exhausted(), taker)?;
+    }
     outcomes.finish()
+}
+
+/// Reads a log as HTML. It is read twice, because its dates may say together which zone they are of.
+fn read_page(
+    input: &mut Input,
+    (number, part): (usize, &InputPart),
+    log: &mut ActivityLog<'_>,
+    taker: &mut dyn ImportSink,
+) -> Result<u64, ImportError> {
+    let mut hints = ZoneHints::default();
+    let looked = input.for_each_piece(number, page::ENTRY, &mut |entry| {
+        hints.look_at(entry.unwrap_or_default());
+        Ok(())
+    });
+    match looked {
+        // The entries before the damage are read.
+        Ok(_) | Err(ImportError::Damaged(_)) => {}
+        Err(error) => return Err(error),
+    }
+    let mut count = 0_u64;
+    input.for_each_piece(number, page::ENTRY, &mut |entry| {
+        count += 1;
+        let conversation = count.to_string();
+        let place = IssueLocation { file: part.name.clone(), conversation, ..IssueLocation::default() };
+        match entry {
+            Some(entry) => log.add(page::activity(entry, hints), place, taker),
+            None => {
+                let text = bounds::byte_limit_text(bounds::CONVERSATION_BYTES as u64);
+                report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text })
+            }
+        }
+    })
 }
 
 /// The entries of one file, of which those of chats that may continue are held.
@@ -139,6 +235,17 @@ impl<'a> ActivityLog<'a> {
                 Some(before) => self.deliver(before, taker),
                 None => Ok(()),
             },
+        }
+    }
+
+    /// Delivers the last chats, unless reading ended for good.
+    fn end(&mut self, read: Result<u64, ImportError>, taker: &mut dyn ImportSink) -> Result<u64, ImportError> {
+        match read {
+            Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {
+                let closed = self.close(taker);
+                read.and_then(|read| closed.map(|()| read))
+            }
+            Err(_) => read,
         }
     }
 

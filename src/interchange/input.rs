@@ -21,6 +21,7 @@ mod elements;
 pub(crate) mod json_lines;
 mod member;
 pub(crate) mod nested;
+mod pieces;
 mod repair;
 mod text;
 mod walk;
@@ -249,6 +250,11 @@ fn usable_entries(entries: Vec<InputEntry>, findings: &mut Vec<ImportIssue>) -> 
     let mut seen: HashMap<String, ()> = HashMap::new();
     let mut usable = (Vec::new(), Vec::new());
     for InputEntry { name, spot, compressed, unreadable } in entries {
+        // Old programs for Windows separate folders like that.
+        let name = name.replace('\\', "/");
+        if name.ends_with('/') {
+            continue;
+        }
         let reason = name_problem(&name).or(unreadable).or_else(|| {
             let is_second = seen.insert(name.clone(), ()).is_some();
             is_second.then_some("another entry has the same name")
@@ -275,8 +281,8 @@ fn name_problem(name: &str) -> Option<&'static str> {
         Some("its name is too long")
     } else if name.is_empty() || name.starts_with('/') || has_drive {
         Some("its name is not a valid archive path")
-    } else if name.contains('\\') || name.contains('\0') {
-        Some("its name contains a backslash or NUL")
+    } else if name.contains('\0') {
+        Some("its name contains NUL")
     } else if name.split('/').any(|folder| folder == "..") {
         Some("its name points outside the archive")
     } else {

@@ -15,7 +15,7 @@ use turnleaf_domain::stop_reason::failed_stop;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// The format of the body, recognized by its first byte that is not white space.
-enum Shape {
+enum BodyShape {
     /// Only white space so far, and perhaps a byte order mark.
     Unknown(Vec<u8>),
     Events(SseParser),
@@ -36,7 +36,7 @@ struct LineBuffer {
 /// Decoder of one body with the reader of its API.
 pub struct JsonBody<R> {
     judge: FailureBuilder,
-    shape: Shape,
+    shape: BodyShape,
     reader: R,
     failure: Option<Failure>,
     /// The terminal was received: later values cannot turn the reply into a failure.
@@ -46,7 +46,7 @@ pub struct JsonBody<R> {
 
 impl<R: ResponseReader> JsonBody<R> {
     pub fn new(reader: R, judge: FailureBuilder) -> Self {
-        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_terminated: false, events: 0 }
+        Self { judge, shape: BodyShape::Unknown(Vec::new()), reader, failure: None, is_terminated: false, events: 0 }
     }
 
     /// Returns the reader with what it has collected.
@@ -185,7 +185,7 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
             return;
         }
         match &mut self.shape {
-            Shape::Unknown(start) => {
+            BodyShape::Unknown(start) => {
                 // A buffer at least as long as a byte order mark was scanned before and has only white space; only
                 // the new bytes are scanned.
                 let seen = if start.len() < BOM.len() { 0 } else { start.len() };
@@ -194,27 +194,27 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
                 let first = if seen == 0 { first_byte(&start) } else { first_non_blank(&start[seen..]) };
                 self.shape = match first {
                     None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
-                    None => Shape::Unknown(start),
+                    None => BodyShape::Unknown(start),
                     // The first letters of the SSE fields, and `:` for comments.
                     Some(b'd' | b'e' | b'i' | b'r' | b':') => {
-                        self.shape = Shape::Events(SseParser::default());
+                        self.shape = BodyShape::Events(SseParser::default());
                         return self.feed(&start, out);
                     }
                     Some(b'{') if R::IS_JSON_LINES => {
-                        self.shape = Shape::Lines(LineBuffer::default());
+                        self.shape = BodyShape::Lines(LineBuffer::default());
                         return self.feed(&start, out);
                     }
-                    Some(_) => Shape::Document(start),
+                    Some(_) => BodyShape::Document(start),
                 };
             }
-            Shape::Document(body) => {
+            BodyShape::Document(body) => {
                 body.extend_from_slice(bytes);
                 if body.len() > limits::PROVIDER_EVENT_BYTES {
-                    self.shape = Shape::Document(Vec::new());
+                    self.shape = BodyShape::Document(Vec::new());
                     self.too_large(out);
                 }
             }
-            Shape::Lines(lines) => {
+            BodyShape::Lines(lines) => {
                 let mut lines = std::mem::take(lines);
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
                     lines.held.extend_from_slice(piece);
@@ -227,9 +227,9 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
                         self.line(&mut lines, out);
                     }
                 }
-                self.shape = Shape::Lines(lines);
+                self.shape = BodyShape::Lines(lines);
             }
-            Shape::Events(framer) => {
+            BodyShape::Events(framer) => {
                 let mut events = Vec::new();
                 let result = framer.feed(bytes, &mut |event| events.push(event));
                 for event in &events {
@@ -248,15 +248,15 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
 
     fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome {
         let mut is_empty = false;
-        match std::mem::replace(&mut self.shape, Shape::Unknown(Vec::new())) {
-            Shape::Unknown(_) => is_empty = true,
-            Shape::Document(body) => self.document(&body, out),
-            Shape::Lines(lines) => {
+        match std::mem::replace(&mut self.shape, BodyShape::Unknown(Vec::new())) {
+            BodyShape::Unknown(_) => is_empty = true,
+            BodyShape::Document(body) => self.document(&body, out),
+            BodyShape::Lines(lines) => {
                 if self.failure.is_none() && !lines.held.trim_ascii().is_empty() {
                     self.document(&lines.held, out);
                 }
             }
-            Shape::Events(mut framer) => {
+            BodyShape::Events(mut framer) => {
                 if let Some(event) = framer.finish() {
                     self.event(&event, out);
                 }

@@ -23,7 +23,7 @@ const CLOSING: &str = "</think>";
 /// Splits the text of one response into reasoning and answer.
 #[derive(Debug, Default)]
 pub struct InlineReasoning {
-    state: State,
+    state: InlineReasoningState,
     /// The text that is not emitted yet, because a tag may begin in it.
     held: String,
     /// The prompt of the model contains the opening tag.
@@ -36,7 +36,7 @@ pub struct InlineReasoning {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum State {
+enum InlineReasoningState {
     /// Only white space, or the beginning of a tag.
     #[default]
     Start,
@@ -89,24 +89,24 @@ impl InlineReasoning {
         if text.is_empty() {
             return;
         }
-        if self.state == State::Text {
+        if self.state == InlineReasoningState::Text {
             return out.push(DecodedItem::Text(text.to_owned()));
         }
         self.held.push_str(text);
-        if self.state == State::Start {
+        if self.state == InlineReasoningState::Start {
             self.start();
         }
         match self.state {
-            State::Start => {}
-            State::Inside(tag) => self.read_reasoning(tag, text.len(), out),
-            State::Undecided => {
+            InlineReasoningState::Start => {}
+            InlineReasoningState::Inside(tag) => self.read_reasoning(tag, text.len(), out),
+            InlineReasoningState::Undecided => {
                 self.read_undecided(text.len(), out);
-                if self.state == State::Undecided {
+                if self.state == InlineReasoningState::Undecided {
                     // An empty piece shows that the model is at work; its text is not known to be reasoning yet.
                     out.push(DecodedItem::Thinking(String::new()));
                 }
             }
-            State::Closed | State::Text => self.read_answer(out),
+            InlineReasoningState::Closed | InlineReasoningState::Text => self.read_answer(out),
         }
     }
 
@@ -118,13 +118,13 @@ impl InlineReasoning {
         }
         if let Some((tag, closing)) = TAGS.iter().find(|(tag, _)| begin.starts_with(tag)) {
             self.held = begin[tag.len()..].to_owned();
-            self.state = State::Inside(closing);
+            self.state = InlineReasoningState::Inside(closing);
         } else if TAGS.iter().any(|(tag, _)| tag.starts_with(begin)) {
             // The rest of the tag may follow.
         } else if self.is_opened_by_prompt && !self.has_reasoning {
-            self.state = State::Undecided;
+            self.state = InlineReasoningState::Undecided;
         } else {
-            self.state = State::Text;
+            self.state = InlineReasoningState::Text;
         }
     }
 
@@ -139,7 +139,7 @@ impl InlineReasoning {
             let reasoning = self.held[..at].trim_end().to_owned();
             self.held.drain(..at + tag.len());
             push(DecodedItem::Thinking, reasoning, out);
-            self.state = State::Closed;
+            self.state = InlineReasoningState::Closed;
             return self.read_answer(out);
         }
         let kept = kept_length(&self.held, tag);
@@ -152,17 +152,17 @@ impl InlineReasoning {
             let reasoning = self.held[..at].trim().to_owned();
             self.held.drain(..at + CLOSING.len());
             push(DecodedItem::Thinking, reasoning, out);
-            self.state = State::Closed;
+            self.state = InlineReasoningState::Closed;
             self.read_answer(out);
         }
     }
 
     fn read_answer(&mut self, out: &mut Vec<DecodedItem>) {
         let held = std::mem::take(&mut self.held);
-        let answer = if self.state == State::Closed { held.trim_start() } else { &held };
+        let answer = if self.state == InlineReasoningState::Closed { held.trim_start() } else { &held };
         if !answer.is_empty() {
             out.push(DecodedItem::Text(answer.to_owned()));
-            self.state = State::Text;
+            self.state = InlineReasoningState::Text;
         }
     }
 
@@ -170,21 +170,21 @@ impl InlineReasoning {
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         let held = std::mem::take(&mut self.held);
         match (self.state, self.end) {
-            (State::Start, _) if held.is_empty() => {}
-            (State::Start, End::Open) if held.trim().is_empty() => out.push(DecodedItem::Text(held)),
-            (State::Start, End::Open | End::Finished) => {
+            (InlineReasoningState::Start, _) if held.is_empty() => {}
+            (InlineReasoningState::Start, End::Open) if held.trim().is_empty() => out.push(DecodedItem::Text(held)),
+            (InlineReasoningState::Start, End::Open | End::Finished) => {
                 out.push(DecodedItem::Text(held));
-                self.state = State::Text;
+                self.state = InlineReasoningState::Text;
             }
             // The beginning of a tag at the end of a reply that was cut is no text.
-            (State::Start, End::Cut) => push(DecodedItem::Thinking, held.trim().to_owned(), out),
-            (State::Inside(_), _) => push(DecodedItem::Thinking, held.trim_end().to_owned(), out),
-            (State::Undecided, End::Finished) => {
+            (InlineReasoningState::Start, End::Cut) => push(DecodedItem::Thinking, held.trim().to_owned(), out),
+            (InlineReasoningState::Inside(_), _) => push(DecodedItem::Thinking, held.trim_end().to_owned(), out),
+            (InlineReasoningState::Undecided, End::Finished) => {
                 push(DecodedItem::Text, held, out);
-                self.state = State::Text;
+                self.state = InlineReasoningState::Text;
             }
-            (State::Undecided, _) => push(DecodedItem::Thinking, held.trim().to_owned(), out),
-            (State::Closed | State::Text, _) => {}
+            (InlineReasoningState::Undecided, _) => push(DecodedItem::Thinking, held.trim().to_owned(), out),
+            (InlineReasoningState::Closed | InlineReasoningState::Text, _) => {}
         }
     }
 }

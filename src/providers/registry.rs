@@ -4,22 +4,23 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use bytes::Bytes;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use crate::demo::{self, DemoProvider};
 use crate::http_client::HttpClient;
 use crate::prices::Prices;
 use crate::provider::{ListedModel, Provider};
 use crate::redaction::SecretSet;
-use turnleaf_domain::Capabilities;
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::provider::Model;
+use turnleaf_domain::{Capabilities, ToolServerId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::price::ModelPrice;
 
 pub mod check;
 mod context_sizes;
 mod entry;
+mod known_credentials;
 pub mod local_servers;
 pub mod models;
 mod refresh;
@@ -29,6 +30,7 @@ pub use entry::{KnownEndpoint, ProviderOrigin};
 pub use local_servers::LocalServer;
 
 use entry::RegisteredProvider;
+use known_credentials::KnownCredentials;
 
 /// The providers of this server. Those from the settings change at run time; a running reply keeps the provider that
 /// it started with.
@@ -40,8 +42,7 @@ pub struct ProviderRegistry {
     candidates: RwLock<Vec<ProviderEndpoint>>,
     client: HttpClient,
     prices: RwLock<Arc<Prices>>,
-    /// All keys since the start, including those of removed endpoints, because their stored output may still be read.
-    keys: RwLock<Vec<SecretString>>,
+    keys: RwLock<KnownCredentials>,
     /// Ids and URLs of the stored endpoints that are suspended.
     resting: Mutex<HashMap<String, String>>,
     /// URLs of detected servers that a user accepted. Any program on this machine can listen on such a port, so the
@@ -212,13 +213,13 @@ impl ProviderRegistry {
     /// Adds credentials that are redacted from responses and exports from now on: those of tool servers, because a
     /// tool may repeat them to a model.
     pub fn remember_credentials(&self, credentials: impl IntoIterator<Item = SecretString>) {
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
-        for key in credentials {
-            // Every reload adds the same keys again.
-            if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) {
-                keys.push(key);
-            }
-        }
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).add(credentials);
+    }
+
+    /// Adds what a sign-in to a tool server was given. Of each server only the newest ones stay known, because tokens
+    /// change all the time.
+    pub fn remember_issued(&self, server: ToolServerId, credentials: impl IntoIterator<Item = SecretString>) {
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).add_issued(server, credentials);
     }
 
     /// Replaces the URLs at which detected servers may be used.
@@ -377,7 +378,7 @@ impl ProviderRegistry {
 
     /// Returns the keys that are redacted from responses and exports, including data that was stored earlier.
     pub fn known_keys(&self) -> SecretSet {
-        SecretSet::new(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
+        self.keys.read().unwrap_or_else(PoisonError::into_inner).to_set()
     }
 
     fn entries(&self) -> Arc<Vec<RegisteredProvider>> {

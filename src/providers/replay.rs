@@ -127,11 +127,11 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
             anthropic::request::parse_stored_reply(body).message(thinking).into_iter().collect()
         }
         ProviderApi::OpenaiChat => {
-            let said = request::parse_stored_reply(dialect, body);
-            let calls = said.sent_calls(|_| false);
-            let has_calls = !said.calls.is_empty();
+            let reply = request::parse_stored_reply(dialect, body);
+            let calls = reply.sent_calls(|_| false);
+            let has_calls = !reply.calls.is_empty();
             let placement = ReasoningPlacement::ByDialect { has_calls, is_needed: is_on && has_calls };
-            said.message(dialect, placement, &calls).into_iter().collect()
+            reply.message(dialect, placement, &calls).into_iter().collect()
         }
         ProviderApi::Gemini => {
             let parts = gemini::request::parse_stored_reply(body).into_parts(true);

@@ -16,7 +16,7 @@ type CachedReading = (&'static str, Arc<dyn Any + Send + Sync>);
 pub struct StoredResponse(Arc<StoredResponseInner>);
 
 struct StoredResponseInner {
-    body: Body,
+    body: StoredBody,
     reading: OnceLock<CachedReading>,
     written: OnceLock<WrittenMessage>,
 }
@@ -26,26 +26,26 @@ pub type MessageForm = (&'static str, u8);
 /// A serialized message in its form; `None` if nothing is sent.
 type WrittenMessage = (MessageForm, Option<Arc<RawValue>>);
 
-enum Body {
+enum StoredBody {
     Plain(Bytes),
     Packed(Box<dyn Fn() -> Vec<u8> + Send + Sync>),
 }
 
 impl StoredResponse {
-    fn from_body(body: Body) -> Self {
+    fn from_body(body: StoredBody) -> Self {
         Self(Arc::new(StoredResponseInner { body, reading: OnceLock::new(), written: OnceLock::new() }))
     }
 
     /// Creates a response whose bytes are loaded on demand: `unpack` returns the same bytes every time.
     pub fn from_packed(unpack: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self::from_body(Body::Packed(Box::new(unpack)))
+        Self::from_body(StoredBody::Packed(Box::new(unpack)))
     }
 
     /// Returns the bytes of the response.
     pub fn bytes(&self) -> Bytes {
         match &self.0.body {
-            Body::Plain(bytes) => bytes.clone(),
-            Body::Packed(unpack) => unpack().into(),
+            StoredBody::Plain(bytes) => bytes.clone(),
+            StoredBody::Packed(unpack) => unpack().into(),
         }
     }
 
@@ -69,7 +69,7 @@ impl StoredResponse {
 
 impl From<Bytes> for StoredResponse {
     fn from(bytes: Bytes) -> Self {
-        Self::from_body(Body::Plain(bytes))
+        Self::from_body(StoredBody::Plain(bytes))
     }
 }
 

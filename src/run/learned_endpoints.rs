@@ -1,4 +1,4 @@
-//! What accepted repairs have shown about endpoints, for the chats that do not know it yet
+//! Facts about endpoints that accepted repairs have shown, for the chats that do not know them yet
 //! (`docs/adr/0021-request-repair-and-kept-responses.md`). A branch remembers its own repairs in its provider state;
 //! this memory is lost when the server stops.
 

@@ -47,7 +47,7 @@ pub enum TurnNotification {
     Replaced,
 }
 
-struct State {
+struct LiveTurnState {
     turn: Turn,
     committed: u64,
     /// The newest events, among them all that are not stored yet.
@@ -59,7 +59,7 @@ struct State {
     is_queued: bool,
 }
 
-impl State {
+impl LiveTurnState {
     fn new(turn: Turn) -> Self {
         Self {
             committed: turn.last_event_seq,
@@ -90,7 +90,7 @@ impl State {
 /// A running turn, shared by its run and its followers.
 pub struct LiveTurn {
     owner: UserId,
-    state: Mutex<State>,
+    state: Mutex<LiveTurnState>,
     lines: broadcast::Sender<TurnNotification>,
     /// Notified when the journal has stored deltas.
     stored: Notify,
@@ -110,7 +110,7 @@ impl LiveTurn {
     pub fn new(owner: UserId, turn: Turn) -> Self {
         Self {
             owner,
-            state: Mutex::new(State::new(turn)),
+            state: Mutex::new(LiveTurnState::new(turn)),
             lines: broadcast::Sender::new(limits::FOLLOWER_FRAMES),
             stored: Notify::new(),
             cancel: CancellationToken::new(),
@@ -163,7 +163,7 @@ impl LiveTurn {
         state.unqueued.extend(events.iter().map(|(_, line)| line.clone()));
     }
 
-    fn publish_locked(&self, state: &mut State, events: &[(Event, EventLine)], stored: bool) {
+    fn publish_locked(&self, state: &mut LiveTurnState, events: &[(Event, EventLine)], stored: bool) {
         for (event, line) in events {
             match fold::apply(&mut state.turn, line.seq, event) {
                 ApplyOutcome::Changed | ApplyOutcome::AlreadyCovered => {}
@@ -217,7 +217,7 @@ impl LiveTurn {
     /// Replaces the turn by its stored state and notifies the followers.
     pub fn replace_turn(&self, turn: Turn) {
         let mut state = self.state();
-        *state = State::new(turn);
+        *state = LiveTurnState::new(turn);
         let _ = self.lines.send(TurnNotification::Replaced);
     }
 
@@ -278,7 +278,7 @@ impl LiveTurn {
         let _ = ended.wait_for(|over| *over).await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LiveTurnState> {
         lock(&self.state)
     }
 }

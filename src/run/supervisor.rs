@@ -63,7 +63,7 @@ pub enum StopOutcome {
     NotRunning,
 }
 
-struct Shared {
+struct SupervisorState {
     db: Db,
     registry: Arc<ProviderRegistry>,
     toolbox: Arc<dyn Toolbox>,
@@ -89,7 +89,7 @@ const STARTED_CAPACITY: usize = 256;
 
 /// A handle to all runs of this process.
 #[derive(Clone)]
-pub struct Supervisor(Arc<Shared>);
+pub struct Supervisor(Arc<SupervisorState>);
 
 impl Supervisor {
     /// Starts the journal writer; runs are started with [`Self::start_run`].
@@ -105,7 +105,7 @@ impl Supervisor {
         let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
         let closing = CancellationToken::new();
         let search_index = SearchIndexer::start(db.clone(), closing.clone());
-        Self(Arc::new(Shared {
+        Self(Arc::new(SupervisorState {
             db,
             registry,
             toolbox,

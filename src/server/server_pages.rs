@@ -9,6 +9,7 @@
 
 pub mod about;
 pub mod api_reference;
+pub mod app_view;
 pub mod attachment_errors;
 pub mod branches;
 pub mod card_actions;

@@ -127,19 +127,29 @@ impl Service {
     }
 
     /// Restores a document from Trash.
+    ///
+    /// # Errors
+    /// `not_in_trash` when it was not deleted.
     pub async fn restore_document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
         let mut tx = self.db().begin().await?;
         if !write::restore(&mut tx, owner, id).await? {
-            return Err(ServiceError::NotFound);
+            tx.rollback().await?;
+            self.document(owner, id).await?;
+            return Err(ServiceError::conflict("not_in_trash", MessageCode::NotInTrash));
         }
         tx.commit().await?;
         self.document(owner, id).await
     }
 
     /// Deletes a document in Trash permanently.
+    ///
+    /// # Errors
+    /// `not_in_trash` when it was not deleted.
     pub async fn purge_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
-        let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_some());
-        found.ok_or(ServiceError::NotFound)?;
+        let found = documents::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if found.deleted_at.is_none() {
+            return Err(ServiceError::conflict("not_in_trash", MessageCode::NotInTrash));
+        }
         self.purge_documents(DocumentPurgeTarget::One(owner, id)).await.map(drop)
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
-use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UndoScope, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::purge_scheduled;
@@ -14,7 +14,7 @@ use turnleaf_store::deletions::{
     self, DeletedItem, Deletion, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge,
 };
 use turnleaf_store::documents::purge::DocumentPurgeTarget;
-use turnleaf_store::{branches, imports, turns};
+use turnleaf_store::{branches, chats, imports, turns};
 
 impl Service {
     /// Deletes a turn with its descendants.
@@ -100,8 +100,19 @@ impl Service {
     }
 
     /// Restores the deletion that contains this chat, branch or turn.
+    ///
+    /// # Errors
+    /// `not_in_trash` when it was not deleted, and those of [`Self::restore_deletion`].
     pub async fn restore(&self, owner: UserId, thing: DeletedItem) -> Result<RestoreSummary, ServiceError> {
-        let id = deletions::find_by_target(self.db(), owner, thing).await?.ok_or(ServiceError::NotFound)?;
+        let Some(id) = deletions::find_by_target(self.db(), owner, thing).await? else {
+            let is_here = match thing {
+                DeletedItem::Chat(id) => chats::find(self.db(), owner, id).await?.is_some(),
+                DeletedItem::Branch(id) => branches::find(self.db(), owner, id).await?.is_some(),
+                DeletedItem::Turn(id) => turns::find(self.db(), owner, id).await?.is_some(),
+            };
+            let not_in_trash = || ServiceError::conflict("not_in_trash", MessageCode::NotInTrash);
+            return Err(if is_here { not_in_trash() } else { ServiceError::NotFound });
+        };
         self.restore_deletion(owner, id).await
     }
 
@@ -175,25 +186,26 @@ impl Service {
         Ok(summary)
     }
 
-    /// Deletes as a part of undoing an import, unless it would take what was written here; returns whether it did.
+    /// Deletes as a part of undoing an import, unless it would take what was written here although that is to be kept;
+    /// returns whether it did.
     pub(crate) async fn delete_for_import(
         &self,
         owner: UserId,
         chat_id: ChatId,
         root: DeletionRoot,
-        import: ImportId,
+        import: (ImportId, UndoScope),
     ) -> Result<bool, ServiceError> {
         Ok(self.delete_root(owner, chat_id, root, Some(import)).await?.is_some())
     }
 
-    /// Deletes once the affected running replies have stopped. With an import, nothing is deleted or stopped if
-    /// something of it was written here; the result is `None` then.
+    /// Deletes once the affected running replies have stopped. For the undo of an import that keeps what was written
+    /// here, nothing is deleted or stopped if something of it was; the result is `None` then.
     async fn delete_root(
         &self,
         owner: UserId,
         chat_id: ChatId,
         root: DeletionRoot,
-        import: Option<ImportId>,
+        import: Option<(ImportId, UndoScope)>,
     ) -> Result<Option<DeletionSummary>, ServiceError> {
         let mut running_stopped = 0;
         for _ in 0..limits::STOP_ROUNDS {
@@ -203,7 +215,7 @@ impl Service {
             let outcome = deletions::soft_delete(&mut tx, &new).await?;
             let is_marked = matches!(outcome, DeletionOutcome::Running(_) | DeletionOutcome::Done { .. });
             // A message may have been sent since the undo was planned; the chat is locked now.
-            if let Some(import) = import.filter(|_| is_marked)
+            if let Some((import, UndoScope::Unchanged)) = import.filter(|_| is_marked)
                 && imports::undo::takes_writing(&mut tx, owner, import, &new).await?
             {
                 tx.rollback().await?;
@@ -224,7 +236,7 @@ impl Service {
                     }
                 }
                 DeletionOutcome::Done { turns, branches } => {
-                    if let Some(import) = import {
+                    if let Some((import, _)) = import {
                         imports::undo::record_deletion(&mut tx, owner, import, id).await?;
                     }
                     tx.commit().await?;

@@ -52,7 +52,7 @@ impl Service {
     pub async fn start_turn(&self, owner: UserId, request: TurnRequest) -> Result<AcceptedExchange, ServiceError> {
         request.params.validate()?;
         check_request_id(request.client_request_id.as_deref())?;
-        let mut asked = json!({
+        let mut fingerprinted = json!({
             "chat": request.chat_id,
             "content": request.content,
             "takes_attachments": request.takes_attachments,
@@ -65,13 +65,13 @@ impl Service {
         });
         if request.place.starts_root {
             // Absent otherwise, so that the keys of messages from before this member still match.
-            asked["root"] = true.into();
+            fingerprinted["root"] = true.into();
         }
-        let fingerprint = request_hash(asked);
+        let fingerprint = request_hash(fingerprinted);
         // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
-        // Whatever can be read before, is: all other writers wait for this transaction.
+        // All other writers wait for this transaction, therefore everything that can be read before it is read here.
         let plan = match request.chat_id {
             Some(_) => None,
             None => Some(self.plan_next_chat(owner, &request.place).await),

@@ -94,7 +94,7 @@ struct TurnPositionRow {
 }
 from_row!(TurnPositionRow { id, prev_turn_id, branch_id, exchange_id, depth, created_at, deleted_at });
 
-struct Row {
+struct ArchivedTurnRow {
     id: Uuid,
     step: i64,
     provider: SalvagedText,
@@ -116,7 +116,7 @@ struct Row {
     started_at: Lossy<DateTime<Utc>>,
     ended_at: Lossy<Option<DateTime<Utc>>>,
 }
-from_row!(Row {
+from_row!(ArchivedTurnRow {
     id,
     step,
     provider,
@@ -139,7 +139,7 @@ from_row!(Row {
     ended_at,
 });
 
-impl Row {
+impl ArchivedTurnRow {
     /// Returns the call as far as its row can be read, and records unreadable values in `damages`.
     fn into_call(self, turn_id: TurnId, damages: &mut Vec<Damage>) -> Result<ArchivedGeneration, StoreError> {
         let request = ok_or_note(self.body.reassemble(self.id), damages)?.unwrap_or_default();
@@ -283,7 +283,7 @@ pub async fn generations(
     turn: TurnId,
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<ArchivedGeneration>, StoreError> {
-    let rows: Vec<Readable<Row>> =
+    let rows: Vec<Readable<ArchivedTurnRow>> =
         with_pool!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
     let rows = keep_readable_with_damages(rows, "generations", format_args!("of turn {turn}"), damages);
     rows.into_iter().map(|row| row.into_call(turn, damages)).collect()

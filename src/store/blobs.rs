@@ -163,8 +163,8 @@ pub async fn find_with_damages(
     sha256: &str,
     damages: &mut Vec<Damage>,
 ) -> Result<Option<StoredBlob>, StoreError> {
-    type Row = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
-    let row: Option<Readable<Row>> =
+    type DamagedBlobRow = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
+    let row: Option<Readable<DamagedBlobRow>> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
     let row = readable::keep_readable_with_damages(row.into_iter().collect(), "blobs", sha256, damages).pop();
     let mut value = |column, reason| {

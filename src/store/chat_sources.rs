@@ -16,7 +16,7 @@ sql! {
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
 }
 
-type Row = (String, String, DateTime<Utc>, String);
+type ChatSourceRow = (String, String, DateTime<Utc>, String);
 type LossyRow = (SalvagedText, SalvagedText, Lossy<DateTime<Utc>>, Lossy<String>);
 
 /// Stores the source of an owner's chat. For a known source only the differences are updated.
@@ -35,7 +35,7 @@ const TABLE: &str = "chat_sources";
 
 /// Returns the source of an owner's chat; none if it cannot be read.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
-    let row: Option<Readable<Row>> =
+    let row: Option<Readable<ChatSourceRow>> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     let rows = keep_readable(row.into_iter().collect(), TABLE).into_iter();
     Ok(keep_decoded(rows.map(|row| read(row, chat)), TABLE).pop())
@@ -66,12 +66,12 @@ pub async fn find_with_damages(
 
 /// Works like [`find`], inside a transaction.
 pub async fn find_in_tx(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
-    let row: Option<Row> =
+    let row: Option<ChatSourceRow> =
         in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);
     row.map(|row| read(row, chat)).transpose()
 }
 
-fn read((format, file, imported_at, differences): Row, chat: ChatId) -> Result<ImportOrigin, StoreError> {
+fn read((format, file, imported_at, differences): ChatSourceRow, chat: ChatId) -> Result<ImportOrigin, StoreError> {
     let differences = from_json(&differences, "chat_sources", "differences", chat)?;
     Ok(ImportOrigin { format, file, imported_at, differences })
 }

@@ -108,7 +108,7 @@ pub struct StoredDocumentVersion {
     pub notes: Vec<String>,
 }
 
-struct VersionRow {
+struct DocumentVersionRow {
     version_timestamp: DateTime<Utc>,
     origin: Option<String>,
     mime: String,
@@ -117,9 +117,9 @@ struct VersionRow {
     line_count: i64,
     notes: String,
 }
-from_row!(VersionRow { version_timestamp, origin, mime, byte_count, char_count, line_count, notes });
+from_row!(DocumentVersionRow { version_timestamp, origin, mime, byte_count, char_count, line_count, notes });
 
-impl VersionRow {
+impl DocumentVersionRow {
     fn into_version(self) -> StoredDocumentVersion {
         StoredDocumentVersion {
             version_timestamp: self.version_timestamp,
@@ -143,7 +143,7 @@ struct DocumentRow {
     updated_at: DateTime<Utc>,
     deleted_at: Option<DateTime<Utc>>,
     used_in: i64,
-    version: VersionRow,
+    version: DocumentVersionRow,
 }
 from_row!(DocumentRow { id, title, kind, rev, created_at, updated_at, deleted_at, used_in, version: flatten });
 
@@ -221,11 +221,11 @@ pub async fn versions(
     id: DocumentId,
     limit: u64,
 ) -> Result<Vec<StoredDocumentVersion>, StoreError> {
-    let rows: Vec<Readable<VersionRow>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<DocumentVersionRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(to_bigint(limit));
         query.fetch_all(pool).await?
     });
-    Ok(readable::keep_readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
+    Ok(readable::keep_readable(rows, "document_versions").into_iter().map(DocumentVersionRow::into_version).collect())
 }
 
 /// Returns one version of a document that is not in Trash.
@@ -235,10 +235,10 @@ pub async fn version(
     id: DocumentId,
     version: DateTime<Utc>,
 ) -> Result<Option<StoredDocumentVersion>, StoreError> {
-    let row: Option<VersionRow> = with_pool!(db, |pool| {
+    let row: Option<DocumentVersionRow> = with_pool!(db, |pool| {
         sqlx::query_as(VERSION).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
     });
-    Ok(row.map(VersionRow::into_version))
+    Ok(row.map(DocumentVersionRow::into_version))
 }
 
 /// Returns the text of a version of a document that is not in Trash. U+FFFD replaces invalid bytes.

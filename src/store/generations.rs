@@ -128,7 +128,7 @@ impl GenerationEnd {
         self.body.as_ref().filter(|body| !body.is_empty() && body.len() <= raw::PACKED_AT_ONCE)
     }
 
-    /// Returns whether the pieces of the response need not be stored any more.
+    /// Returns whether the pieces of the response no longer need to be stored.
     pub fn has_small_body(&self) -> bool {
         self.small_body().is_some()
     }
@@ -371,10 +371,10 @@ pub struct RunningGeneration {
 /// Returns the unfinished provider calls of a turn, as far as their rows are readable, for the sweep at the start.
 /// Those with an unreadable id are left to [`close_remaining`].
 pub async fn list_running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
-    type Row = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
-    let rows: Vec<Readable<Row>> =
+    type RunningGenerationRow = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
+    let rows: Vec<Readable<RunningGenerationRow>> =
         with_pool!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
-    let read = |(id, model_returned, first_token_at): Row| RunningGeneration {
+    let read = |(id, model_returned, first_token_at): RunningGenerationRow| RunningGeneration {
         id: id.into(),
         model_returned: model_returned.unwrap_or_log(TABLE, "model_returned", id, || None),
         first_token_at: first_token_at.unwrap_or_log(TABLE, "first_token_at", id, || None),

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
@@ -12,15 +12,21 @@ use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{parse_word, to_json, to_unsigned, to_word};
 use turnleaf_domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
 
+pub mod kept;
 pub mod undo;
 
 const TABLE: &str = "imports";
+/// The members of a report that a summary does not have.
+const LISTS: [&str; 3] = ["chats", "findings", "tables"];
 
 /// A recorded import with the counts of what is not in Trash. They are read chat by chat, because an import may have
 /// created thousands.
 macro_rules! with_counts {
-    () => {
-        "SELECT i.id, i.state, i.report, i.started_at, i.reported_at, i.ended_at, i.undone_at, \
+    ($report:literal) => {
+        concat!(
+            "SELECT i.id, i.state, ",
+            $report,
+            " AS report, i.started_at, i.reported_at, i.ended_at, i.undone_at, \
          (SELECT COUNT(DISTINCT m.chat_id) FROM import_chats m JOIN chats c ON c.id = m.chat_id \
             WHERE m.import_id = i.id AND m.first_ord = 0 AND c.deleted_at IS NULL) AS chats, \
          (SELECT COUNT(DISTINCT m.chat_id) FROM import_chats m JOIN chats c ON c.id = m.chat_id \
@@ -36,6 +42,7 @@ macro_rules! with_counts {
          (SELECT COUNT(*) FROM import_documents m JOIN documents d ON d.id = m.document_id \
             WHERE m.import_id = i.id AND d.deletion_id = m.deletion_id) AS deleted_documents \
          FROM imports i WHERE i.owner_id = $1"
+        )
     };
 }
 
@@ -54,7 +61,7 @@ macro_rules! has_deletions {
 }
 
 sql! {
-    INSERT = "INSERT INTO imports (id, owner_id, state, report, started_at, reported_at) \
+    INSERT = "INSERT INTO imports (id, owner_id, state, summary, started_at, reported_at) \
         VALUES ($1, $2, 'running', $3, $4, $4)";
     /// The oldest ones beyond the number that is kept. One with items in Trash stays, because Trash lists these as one.
     FORGET_OLD = concat!("DELETE FROM imports WHERE owner_id = $1 AND state <> 'running' AND id < ( \
@@ -62,17 +69,22 @@ sql! {
         AND NOT ", has_deletions!("imports.id"));
     FORGET = "DELETE FROM imports WHERE owner_id = $1 AND id = $2 AND state <> 'running'";
     FORGET_ALL = "DELETE FROM imports WHERE owner_id = $1";
-    FINISH = "UPDATE imports SET state = $3, report = $4, reported_at = $5, ended_at = $5 \
+    /// Imports of earlier versions have their report as their summary.
+    STORE_REPORT = "INSERT INTO import_reports (import_id, report) SELECT i.id, $3 FROM imports i \
+        WHERE i.owner_id = $1 AND i.id = $2 ON CONFLICT (import_id) DO UPDATE SET report = excluded.report";
+    FINISH = "UPDATE imports SET state = $3, summary = $4, reported_at = $5, ended_at = $5 \
         WHERE owner_id = $1 AND id = $2 AND state <> 'undone'";
-    REPORT = "UPDATE imports SET report = $3, reported_at = $4 WHERE owner_id = $1 AND id = $2 AND state = 'running'";
-    RUNNING = "SELECT owner_id, id, report FROM imports WHERE state = 'running'";
-    INTERRUPT = "UPDATE imports SET state = 'interrupted', report = $3, ended_at = $4 \
+    SUMMARIZE = "UPDATE imports SET summary = $3, reported_at = $4 WHERE owner_id = $1 AND id = $2 AND state = 'running'";
+    RUNNING = "SELECT i.owner_id, i.id, COALESCE(r.report, i.summary) AS report FROM imports i \
+        LEFT JOIN import_reports r ON r.import_id = i.id WHERE i.state = 'running'";
+    INTERRUPT = "UPDATE imports SET state = 'interrupted', summary = $3, ended_at = $4 \
         WHERE owner_id = $1 AND id = $2 AND state = 'running'";
-    FIND = concat!(with_counts!(), " AND i.id = $2");
+    FIND = concat!(with_counts!("COALESCE((SELECT r.report FROM import_reports r WHERE r.import_id = i.id), i.summary)"),
+        " AND i.id = $2");
     /// Ids are ordered by time.
-    LIST = concat!(with_counts!(), " ORDER BY i.id DESC LIMIT $2");
+    LIST = concat!(with_counts!("i.summary"), " ORDER BY i.id DESC LIMIT $2");
     /// Without a limit, because Trash does not list their items otherwise.
-    LIST_UNDONE = concat!(with_counts!(), " AND ", has_deletions!("i.id"), " ORDER BY i.id DESC");
+    LIST_UNDONE = concat!(with_counts!("i.summary"), " AND ", has_deletions!("i.id"), " ORDER BY i.id DESC");
     ADD_CHAT = "INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) \
         SELECT i.id, c.id, $4, $5 FROM imports i JOIN chats c ON c.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND c.id = $3 ON CONFLICT DO NOTHING";
@@ -88,14 +100,14 @@ pub struct StoredImport {
     pub id: ImportId,
     /// `Interrupted` if it cannot be read.
     pub state: ImportState,
-    /// The report as it was stored; null if it cannot be read.
+    /// The report as it was stored, in lists without its own lists; null if it cannot be read.
     pub report: Value,
     pub started_at: DateTime<Utc>,
     /// The time at which the report was last stored.
     pub reported_at: DateTime<Utc>,
     pub ended_at: Option<DateTime<Utc>>,
     pub undone_at: Option<DateTime<Utc>>,
-    /// What it created and is not in Trash.
+    /// The rows that it created and that are not in Trash.
     pub present: ImportCreations,
     /// The number of chats, messages with those below them, and documents that are in Trash because the import was
     /// undone.
@@ -178,14 +190,14 @@ pub async fn insert(
     report: &Value,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let report = to_json(report, TABLE, "report")?;
+    let summary = to_summary(report)?;
     in_tx!(tx, |conn| {
-        let query = sqlx::query(INSERT).bind(id.uuid()).bind(owner.uuid()).bind(report).bind(now);
+        let query = sqlx::query(INSERT).bind(id.uuid()).bind(owner.uuid()).bind(summary).bind(now);
         query.execute(&mut *conn).await?;
         let kept = i64::from(limits::IMPORTS_KEPT) - 1;
         sqlx::query(FORGET_OLD).bind(owner.uuid()).bind(kept).execute(&mut *conn).await?;
     });
-    Ok(())
+    write_report(tx, owner, id, report).await
 }
 
 /// Records how an import ended.
@@ -196,12 +208,12 @@ pub async fn finish(
     (state, report): (ImportState, &Value),
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let report = to_json(report, TABLE, "report")?;
-    in_tx!(tx, |conn| {
-        let query = sqlx::query(FINISH).bind(owner.uuid()).bind(id.uuid()).bind(to_word(state)).bind(report);
-        query.bind(now).execute(conn).await?;
+    let summary = to_summary(report)?;
+    let finished = in_tx!(tx, |conn| {
+        let query = sqlx::query(FINISH).bind(owner.uuid()).bind(id.uuid()).bind(to_word(state)).bind(summary);
+        query.bind(now).execute(conn).await?.rows_affected()
     });
-    Ok(())
+    if finished == 0 { Ok(()) } else { write_report(tx, owner, id, report).await }
 }
 
 /// Stores the report of a running import.
@@ -212,9 +224,34 @@ pub async fn store_report(
     report: &Value,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let report = to_json(report, TABLE, "report")?;
+    let summary = to_summary(report)?;
+    let stored = in_tx!(tx, |conn| {
+        let query = sqlx::query(SUMMARIZE).bind(owner.uuid()).bind(id.uuid()).bind(summary).bind(now);
+        query.execute(conn).await?.rows_affected()
+    });
+    if stored == 0 { Ok(()) } else { write_report(tx, owner, id, report).await }
+}
+
+/// Returns the report without its lists, as it is stored.
+fn to_summary(report: &Value) -> Result<String, StoreError> {
+    match report {
+        Value::Object(members) => {
+            let is_counted = |name: &str| !LISTS.contains(&name);
+            let summary: Map<String, Value> = members
+                .iter()
+                .filter(|(name, _)| is_counted(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            to_json(&Value::Object(summary), TABLE, "summary")
+        }
+        other => to_json(other, TABLE, "summary"),
+    }
+}
+
+async fn write_report(tx: &mut Tx, owner: UserId, id: ImportId, report: &Value) -> Result<(), StoreError> {
+    let report = to_json(report, "import_reports", "report")?;
     in_tx!(tx, |conn| {
-        sqlx::query(REPORT).bind(owner.uuid()).bind(id.uuid()).bind(report).bind(now).execute(conn).await?;
+        sqlx::query(STORE_REPORT).bind(owner.uuid()).bind(id.uuid()).bind(report).execute(conn).await?;
     });
     Ok(())
 }
@@ -238,11 +275,14 @@ pub async fn interrupt(
     report: &Value,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let report = to_json(report, TABLE, "report")?;
+    let summary = to_summary(report)?;
     let marked = in_tx!(tx, |conn| {
-        let query = sqlx::query(INTERRUPT).bind(owner.uuid()).bind(id.uuid()).bind(report).bind(now);
+        let query = sqlx::query(INTERRUPT).bind(owner.uuid()).bind(id.uuid()).bind(summary).bind(now);
         query.execute(conn).await?.rows_affected()
     });
+    if marked > 0 {
+        write_report(tx, owner, id, report).await?;
+    }
     Ok(marked > 0)
 }
 
@@ -253,7 +293,7 @@ pub async fn find(db: &Db, owner: UserId, id: ImportId) -> Result<Option<StoredI
     Ok(row.map(ImportRow::into_import))
 }
 
-/// Returns the imports of this owner, newest first.
+/// Returns the imports of this owner with the summaries of their reports, newest first.
 pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<StoredImport>, StoreError> {
     let rows: Vec<Readable<ImportRow>> = with_pool!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
@@ -261,7 +301,8 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<StoredImport
     Ok(keep_readable(rows, TABLE).into_iter().map(ImportRow::into_import).collect())
 }
 
-/// Returns the imports of this owner of which something is in Trash because they were undone, newest first.
+/// Returns the imports of this owner of which something is in Trash because they were undone, with the summaries of
+/// their reports, newest first.
 pub async fn list_undone(db: &Db, owner: UserId) -> Result<Vec<StoredImport>, StoreError> {
     let rows: Vec<Readable<ImportRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST_UNDONE).bind(owner.uuid()).fetch_all(pool).await?);

@@ -88,6 +88,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
         ("imports", imports::STATEMENTS),
+        ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),

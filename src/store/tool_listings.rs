@@ -41,6 +41,8 @@ pub struct ListedTool {
     pub hints: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
 }
 
 /// The last known tools of one server.

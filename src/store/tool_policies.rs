@@ -49,9 +49,9 @@ pub struct StoredPolicy {
     pub schema_hash: Option<String>,
 }
 
-type Row = (Option<Uuid>, String, String, String, String, Option<String>);
+type ToolPolicyRow = (Option<Uuid>, String, String, String, String, Option<String>);
 
-fn read((chat, server, tool, scope, policy, schema_hash): Row) -> Result<StoredPolicy, StoreError> {
+fn read((chat, server, tool, scope, policy, schema_hash): ToolPolicyRow) -> Result<StoredPolicy, StoreError> {
     let policy = parse_word(policy, "tool_policies", "policy", &tool)?;
     let host = Some(scope).filter(|scope| !scope.is_empty());
     Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, host, policy, schema_hash })
@@ -88,7 +88,7 @@ pub async fn list_for_tool(
     server: &str,
     tool: &str,
 ) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Readable<Row>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<ToolPolicyRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(OF).bind(owner.uuid()).bind(chat.uuid()).bind(server).bind(tool);
         query.fetch_all(pool).await?
     });
@@ -111,7 +111,7 @@ pub async fn list_for_tool(
 
 /// Returns all tool policies of an owner.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Readable<Row>> =
+    let rows: Vec<Readable<ToolPolicyRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_decoded(keep_readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }

@@ -166,15 +166,15 @@ pub struct StoredBlockPosition {
 /// Returns the rows of a turn's blocks, readable or not: they determine where another block can be stored, and which
 /// must not change.
 pub async fn stored_positions(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredBlockPosition>, StoreError> {
-    type Row = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
-    let rows: Vec<Row> = in_tx!(tx, |conn| {
+    type BlockPositionRow = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
+    let rows: Vec<BlockPositionRow> = in_tx!(tx, |conn| {
         let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
         let query = query.bind(chat_seq(turn.ord, 0)).bind(chat_seq(turn.ord, LAST_BLOCK_SEQ));
         query.fetch_all(conn).await?
     });
     let first = chat_seq(turn.ord, 0);
     let seq_of = |seq: i64| u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ);
-    let place = |(id, seq, of_chat, state): Row| StoredBlockPosition {
+    let place = |(id, seq, of_chat, state): BlockPositionRow| StoredBlockPosition {
         id: id.into_result().ok().map(BlockId::from),
         seq: seq.into_result().ok().and_then(seq_of),
         seq_in_chat: of_chat.into_result().ok().and_then(|of_chat| seq_of(of_chat.checked_sub(first)?)),

@@ -1,5 +1,5 @@
-//! The queue of write transactions. The pools serve whoever waits in order; so that the journal never waits behind a
-//! crowd, only the first of all others waits at the pool.
+//! The queue of write transactions (admission in front of the pool). A pool serves its waiters in order; therefore only
+//! the first of the other writers waits at the pool, so that the journal never queues behind all of them.
 
 use std::sync::Arc;
 use std::time::Duration;

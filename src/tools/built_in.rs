@@ -132,6 +132,7 @@ fn described_tool(
         is_harmless,
         hints: Vec::new(),
         icon: None,
+        view: None,
     }
 }
 

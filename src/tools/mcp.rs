@@ -3,13 +3,16 @@
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
-//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server. `json_repair`,
-//! `listing` and `content` parse what a server sends, `listener` receives its notifications and `elicitation` its
-//! questions; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `completion`
+//! suggests values for their arguments, and `app_view` reads the pages of its tools. `json_repair`, `listing` and
+//! `content` parse what a server sends, `listener` receives its notifications and `elicitation` its questions;
+//! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
+mod app_view;
 mod authorization;
 mod call;
 pub mod catalog;
+pub mod completion;
 mod config;
 mod content;
 mod elicitation;
@@ -43,6 +46,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::authorization::{AccessTokens, RequestRefusal, ServerAuthorization, SignInNeed};
 use self::catalog::{ResourceContent, ServerCatalog};
+use self::completion::ArgumentDraft;
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
 use self::lifecycle::Handshake;
 use self::log::ServerOutputLog;
@@ -51,7 +55,7 @@ pub use self::server::{McpServerState, McpServerStatus, McpTimeouts};
 use self::supervisor::{McpRuntime, McpSupervisor};
 use super::result::{CallOutcome, text_result};
 use super::toolbox::{RunningCall, ToolCaller, ToolDescription};
-use turnleaf_domain::{CodedMessage, MessageCode};
+use turnleaf_domain::{CodedMessage, MessageCode, UserId};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::http_client::HttpClient;
 
@@ -183,6 +187,17 @@ impl McpServers {
         self.find(key).map(|server| server.status())
     }
 
+    /// Returns the full names of the tools that the servers of an owner list and that cannot be used.
+    pub fn unusable_tools(&self, owner: UserId) -> Vec<String> {
+        let is_of_owner = |key: &McpServerKey| key.owner.is_none_or(|of| of == owner);
+        let mut names = Vec::new();
+        for (key, server) in self.lock_servers().iter().filter(|(key, _)| is_of_owner(key)) {
+            let unusable = server.current.borrow().unusable.clone();
+            names.extend(unusable.iter().map(|tool| format!("{}/{}", key.server, tool.tool)));
+        }
+        names
+    }
+
     /// Returns why the owner has to sign in to a server, with the name of the server.
     pub fn sign_in_need(&self, key: &McpServerKey) -> Option<(SignInNeed, String)> {
         let server = self.find(key)?;
@@ -249,6 +264,14 @@ impl McpServers {
         arguments: Map<String, Value>,
     ) -> Result<String, CodedMessage> {
         self.find(key).ok_or_else(not_connected)?.prompt_text(name, arguments).await
+    }
+
+    /// Returns values that a server suggests for an argument.
+    ///
+    /// # Errors
+    /// The reason why it does not answer, as a part of a sentence.
+    pub async fn suggestions(&self, key: &McpServerKey, draft: ArgumentDraft) -> Result<Vec<String>, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.suggestions(draft).await
     }
 
     /// Stops all servers and returns when none of their tasks runs. No server can be started afterwards.

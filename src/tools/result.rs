@@ -121,6 +121,13 @@ pub fn build_redacted_result(
     CallResult { outcome, result, metadata, blobs: held.blobs, sources: Vec::new() }
 }
 
+/// Sanitizes every string of a value like the texts of a result. `None` if it is nested too deeply.
+pub fn clean_value(secrets: &SecretSet, value: Value) -> Option<Value> {
+    // Credentials that are whole are redacted first, because a broken escape swallows a character.
+    let value = if secrets.is_empty() { value } else { secrets.redact_value(value) };
+    (!is_too_deep(&value)).then(|| ResultSanitizer::with_secrets(secrets.clone()).clean_value(value))
+}
+
 /// Builds a result from one text of Turnleaf's own, such as an error or a refusal.
 pub fn text_result(outcome: CallOutcome, text: &str) -> CallResult {
     build_result(outcome, vec![ResultPart::Text(text.to_owned())], None)

@@ -60,6 +60,7 @@ pub fn describe(servers: &[(String, usize)]) -> ToolDescription {
         is_harmless: true,
         hints: Vec::new(),
         icon: None,
+        view: None,
     }
 }
 
@@ -256,6 +257,7 @@ mod tests {
             is_harmless: false,
             hints: Vec::new(),
             icon: None,
+            view: None,
         };
         described.to_offered_tool(Some((server, server)))
     }

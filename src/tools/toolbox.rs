@@ -91,6 +91,8 @@ pub struct ToolDescription {
     pub hints: Vec<String>,
     /// A small raster image of the server as `data:` URL. It is displayed but proves nothing.
     pub icon: Option<String>,
+    /// The address of the page that its server has for its results (`ui://…`, MCP Apps).
+    pub view: Option<String>,
 }
 
 impl ToolDescription {
@@ -183,6 +185,11 @@ pub trait Toolbox: Send + Sync {
 
     /// Returns the tools that a new branch offers to its model, in a stable order.
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
+
+    /// Returns the full names of the tools that servers list and that cannot be offered to any model.
+    fn unusable_tools(&self, _owner: UserId) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Stops all running calls and servers.
     fn shut_down(&self) -> BoxFuture<'_, ()>;

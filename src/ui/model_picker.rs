@@ -32,13 +32,13 @@ pub fn needs_picker(models: &[Model]) -> bool {
 
 /// A model with the heading of its group.
 #[derive(Debug, Clone, PartialEq)]
-struct Row {
+struct ModelPickerRow {
     heading: String,
     model: Model,
 }
 
 /// Returns the models that contain every typed word, each once, and the number of further ones.
-fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
+fn rows(models: &[Model], typed: &str) -> (Vec<ModelPickerRow>, usize) {
     let typed = to_lowercase(typed);
     let fits = |model: &&Model| {
         let names = to_lowercase(
@@ -51,8 +51,8 @@ fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
     lately.sort_by_key(|model| model.used);
     lately.truncate(LATELY);
     let first: HashSet<&ModelLock> = lately.iter().map(|model| &model.lock).collect();
-    let row = |heading: &str, model: &Model| Row { heading: heading.to_owned(), model: model.clone() };
-    let mut rows: Vec<Row> = lately.iter().map(|model| row(texts::recently_used(), model)).collect();
+    let row = |heading: &str, model: &Model| ModelPickerRow { heading: heading.to_owned(), model: model.clone() };
+    let mut rows: Vec<ModelPickerRow> = lately.iter().map(|model| row(texts::recently_used(), model)).collect();
     let rest = fitting.iter().filter(|model| !first.contains(&model.lock)).map(|model| (*model).clone()).collect();
     for (provider, models) in group_by_provider(rest) {
         rows.extend(models.iter().map(|model| row(&provider, model)));
@@ -110,13 +110,14 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<ModelLock>, on_pick: Callb
     }
 }
 
-fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Callback<ModelLock>) -> AnyView {
+fn list(rows: &[ModelPickerRow], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Callback<ModelLock>) -> AnyView {
     let mut groups: Vec<AnyView> = Vec::new();
     let mut first = 0;
     for some in rows.chunk_by(|a, b| a.heading == b.heading) {
         let id = format!("model-group-{first}");
         let labelled = id.clone();
-        let option = |(place, row): (usize, &Row)| option(row, place, at, chosen == Some(&row.model.lock), on_pick);
+        let option =
+            |(place, row): (usize, &ModelPickerRow)| option(row, place, at, chosen == Some(&row.model.lock), on_pick);
         let options: Vec<AnyView> = (first..).zip(some).map(option).collect();
         first += some.len();
         groups.push(view! {
@@ -129,8 +130,14 @@ fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Call
     view! { <div class="palette-rows" id=LIST role="listbox" aria-label=texts::models()>{groups}</div> }
 }
 
-fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Callback<ModelLock>) -> AnyView {
-    let Row { heading, model } = row;
+fn option(
+    row: &ModelPickerRow,
+    place: usize,
+    at: Memo<usize>,
+    is_chosen: bool,
+    on_pick: Callback<ModelLock>,
+) -> AnyView {
+    let ModelPickerRow { heading, model } = row;
     let lock = model.lock.clone();
     let name = messages::model_name(model);
     // The provider's own name of the model, where its display name differs.

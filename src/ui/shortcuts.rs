@@ -98,7 +98,7 @@ pub fn Shortcuts() -> impl IntoView {
     let leave = Callback::new(move |()| listed.set(false));
     view! {
         <Dialog id="shortcuts-title" title=messages::shortcuts() open=listed>
-            {lazy_part_when(move || listed.get(), fetch, leave, |draw: &Draw| draw())}
+            {lazy_part_when(move || listed.get(), fetch, leave, |draw: &DrawShortcutList| draw())}
             <p><a href="/settings/shortcuts" rel="external">{messages::keys::change()}</a></p>
         </Dialog>
     }
@@ -109,11 +109,11 @@ fn focus_region(region: &str) -> bool {
     region == TRANSCRIPT && focus_entry::focus_read_turn()
 }
 
-type Draw = fn() -> AnyView;
+type DrawShortcutList = fn() -> AnyView;
 
 /// Loads the code part of the list.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawShortcutList, NotFetched> {
     Ok(shortcut_rows)
 }
 

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::sandboxed_frame::FRAME_LISTENER;
+
 /// Loads the program and calls it after the first paint: the module is 20 times the size of what that needs, and
 /// would take its bandwidth on a slow network. A hidden page is never painted and does not wait, and no page waits
 /// longer than a second. It also marks the document while a person points rather than types, for the rings of what gets the
@@ -27,11 +29,13 @@ pub fn startup_script(
     nonce: Option<String>,
 ) -> AnyView {
     let part = part.map_or("null".to_owned(), |name| format!("\"{package}/split_{name}.wasm\""));
-    let call = match call {
-        StartupCall::Hydrate => "hydrate",
-        StartupCall::Enhance => "enhance",
+    // The document of the application begins with the listener: it arrives in pieces, and a module runs after the last.
+    let (call, listener) = match call {
+        StartupCall::Hydrate => ("hydrate", ""),
+        StartupCall::Enhance => ("enhance", FRAME_LISTENER),
     };
-    let script = format!(r#"{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
+    let script =
+        format!(r#"{listener}{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
     view! { <script type="module" nonce=nonce>{script}</script> }.into_any()
 }
 

@@ -19,8 +19,8 @@ use turnleaf_store::{Db, generations};
 
 use crate::chats::{assert_complete, plain_reply};
 use crate::fake_toolbox::{FakeToolbox, ToolBehavior};
-use crate::house::TestServer;
 use crate::test_chat::{ModelAccount, TestChat};
+use crate::test_server::TestServer;
 use crate::validator::pictures::decode_base64;
 use crate::validator::script::{ScriptedReply, call_part, text_part, thinking_part};
 use crate::validator::{ProviderRequest, ProviderValidator, pictures};

@@ -15,7 +15,7 @@ use turnleaf_service::ServiceError;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
-use crate::house::{TestServer, message_to_send};
+use crate::test_server::{TestServer, message_to_send};
 use crate::tool_providers::ProviderWithTools;
 use crate::validator::ProviderValidator;
 use crate::validator::script::ScriptedReply;

@@ -23,8 +23,8 @@ use turnleaf_store::{branches, chats, exchanges, turns};
 
 use crate::chats::{assert_complete, plain_reply};
 use crate::fake_toolbox::{FakeToolbox, ToolBehavior};
-use crate::house::TestServer;
 use crate::test_chat::{ModelAccount, TestChat};
+use crate::test_server::TestServer;
 use crate::validator::ProviderValidator;
 use crate::validator::script::{ScriptPart, ScriptedReply, call_part, text_part, thinking_part};
 

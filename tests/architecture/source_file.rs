@@ -15,6 +15,13 @@ pub struct SourceFile {
     pub code: String,
 }
 
+/// A function that is declared `pub` without a restriction.
+pub struct PublicFunction {
+    pub name: String,
+    /// True for a method.
+    pub has_receiver: bool,
+}
+
 /// Returns the root of the repository.
 pub fn workspace_root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -156,6 +163,35 @@ impl SourceFile {
         let declares = |word: &str| matches!(word, "struct" | "enum" | "trait" | "type");
         let pairs = all.windows(2).filter(|pair| declares(pair[0]) && pair[1].starts_with(char::is_uppercase));
         pairs.map(|pair| pair[1].to_owned()).collect()
+    }
+
+    /// Returns the types that the file declares `pub` without a restriction.
+    pub fn public_type_names(&self) -> Vec<String> {
+        let all: Vec<&str> = words(&self.code).map(|(_, word)| word).collect();
+        let declares = |word: &str| matches!(word, "struct" | "enum" | "trait" | "type");
+        let threes = all.windows(3).filter(|three| three[0] == "pub" && declares(three[1]));
+        threes.map(|three| three[2]).filter(|name| name.starts_with(char::is_uppercase)).map(String::from).collect()
+    }
+
+    /// Returns the functions that the file declares `pub` without a restriction.
+    pub fn public_functions(&self) -> Vec<PublicFunction> {
+        let mut found = Vec::new();
+        for (at, keyword) in self.code.match_indices("fn ") {
+            let before = self.code[..at].trim_end();
+            let before = ["unsafe", "async", "const"]
+                .iter()
+                .fold(before, |rest, word| rest.strip_suffix(*word).map_or(rest, str::trim_end));
+            if !before.ends_with("pub") {
+                continue;
+            }
+            let signature = &self.code[at + keyword.len()..];
+            let name: String = signature.chars().take_while(|c| is_name(*c)).collect();
+            let parameters = signature.split_once('(').map_or("", |(_, rest)| rest);
+            let receiver = parameters.split([',', ')']).next().unwrap_or_default();
+            let has_receiver = receiver.split(|c| !is_name(c)).any(|word| word == "self");
+            found.push(PublicFunction { name, has_receiver });
+        }
+        found
     }
 }
 

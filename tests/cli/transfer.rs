@@ -317,7 +317,7 @@ fn folder_is_imported_like_its_archive_and_special_file_is_refused() {
     let (out, _) = assert_exit(&run(&home, &["import", "--json", folder.to_str().unwrap()]), 3);
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&report[0]["format"], &report[0]["imported"]), (&json!("claude"), &json!(3)));
-    assert!(out.contains("link.json") && out.contains("it is not a regular file"), "{out}");
+    assert!(out.contains("link.json") && out.contains("it is a link"), "{out}");
     std::fs::remove_file(folder.join("link.json")).unwrap();
     let (out, _) = assert_exit(&run(&home, &["import", "--json", folder.to_str().unwrap()]), 0);
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -327,11 +327,11 @@ fn folder_is_imported_like_its_archive_and_special_file_is_refused() {
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     for (path, what) in [(pipe.to_str().unwrap(), "is a named pipe"), ("/dev/null", "is a device")] {
-        let (_, said) = assert_exit(&run(&home, &["import", path]), 1);
-        assert!(said.contains(path) && said.contains(what), "{said}");
+        let (_, errors) = assert_exit(&run(&home, &["import", path]), 1);
+        assert!(errors.contains(path) && errors.contains(what), "{errors}");
     }
-    let (_, said) = assert_exit(&run(&home, &["import", "--from", "legacy-messages", folder.to_str().unwrap()]), 1);
-    assert!(said.contains("is a folder"), "{said}");
+    let (_, errors) = assert_exit(&run(&home, &["import", "--from", "legacy-messages", folder.to_str().unwrap()]), 1);
+    assert!(errors.contains("is a folder"), "{errors}");
 }
 
 #[test]
@@ -351,8 +351,8 @@ fn markdown_is_exported_with_its_images() {
     let files: BTreeSet<String> =
         std::fs::read_dir(&assets).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(files, links.into_iter().map(str::to_owned).collect());
-    let (_, said) = assert_exit(&run(dir.path(), &["export", "--assets", folder]), 2);
-    assert!(said.contains("--format markdown"), "{said}");
+    let (_, errors) = assert_exit(&run(dir.path(), &["export", "--assets", folder]), 2);
+    assert!(errors.contains("--format markdown"), "{errors}");
 }
 
 #[test]
@@ -572,8 +572,8 @@ fn exported_repository_is_imported_as_equal_chat() {
     assert!(errors.contains("no chats were found in it: it is empty"), "{errors}");
     if is_git_there {
         git(&nothing, &["init", "--quiet"]);
-        let (_, said) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
-        assert!(said.contains("this is not a git repository that Turnleaf exported"), "{said}");
+        let (_, errors) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
+        assert!(errors.contains("this is not a git repository that Turnleaf exported"), "{errors}");
     }
     let (_, errors) = assert_exit(&run(dir.path(), &["import", "--from", "chatgpt", nothing.to_str().unwrap()]), 1);
     assert!(errors.contains("could not be read completely"), "{errors}");

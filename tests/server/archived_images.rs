@@ -100,9 +100,9 @@ async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
         assert_eq!(hidden_in(&bytes_of(&archive)), Some("Exif"), "the test's own images");
         for target in TestServer::on_every_database(replies).await {
             let target = with_real_converter(target);
-            let looked = import_file(&target, "look.json", &archive, true).await;
+            let preview = import_file(&target, "look.json", &archive, true).await;
             let report = import_file(&target, "all.json", &archive, false).await;
-            assert_eq!((looked.imported, looked.lost), (report.imported, report.lost), "{looked:?}");
+            assert_eq!((preview.imported, preview.lost), (report.imported, report.lost), "{preview:?}");
             // Two files are no images: the files and their places in the message are lost.
             assert_eq!((report.imported, report.lost), (1, 4), "{report:?}");
             let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();

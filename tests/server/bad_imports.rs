@@ -251,7 +251,7 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
         let title = damaged.find("\"title\":\"two").unwrap() + "\"title\":\"two".len();
         let damaged = format!("{}{}", &damaged[..title], &damaged[title + 1..]);
         for target in test_servers().await {
-            let looked = import_file(&target, "look.json", damaged.as_bytes(), true).await;
+            let preview = import_file(&target, "look.json", damaged.as_bytes(), true).await;
             let report = import_file(&target, "damaged.json", damaged.as_bytes(), false).await;
             assert_eq!((report.conversations, report.imported, report.known, report.left_out), (4, 3, 0, 1));
             assert_eq!(report.chats.len(), 3);
@@ -261,10 +261,10 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
             assert_eq!(titles(&target).await, ["one", "three", "with files"]);
             // A dry run reports the same, except for the name of the file and the stored chats.
             assert_eq!(
-                (looked.imported, looked.left_out, looked.lost),
+                (preview.imported, preview.left_out, preview.lost),
                 (report.imported, report.left_out, report.lost)
             );
-            assert_eq!(issues_of_kind(&looked, "lost"), issues_of_kind(&report, "lost"));
+            assert_eq!(issues_of_kind(&preview, "lost"), issues_of_kind(&report, "lost"));
             target.check_invariants().await;
             target.close().await;
         }
@@ -427,12 +427,12 @@ async fn conversation_files_are_read_once_up_to_limit() {
     files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
     let archive = zip_files(&files);
     let house = TestServer::new(crate::interchange::replies(1)).await;
-    let looked = import_file(&house, "files.zip", &archive, true).await;
+    let preview = import_file(&house, "files.zip", &archive, true).await;
     let report = import_file(&house, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
     let beyond = issues_of_kind(&report, "lost").iter().filter(|text| text.contains("exceed 256 MiB")).count();
     assert_eq!(beyond, 2, "{:#?}", report.findings);
-    assert_same(&looked, &report);
+    assert_same(&preview, &report);
     assert_database_sound(&house).await;
     house.close().await;
 }
@@ -465,7 +465,7 @@ async fn count(house: &TestServer, table: &str) -> i64 {
 async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
     let archive = with_files("shows");
     for house in test_servers().await {
-        let looked = import_file(&house, "look.zip", &archive, true).await;
+        let preview = import_file(&house, "look.zip", &archive, true).await;
         assert_eq!((count(&house, "documents").await, count(&house, "uploads").await), (0, 0));
         // The chat cannot be stored, as if the server had been killed before the import ended.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
@@ -483,7 +483,7 @@ async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
         assert_eq!((count(&house, "documents").await, count(&house, "chats").await), (0, 0));
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
         let report = import_file(&house, "look.zip", &archive, false).await;
-        assert_same(&looked, &report);
+        assert_same(&preview, &report);
         assert_eq!((report.imported, report.files, count(&house, "documents").await), (1, 2, 2), "{report:#?}");
         let lost = issues_of_kind(&report, "lost");
         assert!(lost.iter().any(|text| text.contains("such a file")), "{lost:?}");
@@ -529,10 +529,10 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         let files: [(&str, &[u8]); 4] =
             [("conversations.json", &chats), ("file-A-A.md", b"# A"), ("file-B-B.md", b"# B"), ("file-E-E.md", b"# E")];
         let archive = zip_files(&files);
-        let looked = import_file(&house, "b.zip", &archive, true).await;
+        let preview = import_file(&house, "b.zip", &archive, true).await;
         assert_eq!(chat_lines(&house, chat).await, shown);
         let report = import_file(&house, "b.zip", &archive, false).await;
-        assert_same(&looked, &report);
+        assert_same(&preview, &report);
         assert_eq!((report.imported, report.known, report.turns, report.branches, report.files), (0, 1, 3, 1, 1));
         assert_eq!(count(&house, "documents").await, 3);
         let grown = chat_lines(&house, chat).await;

@@ -98,8 +98,8 @@ async fn node_form_has_projections_of_turn() {
     assert!(node["modelUsed"].is_string());
     assert_eq!(node["createdOnBranch"], sent["branch"]["id"]);
     let raw = node["rawResponse"].as_array().unwrap();
-    let said: String = raw.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
-    assert_eq!(said, "One. Two.", "the chunks of the provider, in order: {node}");
+    let streamed: String = raw.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
+    assert_eq!(streamed, "One. Two.", "the chunks of the provider, in order: {node}");
     assert!(!node["contentBlocks"].to_string().contains(PROOF), "signatures are withheld as in other forms");
     assert_eq!((&node["id"], &node["blocks"]), (&native["id"], &Value::Null));
     assert_eq!(node["rawResponseOmitted"], Value::Null);

@@ -313,7 +313,7 @@ async fn path_is_rerun_over_http_and_its_page_links_to_comparison() {
 }
 
 #[tokio::test]
-async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
+async fn forms_start_cancel_and_resume_rerun_and_show_refusals() {
     let hang = ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]);
     let api = TestApi::new([streamed_answer([text_step("a")]), hang, streamed_answer([text_step("x")])]).await;
     let chat = api.create_chat().await;

@@ -41,6 +41,7 @@ async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
         ("deletions", "SELECT COUNT(*) FROM deletions"),
         ("search", "SELECT COUNT(*) FROM search_entries"),
         ("imports", "SELECT COUNT(*) FROM imports"),
+        ("reports of imports", "SELECT COUNT(*) FROM import_reports"),
         ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
     ];
     let mut found = Vec::new();

@@ -150,7 +150,7 @@ async fn document_is_created_changed_restored_and_deleted() {
         let (_, trash) = api.call("GET", "/api/documents?deleted=true", None).await;
         assert!(trash[0]["purged_at"].is_string(), "{trash}");
         assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::OK);
-        assert_eq!(api.call("DELETE", &format!("{path}?forever=true"), None).await.0, StatusCode::NOT_FOUND);
+        assert_eq!(api.call("DELETE", &format!("{path}?forever=true"), None).await.0, StatusCode::CONFLICT);
         api.call("DELETE", &path, None).await;
         assert_eq!(api.call("DELETE", &format!("{path}?forever=true"), None).await.0, StatusCode::NO_CONTENT);
         assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::NOT_FOUND);
@@ -506,7 +506,7 @@ async fn foreign_documents_are_neither_referenced_nor_shown() {
 
 /// Copies, edits, retries and reruns keep the attachments of the message.
 #[tokio::test]
-async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
+async fn attachments_are_kept_by_edit_retry_copy_and_rerun() {
     for api in apis_with_fake_reader(|| replies(12)).await {
         let chat = api.create_chat().await;
         let d = document(&api, "Plan", "one\ntwo").await;

@@ -133,10 +133,35 @@ async fn model_is_not_told_what_user_declined() {
 async fn stop_cancels_question_and_leaves_it_expired() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
     for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
-        let (id, _, _) = start_asking(&house, &lab).await;
+        let (id, block, question) = start_asking(&house, &lab).await;
         let turn = house.service.stop_turn(house.owner, id).await.unwrap();
         assert_eq!((turn.status, statuses(&turn)), (TurnStatus::Cancelled, vec![ToolStatus::Cancelled]));
         assert_eq!((asked(&turn).1.outcome, pending_user_input(&turn)), (None, None));
+        let late = house.service.answer_elicitation(house.owner, (id, block), question.id, ElicitationAnswer::Decline);
+        assert!(matches!(late.await, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        assert_eq!(asked(&house.service.turn(house.owner, id).await.unwrap()).1.outcome, None);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn one_of_two_answers_at_once_counts() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
+    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
+        let (id, block, question) = start_asking(&house, &lab).await;
+        let answer = |answer| house.service.answer_elicitation(house.owner, (id, block), question.id, answer);
+        let city = |city: &str| ElicitationAnswer::Accept(content(json!({ "city": city })));
+        let (one, other) = tokio::join!(answer(city("Bergen")), answer(city("Oslo")));
+        let (accepted, refused) = match (one.is_ok(), other) {
+            (true, refused) => ("Bergen", refused),
+            (false, other) => ("Oslo", other.and(one)),
+        };
+        assert!(matches!(refused, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        let turn = house.wait_until_complete(id).await;
+        assert_eq!(results(&turn), [json!({ "city": accepted })]);
+        let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
+        assert_eq!(ended.content.map(Value::Object), Some(json!({ "city": accepted })));
         house.check_invariants().await;
         house.close().await;
     }
@@ -259,5 +284,33 @@ async fn resource_is_read_only_by_own_link_or_button() {
         let (status, html) = resource_page(&api, method, site).await;
         assert_eq!(status, expected, "{method} {site:?}: {html}");
         assert_eq!(html.contains("formaction=\"/forms/insert/view\""), expected == StatusCode::OK, "{method} {site:?}");
+    }
+}
+
+#[tokio::test]
+async fn suggestions_are_asked_for_one_known_subject() {
+    let provider = ScriptedProvider::new("scripted", []);
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(provider),
+        vec!["model-a".into()],
+    )]);
+    let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(FakeToolbox::default())).await);
+    for (body, status, field) in [
+        (json!({ "prompt": "review", "argument": "style" }), StatusCode::NOT_FOUND, Value::Null),
+        (json!({ "template": "a:{b}", "argument": "b" }), StatusCode::NOT_FOUND, Value::Null),
+        (json!({ "argument": "style" }), StatusCode::UNPROCESSABLE_ENTITY, json!("prompt")),
+        (
+            json!({ "prompt": "review", "template": "a:{b}", "argument": "b" }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("template"),
+        ),
+        (
+            json!({ "prompt": "review", "argument": "style", "arguments": { "n": 1 } }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("arguments/n"),
+        ),
+    ] {
+        let (found, problem) = api.call("POST", "/api/tool-servers/nobody/suggestions", Some(body.clone())).await;
+        assert_eq!((found, &problem["field"]), (status, &field), "{body}: {problem}");
     }
 }

@@ -26,6 +26,10 @@ pub enum SignInFault {
     OtherIssuerInAnswer,
     Denies,
     DpopToken,
+    /// Redirects to another origin: the request for its metadata, that for tokens, or a call.
+    RedirectsMetadata,
+    RedirectsTokens,
+    RedirectsCalls,
 }
 
 /// The state of both servers.
@@ -39,6 +43,10 @@ pub struct SignInState {
     /// The refresh tokens that were used; a second use is an attack.
     used: HashSet<String>,
     pub reused: usize,
+    /// The codes that came with the verifier of another sign-in.
+    pub wrong_verifiers: usize,
+    /// The requests that arrived at the other origin.
+    pub led_away: usize,
     pub renewals: usize,
     pub registrations: usize,
     pub revoked: Vec<String>,
@@ -79,6 +87,7 @@ impl FakeSignIn {
             .route("/as/authorize", get(authorize))
             .route("/as/token", post(token))
             .route("/as/revoke", post(revoke))
+            .route("/elsewhere", get(elsewhere).post(elsewhere))
             .route("/mcp", post(mcp).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }))
             .with_state(self.clone())
     }
@@ -107,6 +116,12 @@ impl FakeSignIn {
         state.refresh.clear();
     }
 
+    /// Redirects to this server under another name, which is another origin.
+    fn lead_away(&self) -> Response {
+        let target = format!("http://localhost:{}/elsewhere", self.address.port());
+        (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, target)]).into_response()
+    }
+
     fn issuer(&self) -> String {
         format!("{}/as", self.origin())
     }
@@ -120,7 +135,15 @@ async fn resource_metadata(With(fake): With<FakeSignIn>) -> Json<Value> {
     Json(json!({ "resource": resource, "authorization_servers": [fake.issuer()], "scopes_supported": ["read"] }))
 }
 
-async fn server_metadata(With(fake): With<FakeSignIn>) -> Json<Value> {
+async fn elsewhere(With(fake): With<FakeSignIn>) -> StatusCode {
+    fake.state().led_away += 1;
+    StatusCode::OK
+}
+
+async fn server_metadata(With(fake): With<FakeSignIn>) -> Response {
+    if fake.fault == SignInFault::RedirectsMetadata {
+        return fake.lead_away();
+    }
     let issuer = fake.issuer();
     let mut metadata = json!({
         "issuer": issuer,
@@ -139,7 +162,7 @@ async fn server_metadata(With(fake): With<FakeSignIn>) -> Json<Value> {
         SignInFault::NoRegistration => metadata["registration_endpoint"] = Value::Null,
         _ => {}
     }
-    Json(metadata)
+    Json(metadata).into_response()
 }
 
 async fn register(With(fake): With<FakeSignIn>, Json(client): Json<Value>) -> Response {
@@ -170,6 +193,9 @@ async fn authorize(With(fake): With<FakeSignIn>, Query(query): Query<BTreeMap<St
 async fn token(With(fake): With<FakeSignIn>, Form(form): Form<BTreeMap<String, String>>) -> Response {
     assert_eq!(form["resource"], format!("{}/mcp", fake.origin()));
     assert!(form["client_id"].starts_with("client-"));
+    if fake.fault == SignInFault::RedirectsTokens {
+        return fake.lead_away();
+    }
     let refused = || (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
     let mut state = fake.state();
     if let Some(failure) = state.token_failure {
@@ -178,7 +204,10 @@ async fn token(With(fake): With<FakeSignIn>, Form(form): Form<BTreeMap<String, S
     let scope = match form["grant_type"].as_str() {
         "authorization_code" => {
             let Some((challenge, scope)) = state.codes.remove(&form["code"]) else { return refused() };
-            assert_eq!(challenge, s256(&form["code_verifier"]));
+            if challenge != s256(&form["code_verifier"]) {
+                state.wrong_verifiers += 1;
+                return refused();
+            }
             scope
         }
         "refresh_token" => {
@@ -232,6 +261,7 @@ async fn mcp(With(fake): With<FakeSignIn>, headers: HeaderMap, body: String) -> 
         "initialize" => json!({ "protocolVersion": request["params"]["protocolVersion"],
             "capabilities": { "tools": {} }, "serverInfo": { "name": "files", "version": "1" } }),
         "tools/list" => json!({ "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] }),
+        "tools/call" if fake.fault == SignInFault::RedirectsCalls => return fake.lead_away(),
         "tools/call" => {
             if let Some(needed) = state.call_scope.filter(|needed| !scope.split(' ').any(|scope| scope == *needed)) {
                 let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{needed}\"");

@@ -25,9 +25,9 @@ async fn assert_grows(name: &str, part: &Value, whole: &Value) {
     for house in test_servers().await {
         let first = import_file(&house, name, &part, false).await;
         assert_eq!((first.imported > 0, &first.stopped), (true, &None), "{first:?}");
-        let looked = import_file(&house, name, &whole, true).await;
+        let preview = import_file(&house, name, &whole, true).await;
         let grown = import_file(&house, name, &whole, false).await;
-        assert_same(&looked, &grown);
+        assert_same(&preview, &grown);
         assert_eq!((grown.imported, grown.known, is_changed(&grown)), (0, first.imported, false), "{grown:#?}");
         let more: Vec<_> = grown.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Grown).collect();
         assert_eq!(more.len(), 1, "{grown:?}");

@@ -333,12 +333,12 @@ async fn reasoning_signatures_are_not_sent_to_clients() {
     for cursor in ["", "nonsense"] {
         let (_, lines) = ask("signatures=1", "application/x-ndjson", cursor).await;
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let said = json!([
+        let expected = json!([
             { "type": "thinking", "content": "hm" },
             { "type": "thinking_signature", "content": PROOF },
             { "type": "text", "content": "So." },
         ]);
-        assert_eq!(json!(lines), said, "{cursor}");
+        assert_eq!(json!(lines), expected, "{cursor}");
         for query in ["signatures=0", "signatures=false"] {
             assert!(!ask(query, "application/x-ndjson", cursor).await.1.contains(PROOF), "{query}");
         }

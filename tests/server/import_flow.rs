@@ -5,12 +5,12 @@ use std::io::Write;
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{ChatId, ImportCreations, ImportId, ImportState};
+use turnleaf::domain::{ChatId, ImportCreations, ImportId, ImportState, UndoScope};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::transfer::exports::ExportScope;
-use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportUndo};
+use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportReversal};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
@@ -61,10 +61,35 @@ async fn finished(house: &TestServer, id: ImportId) -> ImportJob {
     }
 }
 
+/// Waits for the end of the undo or restoring of an import.
+async fn reversed(house: &TestServer, id: ImportId) -> ImportReversal {
+    loop {
+        let job = house.service.find_import(house.owner, id).await.unwrap();
+        if let Some(reversal) = job.reversal.filter(|reversal| reversal.is_over) {
+            assert_eq!(reversal.failure, None);
+            assert_eq!(reversal.done, reversal.total);
+            return reversal;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Undoes an import, and returns what that removed.
+async fn undo(house: &TestServer, id: ImportId, scope: UndoScope) -> ImportCreations {
+    house.service.undo_import(house.owner, id, scope).await.unwrap();
+    reversed(house, id).await.removed
+}
+
+/// Restores an undone import, and returns the number of what that restored.
+async fn restore(house: &TestServer, id: ImportId) -> u64 {
+    house.service.restore_import(house.owner, id).await.unwrap();
+    reversed(house, id).await.restored
+}
+
 /// Previews and imports these bytes.
 async fn import(house: &TestServer, bytes: &[u8]) -> ImportJob {
     let preview = preview(house, bytes).await;
-    let id = house.service.import_preview(house.owner, preview.id).unwrap();
+    let id = house.service.import_preview(house.owner, preview.id).await.unwrap();
     finished(house, id).await
 }
 
@@ -90,32 +115,32 @@ async fn previewed_file_is_imported_undone_and_restored() {
         assert_eq!((preview.report.dry_run, preview.report.imported, preview.report.turns), (true, 2, 6));
         assert!(preview.importable_until.is_some() && titles(&house).await.is_empty(), "{preview:?}");
         let slot = service.import_slot(owner).unwrap();
-        assert_eq!(conflict_code(service.import_preview(owner, preview.id)), "import_running");
+        assert_eq!(conflict_code(service.import_preview(owner, preview.id).await), "import_running");
         drop(slot);
-        let id = service.import_preview(owner, preview.id).unwrap();
-        assert_eq!(service.import_preview(owner, preview.id).unwrap(), id, "a double click imports once");
+        let id = service.import_preview(owner, preview.id).await.unwrap();
+        assert_eq!(service.import_preview(owner, preview.id).await.unwrap(), id, "a double click imports once");
         let job = finished(&house, id).await;
         assert_eq!((job.state, job.report.imported), (ImportState::Finished, 2), "{job:?}");
         assert_eq!(job.report.expected_conversations, Some(2));
         assert_eq!(job.present, ImportCreations { chats: 2, extended_chats: 0, documents: 0 });
         assert_eq!(titles(&house).await, ["one", "two"]);
 
-        let undo = service.undo_import(owner, id).await.unwrap();
         let removed = ImportCreations { chats: 2, extended_chats: 0, documents: 0 };
-        assert_eq!(undo, ImportUndo { removed, kept: ImportCreations::default() });
+        assert_eq!(undo(&house, id, UndoScope::Unchanged).await, removed);
         assert!(titles(&house).await.is_empty());
         let undone = service.find_import(owner, id).await.unwrap();
-        assert_eq!((undone.state, undone.in_trash, undone.can_undo()), (ImportState::Undone, 2, false));
+        assert_eq!((undone.state, undone.in_trash, undone.summary().can_undo()), (ImportState::Undone, 2, false));
+        assert!(undone.present.is_empty() && undone.kept.is_none() && !undone.can_undo_rest(), "{undone:?}");
         assert!(service.list_trash(owner, None, 10).await.unwrap().is_empty(), "Trash has one entry, of the import");
         assert_eq!(service.list_undone_imports(owner).await.unwrap().len(), 1);
         let slot = service.import_slot(owner).unwrap();
         assert_eq!(conflict_code(service.forget_import(owner, id).await), "import_running");
         drop(slot);
-        assert_eq!(conflict_code(service.undo_import(owner, id).await), "import_not_undoable");
+        assert_eq!(conflict_code(service.undo_import(owner, id, UndoScope::Unchanged).await), "import_not_undoable");
+        assert_eq!(conflict_code(service.undo_import(owner, id, UndoScope::Changed).await), "import_not_undoable");
         house.check_invariants().await;
 
-        let restored = service.restore_import(owner, id).await.unwrap();
-        assert_eq!((restored.deletions, restored.documents), (2, 0));
+        assert_eq!(restore(&house, id).await, 2);
         assert_eq!(titles(&house).await, ["one", "two"]);
         assert_eq!(conflict_code(service.restore_import(owner, id).await), "import_not_undone");
         house.check_invariants().await;
@@ -133,9 +158,23 @@ async fn undo_keeps_what_was_written_here() {
         continue_chat(&house, id_of("continued")).await;
         let draft = Draft { text: "And then".to_owned(), ..Draft::default() };
         house.service.save_draft(house.owner, Some(id_of("drafted")), draft).await.unwrap();
-        let undo = house.service.undo_import(house.owner, job.id).await.unwrap();
-        assert_eq!((undo.removed.chats, undo.kept.chats), (1, 2));
+        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.chats, 1);
         assert_eq!(titles(&house).await, ["continued", "drafted"]);
+        let undone = house.service.find_import(house.owner, job.id).await.unwrap();
+        assert_eq!((undone.present.chats, undone.can_undo_rest()), (2, true));
+        let mut kept: Vec<String> = undone.kept.unwrap().chats.into_iter().map(|chat| chat.title).collect();
+        kept.sort();
+        assert_eq!(kept, ["continued", "drafted"]);
+        house.check_invariants().await;
+
+        // What was kept goes where it is asked for, and all of it comes back together.
+        assert_eq!(undo(&house, job.id, UndoScope::Changed).await.chats, 2);
+        assert!(titles(&house).await.is_empty());
+        let undone = house.service.find_import(house.owner, job.id).await.unwrap();
+        assert_eq!((undone.in_trash, undone.kept), (3, None));
+        house.check_invariants().await;
+        assert_eq!(restore(&house, job.id).await, 3);
+        assert_eq!(titles(&house).await, ["continued", "drafted", "read"]);
         house.check_invariants().await;
         house.close().await;
     }
@@ -161,6 +200,66 @@ async fn continue_chat(house: &TestServer, chat: ChatId) {
 }
 
 #[tokio::test]
+async fn undo_of_rest_takes_added_messages_with_those_that_follow() {
+    for mut house in TestServer::on_every_database(|| replies(2)).await {
+        house.service = house.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
+        import(&house, &file_of(&[chat_of("grown", 1)])).await;
+        let chat = house.service.list_chats(house.owner, 10).await.unwrap()[0].id;
+        let count = async || turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap().len();
+        let second = import(&house, &file_of(&[chat_of("grown", 2)])).await;
+        continue_chat(&house, chat).await;
+        assert_eq!(count().await, 6);
+        assert!(undo(&house, second.id, UndoScope::Unchanged).await.is_empty(), "a message follows");
+        let undone = house.service.find_import(house.owner, second.id).await.unwrap();
+        assert_eq!(undone.kept.unwrap().chats.into_iter().map(|kept| kept.id).collect::<Vec<_>>(), [chat]);
+        assert_eq!(undo(&house, second.id, UndoScope::Changed).await.extended_chats, 1);
+        assert_eq!(count().await, 2);
+        house.check_invariants().await;
+        restore(&house, second.id).await;
+        assert_eq!(count().await, 6);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undo_that_a_restart_interrupts_continues() {
+    for house in test_servers().await {
+        let (service, owner) = (&house.service, house.owner);
+        let job = import(&house, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
+        undo(&house, job.id, UndoScope::Unchanged).await;
+        // As a kill leaves it: one chat is in Trash, and the import is not marked.
+        let deletions = turnleaf_store::imports::undo::list_deletions(&house.db, owner, job.id).await.unwrap();
+        assert_eq!(deletions.len(), 2);
+        service.restore_deletion(owner, deletions[0]).await.unwrap();
+        house.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
+        let left = service.find_import(owner, job.id).await.unwrap();
+        assert!(left.summary().can_undo() && left.summary().can_restore(), "{left:?}");
+        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.chats, 1);
+        assert!(titles(&house).await.is_empty());
+        assert_eq!(restore(&house, job.id).await, 2);
+        assert_eq!(titles(&house).await, ["one", "two"]);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn lists_of_imports_read_no_reports() {
+    for house in test_servers().await {
+        let report = import_file(&house, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
+        assert_eq!(report.chats.len(), 1);
+        // Damaged where only the page of the import looks.
+        house.sql("UPDATE import_reports SET report = '0'").await;
+        let listed = house.service.list_imports(house.owner).await.unwrap();
+        let [import] = listed.as_slice() else { panic!("{listed:?}") };
+        assert_eq!((import.name.as_str(), import.imported, import.present.chats), ("chats.json", 1, 1));
+        assert_eq!(house.service.find_import(house.owner, import.id).await.unwrap().report.imported, 0);
+        house.close().await;
+    }
+}
+
+#[tokio::test]
 async fn undo_of_extension_removes_only_added_messages() {
     for house in test_servers().await {
         let (service, owner) = (&house.service, house.owner);
@@ -171,11 +270,11 @@ async fn undo_of_extension_removes_only_added_messages() {
         let second = import(&house, &file_of(&[chat_of("grown", 3), chat_of("new", 1)])).await;
         assert_eq!(count().await, 6);
         assert_eq!(second.present, ImportCreations { chats: 1, extended_chats: 1, documents: 0 });
-        let undo = service.undo_import(owner, second.id).await.unwrap();
-        assert_eq!(undo.removed, ImportCreations { chats: 1, extended_chats: 1, documents: 0 });
+        let removed = ImportCreations { chats: 1, extended_chats: 1, documents: 0 };
+        assert_eq!(undo(&house, second.id, UndoScope::Unchanged).await, removed);
         assert_eq!((count().await, titles(&house).await), (2, vec!["grown".to_owned()]));
         house.check_invariants().await;
-        service.restore_import(owner, second.id).await.unwrap();
+        restore(&house, second.id).await;
         assert_eq!(count().await, 6);
         house.check_invariants().await;
         house.close().await;
@@ -195,10 +294,9 @@ async fn documents_of_archive_are_undone_and_restored() {
         service.delete_everything(owner).await.unwrap();
         let job = import(&house, &archive).await;
         assert_eq!(job.present.documents, 2, "{job:?}");
-        let undo = service.undo_import(owner, job.id).await.unwrap();
-        assert_eq!((undo.removed.documents, undo.kept.documents), (2, 0));
+        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.documents, 2);
         assert!(service.deleted_documents(owner).await.unwrap().is_empty());
-        assert_eq!(service.restore_import(owner, job.id).await.unwrap().documents, 2);
+        assert_eq!(restore(&house, job.id).await, 2);
         house.close().await;
     }
 }
@@ -211,13 +309,15 @@ async fn preview_is_cancelled_replaced_and_hidden_from_others() {
         let first = preview(&house, &bytes).await;
         let stranger = ids::mint();
         assert!(matches!(service.find_import(stranger, first.id).await, Err(ServiceError::NotFound)));
-        assert!(matches!(service.import_preview(stranger, first.id), Err(ServiceError::NotFound)));
+        assert!(matches!(service.import_preview(stranger, first.id).await, Err(ServiceError::NotFound)));
         assert!(matches!(service.stop_import(stranger, first.id).await, Err(ServiceError::NotFound)));
         // The next upload replaces it.
         let second = preview(&house, &bytes).await;
-        assert_eq!(conflict_code(service.import_preview(owner, first.id)), "preview_expired");
+        assert_eq!(conflict_code(service.import_preview(owner, first.id).await), "preview_expired");
         service.stop_import(owner, second.id).await.unwrap();
-        assert!(matches!(service.find_import(owner, second.id).await, Err(ServiceError::NotFound)));
+        assert_eq!(service.find_import(owner, second.id).await.unwrap().importable_until, None);
+        assert_eq!(conflict_code(service.import_preview(owner, second.id).await), "preview_expired");
+        assert!(!service.list_imports(owner).await.unwrap().iter().any(|job| job.id == second.id));
         assert!(titles(&house).await.is_empty());
         // A file without chats cannot be imported.
         let useless = preview(&house, b"Dear reader").await;
@@ -225,8 +325,8 @@ async fn preview_is_cancelled_replaced_and_hidden_from_others() {
         assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unrecognized"));
         let job = import(&house, &bytes).await;
         for result in [
-            service.undo_import(stranger, job.id).await.map(drop),
-            service.restore_import(stranger, job.id).await.map(drop),
+            service.undo_import(stranger, job.id, UndoScope::Changed).await,
+            service.restore_import(stranger, job.id).await,
         ] {
             assert!(matches!(result, Err(ServiceError::NotFound)));
         }
@@ -240,19 +340,22 @@ async fn import_that_a_restart_interrupts_is_reported_and_undone() {
         let report = import_file(&house, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
         assert_eq!(report.imported, 1);
         // As a kill leaves it.
-        house.sql("UPDATE imports SET state = 'running', ended_at = NULL, report = '{\"name\":\"chats.json\"}'").await;
+        house.sql("UPDATE imports SET state = 'running', ended_at = NULL, summary = '{\"name\":\"chats.json\"}'").await;
+        house.sql("UPDATE import_reports SET report = '{\"name\":\"chats.json\"}'").await;
         let running = house.service.list_imports(house.owner).await.unwrap();
         assert_eq!(running[0].state, ImportState::Running, "its report was stored a moment ago");
-        assert_eq!(conflict_code(house.service.undo_import(house.owner, running[0].id).await), "import_running");
+        let refused = house.service.undo_import(house.owner, running[0].id, UndoScope::Unchanged).await;
+        assert_eq!(conflict_code(refused), "import_running");
         assert_eq!(house.service.interrupt_unfinished_imports().await.unwrap(), 1);
         let jobs = house.service.list_imports(house.owner).await.unwrap();
         assert_eq!(jobs.len(), 1);
         assert_eq!((jobs[0].state, jobs[0].present.chats, jobs[0].can_undo()), (ImportState::Interrupted, 1, true));
-        assert_eq!(jobs[0].report.stopped_code.as_deref(), Some("import_interrupted"));
+        let found = house.service.find_import(house.owner, jobs[0].id).await.unwrap();
+        assert_eq!(found.report.stopped_code.as_deref(), Some("import_interrupted"));
         assert!(jobs[0].has_begun() && !jobs[0].has_counts());
-        house.service.undo_import(house.owner, jobs[0].id).await.unwrap();
+        undo(&house, jobs[0].id, UndoScope::Unchanged).await;
         assert!(titles(&house).await.is_empty());
-        house.service.restore_import(house.owner, jobs[0].id).await.unwrap();
+        restore(&house, jobs[0].id).await;
         let restored = house.service.find_import(house.owner, jobs[0].id).await.unwrap();
         assert_eq!(restored.state, ImportState::Interrupted, "as it was before the undo");
         house.check_invariants().await;
@@ -324,14 +427,40 @@ async fn pages_preview_import_filter_and_undo_without_script() {
         assert!(question.contains("What this import created is moved to Trash: 2 chats."), "{question}");
         let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
+        assert!(ended_page(&api, &path).await.contains("The import was undone."));
         assert!(titles(&api.house).await.is_empty());
         assert!(api.get_page("/trash").await.contains("Undone imports"));
-        assert!(api.get_page(&format!("{path}?done=undone")).await.contains("The import was undone."));
         let (status, _) = api.post_form("/forms/import/restore", &[("id", &id)]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
+        assert!(ended_page(&api, &path).await.contains("Restored."));
         assert_eq!(titles(&api.house).await.len(), 2);
         api.house.close().await;
     }
+}
+
+#[tokio::test]
+async fn page_lists_what_an_undo_kept_and_undoes_the_rest() {
+    let house = test_servers().await.remove(0);
+    let job = import(&house, &file_of(&[chat_of("drafted <b>", 1), chat_of("plain", 1)])).await;
+    let drafted = job.report.chats[0].id.unwrap();
+    let draft = Draft { text: "And then".to_owned(), ..Draft::default() };
+    house.service.save_draft(house.owner, Some(drafted), draft).await.unwrap();
+    let api = TestApi::with_server(house);
+    let (id, path) = (job.id.to_string(), format!("/settings/data/imports/{}", job.id));
+    api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
+    let page = ended_page(&api, &path).await;
+    assert!(page.contains("data-kept") && page.contains(&format!("href=\"/c/{drafted}\"")), "{page}");
+    assert!(page.contains("Undo the rest"), "{page}");
+    let (status, question) = api.post_form("/forms/import/undo", &[("id", &id), ("changed", "1")]).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(question.contains("Undo the rest of this import?"), "{question}");
+    assert_eq!(titles(&api.house).await.len(), 1, "nothing happens before it is confirmed");
+    let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("changed", "1"), ("sure", "1")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let page = ended_page(&api, &path).await;
+    assert!(!page.contains("data-kept"), "{page}");
+    assert!(titles(&api.house).await.is_empty());
+    api.house.close().await;
 }
 
 #[tokio::test]
@@ -378,12 +507,25 @@ async fn api_previews_starts_undoes_and_restores() {
     assert_eq!(status, StatusCode::ACCEPTED, "{import}");
     let job = ended(&import["id"]).await;
     assert_eq!((&job["state"], &job["present"]["chats"]), (&json!("finished"), &json!(1)), "{job}");
-    let (status, undo) = api.call("POST", &path(&import["id"], "undo"), None).await;
-    assert_eq!((status, &undo["removed"]["chats"]), (StatusCode::OK, &json!(1)), "{undo}");
+    let reversed = async |id: &Value| {
+        loop {
+            let (_, job) = api.call("GET", &format!("/api/imports/{}", id.as_str().unwrap()), None).await;
+            if job["reversal"]["is_over"] == true {
+                return job;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (status, answer) = api.call("POST", &path(&import["id"], "undo"), None).await;
+    assert_eq!((status, &answer["id"]), (StatusCode::ACCEPTED, &import["id"]), "{answer}");
+    let undone = reversed(&import["id"]).await;
+    assert_eq!((&undone["state"], &undone["reversal"]["removed"]["chats"]), (&json!("undone"), &json!(1)), "{undone}");
     let (status, again) = api.call("POST", &path(&import["id"], "undo"), None).await;
     assert_eq!((status, &again["code"]), (StatusCode::CONFLICT, &json!("import_not_undoable")));
-    let (status, restored) = api.call("POST", &path(&import["id"], "restore"), None).await;
-    assert_eq!((status, &restored["deletions"]), (StatusCode::OK, &json!(1)));
+    let (status, _) = api.call("POST", &path(&import["id"], "restore"), None).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let restored = reversed(&import["id"]).await;
+    assert_eq!((&restored["state"], &restored["reversal"]["restored"]), (&json!("finished"), &json!(1)), "{restored}");
     let (_, all) = api.call("GET", "/api/imports", None).await;
     assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
     assert!(all[0].get("report").is_none() && all[0]["imported"] == 1, "{all}");

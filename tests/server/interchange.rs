@@ -155,8 +155,8 @@ async fn export_is_imported_as_equal_chat_on_either_database_only_once() {
         varied_chat(&source).await;
         let archive = export_archive(&source, ExportScope::Everything).await;
         for target in TestServer::on_every_database(|| replies(1)).await {
-            let looked = import_file(&target, "look.json", &archive, true).await;
-            assert_eq!((looked.imported, looked.format, looked.stopped), (1, Some("turnleaf"), None));
+            let preview = import_file(&target, "look.json", &archive, true).await;
+            assert_eq!((preview.imported, preview.format, preview.stopped), (1, Some("turnleaf"), None));
             assert_eq!(
                 without_ids(&export_archive(&target, ExportScope::Everything).await)["chats"],
                 json!([]),
@@ -454,10 +454,10 @@ async fn offered_tools_are_imported_as_far_as_available() {
         for target in TestServer::on_every_database(|| replies(1)).await {
             // The target has a tool server of this name, which is switched off.
             with_server(&target, "files", false).await;
-            let looked = import_file(&target, "look.json", &archive, true).await;
+            let preview = import_file(&target, "look.json", &archive, true).await;
             let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
-            assert_eq!(looked.findings, []);
+            assert_eq!(preview.findings, []);
             let imported_chat = report.chats[0].id.unwrap();
             assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), Some(choice.clone()));
             assert_eq!(
@@ -472,9 +472,9 @@ async fn offered_tools_are_imported_as_far_as_available() {
             let mut value = written.clone();
             value["chats"][0]["tools"]["on"].as_array_mut().unwrap().push(json!("a tool of tomorrow"));
             let bytes = serde_json::to_vec(&value).unwrap();
-            let looked = import_file(&target, "gone.json", &bytes, true).await;
+            let preview = import_file(&target, "gone.json", &bytes, true).await;
             let report = import_file(&target, "gone.json", &bytes, false).await;
-            assert_eq!((report.imported, report.lost, &looked.findings), (1, 3, &report.findings));
+            assert_eq!((report.imported, report.lost, &preview.findings), (1, 3, &report.findings));
             for name in ["files/read", "files/*", "a tool of tomorrow"] {
                 assert!(report.findings.iter().any(|one| one.text.contains(&format!("`{name}`"))), "{report:#?}");
             }

@@ -110,10 +110,10 @@ async fn import_and_outline(
     schema: LegacySchema,
 ) -> (ImportReport, Vec<String>) {
     let before = outline(house).await;
-    let looked = import_legacy(house, source, schema, true).await;
+    let preview = import_legacy(house, source, schema, true).await;
     assert_eq!(outline(house).await, before, "a look stores nothing");
     let report = import_legacy(house, source, schema, false).await;
-    assert_eq!(counts_only(&looked), counts_only(&report));
+    assert_eq!(counts_only(&preview), counts_only(&report));
     let outline_lines = outline(house).await;
     let again = import_legacy(house, source, schema, false).await;
     assert_eq!((again.imported, again.known, again.left_out), (0, report.imported, report.left_out));
@@ -303,11 +303,11 @@ async fn new_source_messages_are_added_on_reimport() {
                 Db::Postgres { .. } => ("gen_random_uuid()", "'2026-02-14 10:00:00Z'"),
             };
             run(&fresh.db, vec![copy.replace("{id}", id).replace("{time}", time)]).await;
-            let looked = import_legacy(&house, &source, LegacySchema::Messages, true).await;
+            let preview = import_legacy(&house, &source, LegacySchema::Messages, true).await;
             assert_eq!(outline(&house).await, before);
             let again = import_legacy(&house, &source, LegacySchema::Messages, false).await;
             assert_eq!((again.imported, again.known, again.turns), (0, 3, 1));
-            assert_eq!(counts_only(&looked), counts_only(&again));
+            assert_eq!(counts_only(&preview), counts_only(&again));
             let grown: Vec<&str> = again
                 .chats
                 .iter()

@@ -128,6 +128,30 @@ async fn examples_match_their_schemas() {
 }
 
 #[tokio::test]
+async fn every_operation_has_curl_example_and_is_in_collections() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api");
+    let requests = std::fs::read_to_string(root.join("turnleaf.http")).unwrap();
+    let insomnia: Value =
+        serde_json::from_str(&std::fs::read_to_string(root.join("turnleaf.insomnia.json")).unwrap()).unwrap();
+    let names: BTreeSet<&str> =
+        insomnia["resources"].as_array().unwrap().iter().filter_map(|resource| resource["name"].as_str()).collect();
+    let api = TestApi::new([]).await;
+    for (method, path, operation) in operations(&document(&api).await) {
+        let samples = operation["x-codeSamples"].as_array().unwrap();
+        let [sample] = samples.as_slice() else { panic!("{method} {path}: {samples:?}") };
+        assert_eq!(sample["label"], "curl", "{method} {path}");
+        let source = sample["source"].as_str().unwrap();
+        let first = path.split('{').next().unwrap();
+        assert!(source.starts_with("curl ") && source.contains(first), "{method} {path}: {source}");
+        // The collections have no deprecated operations, and none of the description itself.
+        let is_left_out = operation["deprecated"] == true || path == "/api/docs" || path == "/api/openapi.json";
+        let id = operation["operationId"].as_str().unwrap();
+        let is_listed = requests.contains(&format!("# @name {id}\n")) && names.contains(id);
+        assert!(is_listed || is_left_out, "{id}: run `cargo xtask api-collection`");
+    }
+}
+
+#[tokio::test]
 async fn api_page_shows_everything_without_script() {
     let api = TestApi::new([]).await;
     let request = http::Request::builder().uri("/api/docs").header("host", "127.0.0.1:3000");
@@ -144,6 +168,7 @@ async fn api_page_shows_everything_without_script() {
         assert!(html.contains(&format!("id=\"{id}\"")), "{method} {path}");
         assert!(html.contains(&format!("href=\"#{id}\"")), "{method} {path} in the contents");
     }
+    assert_eq!(html.matches("Example (curl)").count(), operations(&document).len(), "an example of each operation");
     for name in document["components"]["schemas"].as_object().unwrap().keys() {
         assert!(html.contains(&format!("id=\"shape-{name}\"")), "{name}");
     }

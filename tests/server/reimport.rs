@@ -64,9 +64,9 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
             (4, 0, vec![])
         );
 
-        let looked = import_file(&house, "b.json", &second, true).await;
+        let preview = import_file(&house, "b.json", &second, true).await;
         let report = import_file(&house, "b.json", &second, false).await;
-        assert_same(&looked, &report);
+        assert_same(&preview, &report);
         assert_eq!((report.conversations, report.known, report.imported, report.left_out), (4, 4, 0, 0));
         assert_eq!((report.lost, report.turns), (2, 2), "{:#?}", report.findings);
         assert_eq!(changed_places(&report), ["longer › a", "shorter › a"]);
@@ -102,12 +102,12 @@ async fn continuation_of_changed_reply_is_added_once() {
         grown["title"] = json!("Renamed");
         grown["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
         grown["mapping"]["b"] = mapping_node("b", Some("a"), "assistant", "there was a boat");
-        let looked = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), true).await;
+        let preview = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), true).await;
         let report = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), false).await;
-        assert_same(&looked, &report);
+        assert_same(&preview, &report);
         assert_eq!((report.turns, changed_places(&report)), (1, vec!["more › a"]));
-        let told: Vec<&str> = report.findings.iter().filter_map(|one| one.code.as_deref()).collect();
-        assert_eq!(told, ["changed_at_source", "title_at_source"]);
+        let codes: Vec<&str> = report.findings.iter().filter_map(|one| one.code.as_deref()).collect();
+        assert_eq!(codes, ["changed_at_source", "title_at_source"]);
         // The next message of the same reply follows the continuation.
         grown["mapping"]["c"] = mapping_node("c", Some("b"), "assistant", "on the sea");
         for turns in [1, 0] {
@@ -134,9 +134,9 @@ async fn file_that_comes_later_is_reported() {
         assert!(again.findings.iter().all(|one| one.code.as_deref() != Some("file_in_source_now")), "{again:#?}");
         let entries = [("conversations.json", export.as_slice()), ("file-P1-boat.png", b"not looked at".as_slice())];
         let report = import_file(&house, "b.zip", &zip_files(&entries), false).await;
-        let told: Vec<(&str, Option<&str>)> =
+        let codes: Vec<(&str, Option<&str>)> =
             report.findings.iter().map(|one| (one.place.as_str(), one.code.as_deref())).collect();
-        assert!(told.contains(&("picture › q", Some("file_in_source_now"))), "{told:?}");
+        assert!(codes.contains(&("picture › q", Some("file_in_source_now"))), "{codes:?}");
         assert_eq!((report.known, report.turns), (1, 0));
         house.close().await;
     }
@@ -168,10 +168,10 @@ async fn losses_of_later_messages_are_stored_with_chat() {
         let mut later = base_conversation("grows");
         later["mapping"]["r"] = mapping_node("r", Some("a"), "user", "Look");
         later["mapping"]["r"]["message"]["metadata"]["attachments"] = json!([{"id": "file-Z", "name": "z.md"}]);
-        let looked = import_file(&house, "b.json", &export_bytes(&[later.clone()]), true).await;
+        let preview = import_file(&house, "b.json", &export_bytes(&[later.clone()]), true).await;
         assert_eq!(stored_differences(&house, chat).await, [], "a look stores nothing");
         let report = import_file(&house, "b.json", &export_bytes(&[later.clone()]), false).await;
-        assert_same(&looked, &report);
+        assert_same(&preview, &report);
         assert_eq!(report.turns, 1);
         let lost: Vec<&ImportDifference> =
             report.findings.iter().filter(|finding| finding.kind == ImportDifferenceKind::Lost).collect();

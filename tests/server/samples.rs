@@ -123,22 +123,22 @@ async fn block_line(house: &TestServer, block: &Block) -> String {
 }
 
 /// Asserts that a dry run reports the same as an import, except for the ids of the chats.
-pub fn assert_same(looked: &ImportReport, report: &ImportReport) {
+pub fn assert_same(preview: &ImportReport, report: &ImportReport) {
     let plain = |report: &ImportReport| {
         let mut value = serde_json::to_value(report).unwrap();
         value["dry_run"] = Value::Null;
         value["chats"].as_array_mut().unwrap().iter_mut().for_each(|chat| chat["id"] = Value::Null);
         value
     };
-    assert!(looked.dry_run && !report.dry_run);
-    assert_eq!(plain(looked), plain(report));
+    assert!(preview.dry_run && !report.dry_run);
+    assert_eq!(plain(preview), plain(report));
 }
 
 /// Imports a file twice, after a dry run. Returns the report and the outline of each new chat, headed by its title.
 async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
-    let looked = import_file(house, name, bytes, true).await;
+    let preview = import_file(house, name, bytes, true).await;
     let report = import_file(house, name, bytes, false).await;
-    assert_same(&looked, &report);
+    assert_same(&preview, &report);
     let mut all = Vec::new();
     for chat in report.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Imported) {
         let mut outline = vec![chat.title.clone()];

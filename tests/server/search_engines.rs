@@ -43,21 +43,21 @@ fn one_result() -> Value {
 
 #[tokio::test]
 async fn each_engine_is_asked_in_its_own_form() {
-    let asked = |kind: SearchEngineKind| async move {
+    let request_to = |kind: SearchEngineKind| async move {
         let server = FakeProvider::start(vec![response(200, one_result().to_string())]).await;
         let engine = engine_at(kind, &server);
         let found = search(&HttpClient::default(), &engine, &query("red & green leaves")).await.unwrap();
         assert_eq!(found.iter().map(|page: &FoundPage| page.title.as_str()).collect::<Vec<_>>(), ["A"], "{kind:?}");
         server.requests().remove(0)
     };
-    let searxng = asked(SearchEngineKind::Searxng).await;
+    let searxng = request_to(SearchEngineKind::Searxng).await;
     assert_eq!(searxng.path, "/v1/search?q=red+%26+green+leaves&format=json&time_range=week");
-    let brave = asked(SearchEngineKind::Brave).await;
+    let brave = request_to(SearchEngineKind::Brave).await;
     let expected =
         "/v1/res/v1/web/search?q=red+%26+green+leaves&count=5&result_filter=web&text_decorations=false&freshness=pw";
     assert_eq!(brave.path, expected);
     assert!(brave.headers.contains(&("x-subscription-token".into(), KEY.into())), "{:?}", brave.headers);
-    let tavily = asked(SearchEngineKind::Tavily).await;
+    let tavily = request_to(SearchEngineKind::Tavily).await;
     assert_eq!((tavily.method.as_str(), tavily.path.as_str()), ("POST", "/v1/search"));
     assert!(tavily.headers.contains(&("authorization".into(), format!("Bearer {KEY}"))), "{:?}", tavily.headers);
     let body: Value = serde_json::from_slice(&tavily.body).unwrap();

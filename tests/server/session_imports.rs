@@ -25,9 +25,9 @@ async fn assert_session_grows(name: &str, last_line: &str) {
         let first = import_file(&house, "session.jsonl", part.as_bytes(), false).await;
         assert_eq!((first.imported, &first.stopped), (1, &None), "{first:?}");
         let before = turns_of(&house, &first).await;
-        let looked = import_file(&house, "session.jsonl", whole.as_bytes(), true).await;
+        let preview = import_file(&house, "session.jsonl", whole.as_bytes(), true).await;
         let grown = import_file(&house, "session.jsonl", whole.as_bytes(), false).await;
-        assert_same(&looked, &grown);
+        assert_same(&preview, &grown);
         assert_eq!((grown.imported, grown.known, grown.chats[0].outcome), (0, 1, ImportOutcome::Grown), "{grown:?}");
         assert_eq!(grown.chats[0].id, first.chats[0].id);
         assert!(grown.findings.iter().all(|finding| finding.text != CHANGED_AT_SOURCE), "{:#?}", grown.findings);

@@ -188,8 +188,8 @@ fn conversations(sizes: &[usize]) -> Vec<u8> {
 async fn import_keeps_complete_chats_that_fit_and_counts_skipped_ones() {
     for house in servers_with_limits(0, || FakeDisk::with_free_space(u64::MAX).limits(1 << 20)).await {
         let file = conversations(&[1_000, 400_000, 400_000, 1_000]);
-        let looked = import_file(&house, "look.json", &file, true).await;
-        assert_eq!((looked.imported, looked.did_not_fit), (3, 1), "{looked:?}");
+        let preview = import_file(&house, "look.json", &file, true).await;
+        assert_eq!((preview.imported, preview.did_not_fit), (3, 1), "{preview:?}");
         let report = import_file(&house, "all.json", &file, false).await;
         assert_eq!((report.imported, report.left_out, report.did_not_fit), (3, 1, 1), "{report:?}");
         assert_eq!((report.conversations, &report.stopped), (4, &None));

@@ -211,12 +211,12 @@ async fn page_edits_call_without_script_and_keeps_what_was_typed() {
             ("arguments", typed),
         ]
     };
-    for (typed, said) in
+    for (typed, reason) in
         [("{ \"path\":\n", "line 2"), ("{ \"path\": 1 }", "arguments/path"), ("[]", "must be an object")]
     {
         let (status, page) = api.post_form("/forms/call", &fields(typed)).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
-        assert!(page.contains(said) && page.contains("Nothing was run. Correct the arguments."), "{said}: {page}");
+        assert!(page.contains(reason) && page.contains("Nothing was run. Correct the arguments."), "{reason}: {page}");
     }
     let (status, to) = api.post_form("/forms/call", &fields("{ \"path\": \"/b\", }")).await;
     assert_eq!(status, StatusCode::SEE_OTHER);

@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::notice::Notice;
+use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::user_input_wait::{UserInputKind, open_pause_text, pending_user_input};
 use turnleaf::domain::{Content, FailureKind, TurnStatus, limits};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
@@ -58,6 +60,30 @@ async fn reasoning_and_tools_alternate_until_text() {
         house.check_invariants().await;
         house.close().await;
     }
+}
+
+#[tokio::test]
+async fn chosen_tools_that_cannot_be_offered_are_announced_once() {
+    let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo).with_unusable_tool("odd");
+    let answers = (0..3).map(|_| streamed_answer([text_step("Done.")]));
+    let (house, _) = server_with_tools(answers, &lab).await;
+    let announced = |turn: &turnleaf::domain::Turn| {
+        turn.blocks.iter().filter(|block| Notice::from_block(block) == Some(Notice::ToolsLeftOut)).count()
+    };
+    for (choice, expected) in [("lab/*", [1, 0].as_slice()), ("lab/look", [0].as_slice())] {
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
+        let choice = ToolChoice { on: vec![choice.to_owned()], ..ToolChoice::default() };
+        let mut tx = house.db.begin().await.unwrap();
+        turnleaf_store::chat_tools::put(&mut tx, house.owner, chat, &choice).await.unwrap();
+        tx.commit().await.unwrap();
+        for expected in expected {
+            let turn = house.wait_until_complete(house.send_to(chat, "go").await.assistant_turn.id).await;
+            assert_eq!(announced(&turn), *expected, "{choice:?}");
+            assert!(matches!(turn.blocks.last().map(|block| &block.content), Some(Content::Text { .. })));
+        }
+    }
+    house.check_invariants().await;
+    house.close().await;
 }
 
 #[tokio::test]

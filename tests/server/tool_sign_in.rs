@@ -35,9 +35,9 @@ pub struct SignInTest {
 }
 
 /// A test whose tool server follows the specifications except for one fault.
-struct FaultTest {
+pub struct FaultTest {
     test: SignInTest,
-    fake: FakeSignIn,
+    pub fake: FakeSignIn,
 }
 
 impl std::ops::Deref for FaultTest {
@@ -61,17 +61,17 @@ fn service_of(house: &TestServer, answers: impl IntoIterator<Item = ScriptedAnsw
 }
 
 impl FaultTest {
-    async fn start(fault: SignInFault, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+    pub async fn start(fault: SignInFault, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
         let fake = FakeSignIn::start(fault).await;
         Self { test: SignInTest::connect(&format!("{}/mcp", fake.origin()), answers).await, fake }
     }
 
-    async fn begin(&self, turn: Option<TurnId>) -> String {
+    pub async fn begin(&self, turn: Option<TurnId>) -> String {
         self.test.begin(&self.fake.origin(), turn).await
     }
 
     /// Signs in as a person who agrees; returns where the callback leads.
-    async fn sign_in(&self, turn: Option<TurnId>) -> String {
+    pub async fn sign_in(&self, turn: Option<TurnId>) -> String {
         let callback = self.fake.authorize(&self.begin(turn).await).await;
         self.open(&callback).await
     }
@@ -122,7 +122,7 @@ impl SignInTest {
     }
 
     /// Starts a reply in a chat with all tools of the server, which are allowed.
-    async fn reply(&self) -> TurnId {
+    pub async fn reply(&self) -> TurnId {
         let policy = json!({ "policy": "allow" });
         assert_eq!(self.api.call("PUT", "/api/tool-servers/files/policy", Some(policy)).await.0, StatusCode::OK);
         let choice = json!({ "tools": { "on": ["files/*"] } });
@@ -132,12 +132,12 @@ impl SignInTest {
         started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()
     }
 
-    async fn is_signed_in(&self) -> bool {
+    pub async fn is_signed_in(&self) -> bool {
         !tool_sign_ins::list_signed_in(&self.api.house.db, self.api.house.owner).await.unwrap().is_empty()
     }
 }
 
-fn one_call() -> [ScriptedAnswer; 2] {
+pub fn one_call() -> [ScriptedAnswer; 2] {
     [tool_call_answer([], &[("files__look", "{}")]), streamed_answer([text_step("Done.")])]
 }
 

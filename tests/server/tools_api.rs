@@ -87,6 +87,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
         schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
         hints: vec!["read only".into()],
         icon: None,
+        view: None,
     }
 }
 

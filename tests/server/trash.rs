@@ -326,7 +326,8 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
     assert_eq!((status, &restored["turns"], &restored["leaf"]), (StatusCode::OK, &json!(2), &json!(reply)));
     assert_eq!(api.call("GET", &format!("/api/turns/{reply}"), None).await.0, StatusCode::OK);
     assert!(rev(api.call("GET", &format!("/api/chats/{chat}"), None).await.1) > between);
-    assert_eq!(api.call("POST", &format!("/api/turns/{reply}/restore"), None).await.0, StatusCode::NOT_FOUND);
+    let (status, problem) = api.call("POST", &format!("/api/turns/{reply}/restore"), None).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_in_trash")));
     assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
     api.house.check_invariants().await;
 }

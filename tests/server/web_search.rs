@@ -245,7 +245,7 @@ async fn search_asks_first_and_its_results_are_sources_of_reply() {
         assert_eq!(server.requests().len(), 0, "nothing is sent before the answer");
         house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
 
-        // What the search found is text of strangers, and a query can carry what the model has read.
+        // Search results are text of strangers, and a query can carry text that the model has read.
         let is_next =
             |turn: &turnleaf::domain::Turn| pending_approvals(turn).iter().any(|(_, next)| next.note.is_some());
         let turn = house.wait_until(id, is_next).await;

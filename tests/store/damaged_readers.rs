@@ -71,7 +71,12 @@ pub async fn read_all(
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {
         imports::undo::list_turns(db, owner, import.id).await.map_err(text("chats of an import"))?;
-        imports::undo::list_untouched_documents(db, owner, import.id).await.map_err(text("documents of an import"))?;
+        imports::find(db, owner, import.id).await.map_err(text("report of an import"))?;
+        imports::kept::list_chats(db, owner, import.id, 10).await.map_err(text("kept chats of an import"))?;
+        imports::kept::list_documents(db, owner, import.id, 10).await.map_err(text("kept documents of an import"))?;
+        imports::undo::list_documents_to_undo(db, owner, import.id, UndoScope::Changed)
+            .await
+            .map_err(text("documents of an import"))?;
     }
     branches::ends::last_used_locks(db, owner, 10).await.map_err(text("models used"))?;
     blobs::find(db, owner, SHA256).await.map_err(text("file"))?;

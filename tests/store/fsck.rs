@@ -183,6 +183,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("I14", "grafts", "UPDATE grafts SET exchange_id = id"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
+    ("R15", "import_reports", "INSERT INTO import_reports (import_id, report) SELECT id, 'null' FROM chats LIMIT 1"),
     ("R15", "import_chats", "UPDATE imports SET owner_id = id"),
     ("R15", "import_chats", "UPDATE import_chats SET chat_id = import_id"),
     ("R15", "import_documents", "UPDATE import_documents SET document_id = import_id"),

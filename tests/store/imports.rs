@@ -1,9 +1,10 @@
 //! Records of imports: the owner finds them with what they created, others do not, and a restart interrupts them.
 
 use serde_json::json;
-use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
+use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UndoScope, UserId, limits};
 use turnleaf_store::deletions::{DeletionRoot, NewDeletion};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
+use turnleaf_store::imports::kept::PresentDocument;
 use turnleaf_store::imports::{self, ImportedTurns};
 use turnleaf_store::{Db, deletions, users};
 
@@ -44,8 +45,14 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     assert_eq!((stored.state, stored.present, stored.in_trash), (ImportState::Running, present, 0));
     assert_eq!(stored.report, json!({ "name": "chats.json" }));
     assert_eq!(imports::list(db, owner, 10).await.unwrap(), [stored]);
+    let kept = imports::kept::list_chats(db, owner, id, 10).await.unwrap();
+    assert_eq!(kept.iter().map(|kept| kept.id).collect::<Vec<_>>(), [chat]);
+    let kept = imports::kept::list_documents(db, owner, id, 10).await.unwrap();
+    assert_eq!(kept, [PresentDocument { id: document, title: "Imported".to_owned(), is_used: false }]);
+    assert_eq!(imports::kept::list_chats(db, stranger, id, 10).await.unwrap(), []);
+    assert_eq!(imports::kept::list_documents(db, stranger, id, 10).await.unwrap(), []);
     assert_eq!(imports::undo::list_turns(db, owner, id).await.unwrap(), [turns]);
-    assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), [document]);
+    assert_eq!(imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(), [document]);
     assert!(imports::undo::is_written_in(db, owner, chat).await.unwrap());
     assert!(imports::undo::placed_turns(db, owner, chat).await.unwrap().len() > 2);
 
@@ -59,12 +66,12 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     assert_eq!(imports::find(db, stranger, id).await.unwrap(), None);
     assert_eq!(imports::list(db, stranger, 10).await.unwrap(), []);
     assert_eq!(imports::undo::list_turns(db, stranger, id).await.unwrap(), []);
-    assert_eq!(imports::undo::list_untouched_documents(db, stranger, id).await.unwrap(), []);
+    assert_eq!(imports::undo::list_documents_to_undo(db, stranger, id, UndoScope::Changed).await.unwrap(), []);
     assert_eq!(imports::undo::placed_turns(db, stranger, chat).await.unwrap(), []);
     assert!(!imports::undo::is_written_in(db, stranger, chat).await.unwrap());
 
     let mut tx = db.begin().await.unwrap();
-    let report = json!({ "name": "chats.json", "known": 1 });
+    let report = json!({ "name": "chats.json", "known": 1, "chats": [{ "title": "a" }], "findings": [] });
     let other = (ImportState::Stopped, &report);
     imports::finish(&mut tx, stranger, id, other, next_time()).await.unwrap();
     imports::finish(&mut tx, owner, id, (ImportState::Finished, &report), next_time()).await.unwrap();
@@ -81,6 +88,8 @@ pub async fn check_import_record(db: &Db, owner: UserId, chat: ChatId) {
     let stored = imports::find(db, owner, id).await.unwrap().unwrap();
     assert_eq!((stored.state, stored.report), (ImportState::Finished, report));
     assert!(stored.ended_at.is_some());
+    let listed = imports::list(db, owner, 10).await.unwrap();
+    assert_eq!(listed[0].report, json!({ "name": "chats.json", "known": 1 }), "a list has only the summary");
 }
 
 #[tokio::test]
@@ -113,7 +122,7 @@ async fn document_of_import_is_listed_while_undone_and_unchanged() {
         tx.commit().await.unwrap();
         let stored = imports::find(db, owner, id).await.unwrap().unwrap();
         assert_eq!((stored.state, stored.in_trash, stored.present.documents), (ImportState::Finished, 0, 1));
-        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), []);
+        assert_eq!(imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(), []);
         fresh.close().await;
     }
 }
@@ -169,8 +178,9 @@ async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
         let mut tx = db.begin().await.unwrap();
         imports::insert(&mut tx, owner, id, &json!({}), next_time()).await.unwrap();
         imports::record_document(&mut tx, owner, id, document).await.unwrap();
-        assert!(imports::undo::is_document_untouched(&mut tx, owner, id, document).await.unwrap());
-        assert!(!imports::undo::is_document_untouched(&mut tx, next_id(), id, document).await.unwrap());
+        let unchanged = (id, UndoScope::Unchanged);
+        assert!(imports::undo::can_undo_document(&mut tx, owner, unchanged, document).await.unwrap());
+        assert!(!imports::undo::can_undo_document(&mut tx, next_id(), unchanged, document).await.unwrap());
         let block = json!([{ "type": "document", "document_id": document.to_string() }]).to_string();
         let text = format!(
             "INSERT INTO drafts (owner_id, chat_id, text, attachments, rev, updated_at) \
@@ -179,11 +189,25 @@ async fn document_is_untouched_until_it_is_renamed_or_attached_to_a_draft() {
         tx.commit().await.unwrap();
         crate::damage::sql(db, text).await;
         let mut tx = db.begin().await.unwrap();
-        assert!(!imports::undo::is_document_untouched(&mut tx, owner, id, document).await.unwrap());
+        assert!(!imports::undo::can_undo_document(&mut tx, owner, unchanged, document).await.unwrap());
         tx.commit().await.unwrap();
-        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), [document]);
+        assert_eq!(
+            imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(),
+            [document]
+        );
         crate::damage::sql(db, "UPDATE documents SET title = 'Renamed'".to_owned()).await;
-        assert_eq!(imports::undo::list_untouched_documents(db, owner, id).await.unwrap(), []);
+        assert_eq!(imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Unchanged).await.unwrap(), []);
+        // With what was changed, all that is left is a use of it.
+        let changed = imports::undo::list_documents_to_undo(db, owner, id, UndoScope::Changed).await.unwrap();
+        assert_eq!(changed, [document]);
+        let mut tx = db.begin().await.unwrap();
+        assert!(!imports::undo::can_undo_document(&mut tx, owner, (id, UndoScope::Changed), document).await.unwrap());
+        tx.commit().await.unwrap();
+        crate::damage::sql(db, "DELETE FROM drafts".to_owned()).await;
+        let mut tx = db.begin().await.unwrap();
+        assert!(imports::undo::can_undo_document(&mut tx, owner, (id, UndoScope::Changed), document).await.unwrap());
+        assert!(!imports::undo::can_undo_document(&mut tx, owner, unchanged, document).await.unwrap());
+        tx.commit().await.unwrap();
         fresh.close().await;
     }
 }

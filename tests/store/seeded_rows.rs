@@ -149,10 +149,11 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              ORDER BY t.id LIMIT 1"
         ),
         format!(
-            "INSERT INTO imports (id, owner_id, state, report, started_at, reported_at, ended_at, undone_at) \
+            "INSERT INTO imports (id, owner_id, state, summary, started_at, reported_at, ended_at, undone_at) \
              SELECT {new}, owner_id, 'undone', '{{\"name\":\"chats.json\"}}', created_at, created_at, created_at, \
              created_at FROM chats WHERE id = {pinned}"
         ),
+        format!("INSERT INTO import_reports (import_id, report) VALUES ({new}, '{{\"name\":\"chats.json\"}}')"),
         format!("INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) VALUES ({new}, {pinned}, 0, 1)"),
         format!(
             "INSERT INTO import_documents (import_id, document_id, versions, title, deletion_id) SELECT {new}, id, 1, title, {new} \

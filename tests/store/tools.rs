@@ -95,6 +95,7 @@ async fn offered_tools_are_stored_verbatim() {
             schema: json!({ "z": 1.0, "a": [1e3, null], "type": "object" }),
             hints: vec!["read only".into()],
             icon: None,
+            view: None,
         };
         let mut tx = db.begin().await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();

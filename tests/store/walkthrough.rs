@@ -27,8 +27,8 @@ use turnleaf_store::{
 use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
-use crate::grafts::{self, StoryState};
 use crate::imports;
+use crate::reruns::{self, StoryState};
 
 /// A chat with one message and its pending reply.
 pub struct Story {
@@ -72,8 +72,8 @@ pub async fn start_walkthrough(db: &Db) -> Story {
         reply: &story.reply,
         exchange: story.exchange.id,
     };
-    grafts::check_path_measures(db, &state).await;
-    grafts::check_graft(db, &state).await;
+    reruns::check_path_measures(db, &state).await;
+    reruns::check_rerun(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

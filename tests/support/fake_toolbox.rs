@@ -8,11 +8,13 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tokio::sync::{Notify, watch};
 use turnleaf::domain::UserId;
 use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationRequest};
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
+use turnleaf::domain::tool_output::AppView;
 use turnleaf_store::{Db, tool_policies};
 use turnleaf_tools::question::question_channel;
 use turnleaf_tools::result::{ResultPart, build_result, text_result};
@@ -39,6 +41,8 @@ pub enum ToolBehavior {
     Missing,
     /// Returns bytes as a new blob that has no row yet.
     ReturnsBlob(&'static [u8]),
+    /// Returns a sentence with this page of its server, which is told its own result.
+    ReturnsView(&'static str),
     /// Asks the user this, and returns how the question was answered.
     Asks(ElicitationRequest),
     /// Returns this text and these images.
@@ -54,6 +58,8 @@ struct FakeTool {
 #[derive(Default)]
 struct Inner {
     tools: Mutex<Vec<(String, FakeTool)>>,
+    /// Full names of tools that cannot be offered.
+    unusable: Mutex<Vec<String>>,
     runs: Mutex<HashMap<String, usize>>,
     at_once: Mutex<(usize, usize)>,
     let_go: Mutex<usize>,
@@ -71,6 +77,12 @@ impl FakeToolbox {
     /// Adds a tool that runs without approval.
     pub fn with_tool(self, name: &str, does: ToolBehavior) -> Self {
         self.add_tool(name, does, false)
+    }
+
+    /// Adds a tool that is listed and cannot be offered.
+    pub fn with_unusable_tool(self, name: &str) -> Self {
+        lock(&self.0.unusable).push(format!("{SERVER}/{name}"));
+        self
     }
 
     /// Adds a tool that needs approval.
@@ -166,7 +178,13 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         is_harmless: false,
         hints: Vec::new(),
         icon: None,
+        view: None,
     }
+}
+
+fn new_blob(mime: &str, bytes: Bytes) -> NewBlob {
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    NewBlob { sha256, mime: mime.into(), bytes }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -290,10 +308,16 @@ impl Toolbox for FakeToolbox {
                     build_result(CallOutcome::Done, parts, None)
                 }
                 ToolBehavior::ReturnsBlob(bytes) => {
-                    use sha2::{Digest, Sha256};
-                    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-                    let blob = NewBlob { sha256, mime: "text/plain".into(), bytes: bytes.into() };
+                    let blob = new_blob("text/plain", bytes.into());
                     CallResult { blobs: vec![blob.clone(), blob], ..gives(json!("as a file")) }
+                }
+                ToolBehavior::ReturnsView(page) => {
+                    let answer = json!({ "content": [], "structuredContent": { "told": "to the page" } });
+                    let page = new_blob("text/html", page.into());
+                    let answer = new_blob("application/json", answer.to_string().into());
+                    let view = AppView { uri: "ui://lab/page", page: Some(&page.sha256), answer: Some(&answer.sha256) };
+                    let metadata = [(AppView::KEY.to_owned(), view.to_value())].into_iter().collect();
+                    CallResult { metadata, blobs: vec![page, answer], ..gives(json!("told to the model")) }
                 }
             };
             touched.finish();
@@ -304,6 +328,10 @@ impl Toolbox for FakeToolbox {
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
         std::future::ready(self.offered_tools()).boxed()
+    }
+
+    fn unusable_tools(&self, _: UserId) -> Vec<String> {
+        lock(&self.0.unusable).clone()
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

@@ -3,6 +3,8 @@
 
 use turnleaf_platform::endpoint::ProviderApi;
 
+#[path = "fuzzing/challenge.rs"]
+mod challenge;
 #[path = "fuzzing/events.rs"]
 mod events;
 #[path = "fuzzing/imports.rs"]
@@ -50,5 +52,6 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "ranges", check: ranges::selection_holds },
     FuzzTarget { name: "file_name", check: names::file_name_holds },
     FuzzTarget { name: "server_file", check: server_file::reader_holds },
+    FuzzTarget { name: "challenge", check: challenge::challenge_holds },
     FuzzTarget { name: "search_results", check: search::results_hold },
 ];

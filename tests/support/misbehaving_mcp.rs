@@ -54,6 +54,9 @@ const NAMES: [&str; 33] = [
 static OUT: Mutex<()> = Mutex::new(());
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
+/// The extensions that the client declared, and the number of pages that were read.
+static EXTENSIONS: Mutex<Value> = Mutex::new(Value::Null);
+static PAGES_READ: AtomicUsize = AtomicUsize::new(0);
 static CANCELLED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 
 fn raw(bytes: &[u8]) {
@@ -148,12 +151,13 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
             send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "not \u{1b}[1mtoday" } }));
         }
         Some("initialize") => {
+            *EXTENSIONS.lock().unwrap_or_else(PoisonError::into_inner) = params["capabilities"]["extensions"].clone();
             let name = if mode == "boastful" { cut_key(200) } else { "misbehaving\u{1b}[1m".to_owned() };
             answer(
                 id,
                 &json!({
                     "protocolVersion": params["protocolVersion"],
-                    "capabilities": { "tools": { "listChanged": true } },
+                    "capabilities": capabilities(mode),
                     "serverInfo": { "name": name, "version": "1" },
                     "instructions": instructions(mode),
                 }),
@@ -167,6 +171,12 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         }
         Some("tools/list") => answer(id, &json!({ "tools": list(mode) })),
         Some("tools/call") => call(id, params, pending),
+        Some("prompts/list") => {
+            let prompt = json!({ "name": "review", "arguments": [{ "name": "style" }, { "name": "odd" }] });
+            answer(id, &json!({ "prompts": [prompt] }));
+        }
+        Some("completion/complete") => complete(id, params),
+        Some("resources/read") => read_page(id, params["uri"].as_str().unwrap_or_default()),
         Some("ping") => answer(id, &json!({})),
         Some("notifications/cancelled") => {
             let mut cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,6 +185,47 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         Some(_) => {}
         // This is the client's answer to a request of the server.
         None => send_text_result(&json!(*pending), &message.to_string()),
+    }
+}
+
+fn capabilities(mode: &str) -> Value {
+    match mode {
+        "suggests" => json!({ "tools": {}, "prompts": {}, "completions": {} }),
+        _ => json!({ "tools": { "listChanged": true } }),
+    }
+}
+
+/// Suggests values that continue what is written, in the language of the other argument.
+fn complete(id: &Value, params: &Value) {
+    let error = |code: i64, why: &str| {
+        send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why } }));
+    };
+    match params["argument"]["name"].as_str() {
+        Some("style") => {
+            let language = params["context"]["arguments"]["language"].as_str().unwrap_or("none");
+            let all =
+                ["short".to_owned(), "sh\u{202e}ow".to_owned(), "long".to_owned(), format!("shape of {language}")];
+            let begun = params["argument"]["value"].as_str().unwrap_or_default();
+            let values: Vec<&String> = all.iter().filter(|value| value.starts_with(begun)).collect();
+            answer(id, &json!({ "completion": { "values": values, "hasMore": false } }));
+        }
+        Some("odd") => error(-32602, "no completion for this argument"),
+        _ => error(-32603, "the index is \u{1b}[1mgone"),
+    }
+}
+
+/// Gives the page of a tool of the mode `pages`.
+fn read_page(id: &Value, uri: &str) {
+    let read = PAGES_READ.fetch_add(1, Ordering::SeqCst) + 1;
+    let give = |mime: &str| {
+        let content = json!({ "uri": uri, "mimeType": mime, "text": format!("<p>page {read}") });
+        answer(id, &json!({ "contents": [content] }));
+    };
+    match uri {
+        "ui://bad/page" => give("text/html;profile=mcp-app"),
+        "ui://bad/plain" => give("text/plain"),
+        "ui://bad/exit" => exit(0),
+        _ => send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32002, "message": "no such page" } })),
     }
 }
 
@@ -205,6 +256,19 @@ fn list(mode: &str) -> Vec<Value> {
             json!({ "name": "dressed", "title": "\u{1b}[1mDressed\0", "description": "d".repeat(10_000), "inputSchema": schema,
                 "annotations": { "readOnlyHint": true, "destructiveHint": false } }),
             json!(17),
+        ]);
+    }
+    if mode == "pages" {
+        let tool =
+            |name: &str, meta: Value| json!({ "name": name, "inputSchema": { "type": "object" }, "_meta": meta });
+        tools.extend(
+            ["page", "plain", "missing", "exit"].map(|page| {
+                tool(&format!("show_{page}"), json!({ "ui": { "resourceUri": format!("ui://bad/{page}") } }))
+            }),
+        );
+        tools.extend([
+            tool("show_old", json!({ "ui/resourceUri": "ui://bad/page" })),
+            tool("refresh", json!({ "ui": { "resourceUri": "ui://bad/page", "visibility": ["app"] } })),
         ]);
     }
     if mode == "deep_schema" {
@@ -250,6 +314,15 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             id,
             &json!({ "content": [{ "type": "text", "text": "{\"sum\":3}" }], "structuredContent": { "sum": 3 } }),
         ),
+        "show_page" | "show_plain" | "show_missing" | "show_exit" | "show_old" => {
+            let declared = EXTENSIONS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let is_error = arguments["fails"] == true;
+            answer(
+                id,
+                &json!({ "content": [{ "type": "text", "text": "Sunny." }], "isError": is_error,
+                    "structuredContent": { "declared": declared }, "_meta": { "at": "noon" } }),
+            );
+        }
         "refuse" => answer(id, &json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
         "surrogate" => raw(
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"a\\ud83d b \\udc00\"}}]}}}}\n")

@@ -35,7 +35,7 @@ async fn next_event(call: &mut RunningCall) -> QuestionEvent {
     timeout(LONG, next).await.expect("it asks")
 }
 
-async fn next_question(call: &mut RunningCall) -> ToolQuestion {
+pub async fn next_question(call: &mut RunningCall) -> ToolQuestion {
     match next_event(call).await {
         QuestionEvent::Asked(question) => question,
         other => panic!("{other:?}"),

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Map, json};
+use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationFieldType};
+use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
 use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTransport};
 use turnleaf_tools::toolbox::CallOutcome;
 
+use crate::elicitations::next_question;
 use crate::mcp_fixtures::{
     LONG, call_tool, outcome_text, program_config, server_config, server_key, servers_with_patience, short_patience,
     start_call, wait_for_state,
@@ -109,6 +112,70 @@ async fn reference_server_works_over_streamable_http() {
     servers.shut_down().await;
 }
 
+#[tokio::test]
+async fn reference_server_asks_with_every_kind_of_field() {
+    let Some(place) = package_path("server-everything") else { return };
+    let servers = start_servers(program_config(&["node", &place, "stdio"]));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let mut call = start_call(&servers, "trigger-elicitation-request", json!({}));
+    let question = next_question(&mut call).await;
+    let kinds: Vec<(&str, ElicitationFieldType)> =
+        question.request.fields.iter().map(|field| (field.name.as_str(), field.field_type)).collect();
+    let expected = [
+        ("name", ElicitationFieldType::Text),
+        ("check", ElicitationFieldType::Boolean),
+        ("firstLine", ElicitationFieldType::Text),
+        ("email", ElicitationFieldType::Text),
+        ("homepage", ElicitationFieldType::Text),
+        ("birthdate", ElicitationFieldType::Text),
+        ("integer", ElicitationFieldType::Integer),
+        ("number", ElicitationFieldType::Number),
+        ("untitledSingleSelectEnum", ElicitationFieldType::Choice),
+        ("untitledMultipleSelectEnum", ElicitationFieldType::Choices),
+        ("titledSingleSelectEnum", ElicitationFieldType::Choice),
+        ("titledMultipleSelectEnum", ElicitationFieldType::Choices),
+        ("legacyTitledEnum", ElicitationFieldType::Choice),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(question.request.fields[12].options[1].title, "Dogs");
+    let given = Map::from_iter([("name".to_owned(), json!("Ada")), ("integer".to_owned(), json!(7))]);
+    let given = question.request.check_content(&given).unwrap();
+    question.answer.send(ElicitationAnswer::Accept(given)).unwrap();
+    let outcome = tokio::time::timeout(LONG, call.result).await.unwrap();
+    let text = outcome_text(&outcome);
+    assert!(text.contains("- Name: Ada") && text.contains("- Favorite Integer: 7"), "{text}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn reference_server_suggests_values_and_links_to_resources() {
+    let Some(place) = package_path("server-everything") else { return };
+    let servers = start_servers(program_config(&["node", &place, "stdio"]));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let key = server_key("bad");
+    let catalog = servers.catalog(&key).await.unwrap();
+    assert!(catalog.has_suggestions);
+    let prompt = || ArgumentSubject::Prompt("completable-prompt".into());
+    let template = catalog.templates.iter().find(|template| template.uri.contains("/text/")).unwrap().uri.clone();
+    for (subject, argument, value, others, expected) in [
+        (prompt(), "department", "S", None, ["Sales", "Support"].as_slice()),
+        (prompt(), "name", "", Some(("department", "Support")), ["John", "Kim", "Lee"].as_slice()),
+        (prompt(), "name", "", None, [""; 0].as_slice()),
+        (ArgumentSubject::Template(template), "resourceId", "7", None, ["7"].as_slice()),
+    ] {
+        let others = others.into_iter().map(|(name, value): (&str, &str)| (name.to_owned(), value.to_owned()));
+        let others = others.collect();
+        let draft = ArgumentDraft { subject, argument: argument.to_owned(), value: value.to_owned(), others };
+        assert_eq!(servers.suggestions(&key, draft.clone()).await.unwrap(), expected, "{draft:?}");
+    }
+    let outcome = call_tool(&servers, "get-resource-links", json!({ "count": 2 })).await;
+    let links = outcome.metadata["resource_links"].as_array().unwrap();
+    assert_eq!((links.len(), &links[1]["name"]), (2, &json!("Text Resource 2")), "{outcome:?}");
+    let content = servers.read_resource(&key, links[1]["uri"].as_str().unwrap()).await.unwrap();
+    assert!(content.is_text && !content.bytes.is_empty());
+    servers.shut_down().await;
+}
+
 fn files_server_config(place: &str, folder: &Path) -> McpServerConfig {
     let argv = vec!["node".to_owned(), place.to_owned(), folder.display().to_string()];
     server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder: None })
@@ -142,5 +209,44 @@ async fn filesystem_server_reads_only_inside_its_folder() {
         assert!(outcome_text(&outcome).to_lowercase().contains("denied"), "{tool}: {outcome:?}");
     }
     assert_eq!(std::fs::read_to_string(&forbidden).unwrap(), "a secret");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn picture_of_filesystem_server_is_no_text() {
+    use base64::Engine as _;
+    let Some(place) = package_path("server-filesystem") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let folder = std::fs::canonicalize(dir.path()).unwrap();
+    let encoded = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let picture = base64::engine::general_purpose::STANDARD.decode(encoded).unwrap();
+    std::fs::write(folder.join("dot.png"), &picture).unwrap();
+    let servers = start_servers(files_server_config(&place, &folder));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    // It states the picture in its content and again in its structured content.
+    let outcome = call_tool(&servers, "read_media_file", json!({ "path": folder.join("dot.png") })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    assert!(!outcome.result.to_string().contains("iVBORw0KGgo"), "{outcome:?}");
+    assert_eq!(outcome.blobs.iter().map(|blob| blob.bytes.to_vec()).collect::<Vec<_>>(), [picture]);
+    assert_eq!(outcome.metadata["images"].as_array().map(Vec::len), Some(1), "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn structured_result_of_memory_server_is_told_once() {
+    let Some(place) = package_path("server-memory") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("memory.jsonl").display().to_string();
+    let env = BTreeMap::from([("MEMORY_FILE_PATH".to_owned(), file)]);
+    let argv = vec!["node".to_owned(), place];
+    let servers = start_servers(server_config(McpTransport::Program { argv, env, folder: None }));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let entity = json!({ "name": "UNIQUE", "entityType": "person", "observations": ["likes tea"] });
+    let outcome = call_tool(&servers, "create_entities", json!({ "entities": [entity] })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    assert_eq!(outcome.result.to_string().matches("UNIQUE").count(), 1, "{outcome:?}");
+    let outcome = call_tool(&servers, "search_nodes", json!({ "query": "tea" })).await;
+    let text = outcome.result.to_string();
+    assert_eq!((text.matches("UNIQUE").count(), text.matches("likes tea").count()), (1, 1), "{outcome:?}");
     servers.shut_down().await;
 }

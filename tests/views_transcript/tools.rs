@@ -343,6 +343,30 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
 }
 
 #[test]
+fn page_of_server_is_framed_in_sandbox_and_hidden_in_imported_chat() {
+    let view = json!({ "app": { "uri": "ui://files/page", "page": { "blob": SHA }, "answer": { "blob": SHA } } });
+    let done = |view: &Value| {
+        let turn = turn_with_result(ToolStatus::Done, json!("Sunny."), view.clone());
+        with_metadata(turn, json!({ "tool": { "title": "Weather", "server": "<b>Skies" } }))
+    };
+    let html = render_turn(done(&view));
+    let frame = tag(&html, "sandboxed-frame");
+    for part in ["sandbox=\"allow-scripts\"", "loading=\"lazy\"", "title=\"View from &lt;b&gt;Skies\""] {
+        assert!(frame.contains(part), "{part}: {frame}");
+    }
+    let address = format!("/turns/{}/calls/{}/view", done(&view).id, done(&view).blocks[0].id);
+    assert!(frame.contains(&format!("src=\"{address}/document\"")), "{frame}");
+    assert!(html.contains(&format!("href=\"{address}\"")) && html.contains("Sunny."), "{html}");
+    assert!(tag(&html, "class=\"app-view").contains(" open"), "{html}");
+    let mut imported = done(&view);
+    imported.id = uuid::Uuid::new_v8([7; 16]).into();
+    assert!(!tag(&render_turn(imported), "class=\"app-view").contains(" open"));
+    let missing = render_turn(done(&json!({ "app": { "uri": "ui://files/page" } })));
+    assert!(!missing.contains("<iframe") && missing.contains("did not provide it"), "{missing}");
+    assert!(!render_turn(done(&Value::Null)).contains("app-view"));
+}
+
+#[test]
 fn sources_are_listed_and_marked_in_text() {
     let sources = json!({
         "type": "x:sources",

@@ -38,8 +38,8 @@ fn try_out(binary: &Path) -> Result<()> {
             let file = http::get(running.address, &path, encoding).with_context(|| path.clone())?;
             let (found, cached) = (file.header("content-encoding"), file.header("cache-control"));
             ensure!(file.status == 200, "{path} answers with {}", file.status);
-            ensure!(found == encoding, "{path} comes as `{found}` when {encoding} is asked for");
-            ensure!(cached.contains("immutable"), "{path} may not be kept for ever: Cache-Control is `{cached}`");
+            ensure!(found == encoding, "{path} comes as `{found}` when {encoding} is requested");
+            ensure!(cached.contains("immutable"), "{path} may not be cached permanently: Cache-Control is `{cached}`");
             ensure!(!file.body.is_empty(), "{path} is empty");
         }
     }

@@ -82,7 +82,7 @@ fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
 /// # Errors
 /// Same as [`run`].
 pub fn run_all() -> Result<()> {
-    fuzz_named(&[], 30, Some(1))
+    fuzz_named(&[], 15, Some(1))
 }
 
 /// Lists the targets: each has a directory in the corpus (`tests/fuzz_corpus.rs` checks this).

@@ -369,7 +369,7 @@ test("a long text that is pasted becomes a document, undo makes it text, and a k
   await expect(page.locator(".hint.warning")).toHaveCount(0);
 });
 
-test("a lost connection loses no file: it goes on when the network is back", async ({ page, context, watch }) => {
+test("a lost connection loses no file: the upload resumes when the network is back", async ({ page, context, watch }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED/);
   await openPage(page);

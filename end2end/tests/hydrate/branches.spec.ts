@@ -4,7 +4,7 @@ import { startChat, expectStatus, waitForHydration, latestReply, messageBox, rep
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
-test("a chat goes on with another model in a new branch, one click away", async ({ page, model }) => {
+test("a chat continues with another model in a new branch, one click away", async ({ page, model }) => {
   await startChat(page, "First");
   (await model.nextReply()).finishWithText("From the first.");
   await expectStatus(latestReply(page), "complete");
@@ -74,7 +74,7 @@ test("another model can be deselected before anything is sent", async ({ page, m
   await expect(page.getByText(/switched to/)).toHaveCount(0);
 });
 
-test("a branch whose provider is gone keeps what is written and goes on with another model", async ({ page, turnleaf, model }) => {
+test("a branch whose provider is gone keeps what is written and continues with another model", async ({ page, turnleaf, model }) => {
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
   await startChat(page, "First", `box/${MODEL}`);

@@ -47,7 +47,7 @@ test("a message goes with its reply, other tabs follow, and Undo brings both bac
   await expect(textOf(latestReply(page))).toHaveText("Second.");
 });
 
-test("a version is deleted and brought back with keys alone", async ({ page, model }) => {
+test("a version is deleted and restored with keys alone", async ({ page, model }) => {
   await startChatWithReply(page, model);
   await menuOf(latestReply(page)).focus();
   await page.keyboard.press("Enter");
@@ -65,7 +65,7 @@ test("a version is deleted and brought back with keys alone", async ({ page, mod
   await expect(textOf(latestReply(page))).toHaveText("Second.");
 });
 
-test("a message whose reply was deleted is tried again by mouse and by key, and the chat goes on", async ({ page, model }) => {
+test("a message whose reply was deleted is tried again by mouse and by key, and the chat continues", async ({ page, model }) => {
   await startChatWithReply(page, model);
   const second = page.locator("article[data-role=user]").last();
   for (const press of [

@@ -89,7 +89,7 @@ test("the answer to one edit leaves another edit open, with its words and the fo
   await expect(editBox(page)).toHaveValue("first");
 });
 
-test("Esc leaves an edit from each of its parts, and the reply goes on", async ({ page, model }) => {
+test("Esc leaves an edit from each of its parts, and the reply continues", async ({ page, model }) => {
   await holdConversation(page, model, 1);
   await sendMessage(page, "q2");
   const running = await model.nextReply();

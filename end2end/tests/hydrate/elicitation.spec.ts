@@ -77,6 +77,22 @@ test("Stop ends the question with its call", async ({ page, model, turnleaf }) =
   await expect(toolCards(page).first()).toContainText("Expired");
 });
 
+test("a resource that a result links to is attached where it stands", async ({ page, model, turnleaf }) => {
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls([wireName("search"), "links"]);
+  (await model.nextReply()).finishWithText("Done.");
+  await expectStatus(latestReply(page), "complete");
+  const card = toolCards(page).first();
+  await card.locator("summary").first().click();
+  await expect(card.getByRole("link", { name: "View Today" })).toHaveAttribute("href", /^\/insert\/view\?server=files/);
+  await messageBox(page).fill("About this:");
+  await card.getByRole("button", { name: "Attach Today" }).click();
+  await expect(page.locator(".attached-item")).toContainText("today");
+  await expect(messageBox(page)).toHaveValue("About this:");
+  expect(await violations(page)).toEqual([]);
+});
+
 test("resources are attached behind @, and prompts are inserted behind /", async ({ page, turnleaf }) => {
   await openChatWithTools(page, turnleaf);
   await messageBox(page).fill("@files:");

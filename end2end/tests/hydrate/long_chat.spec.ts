@@ -57,6 +57,19 @@ test("Print prints all of the path, says that it is preparing, and stays in the 
   expect(await loadedTurnIds(page)).toEqual(long.turns.slice(-30));
 });
 
+test("a print that fails says so, and leaves no frame", async ({ page, turnleaf, watch }) => {
+  watch.expect(/503|frame-ancestors/);
+  const long = await turnleaf.plantLongChat(40);
+  await openPage(page, `/c/${long.chat}`);
+  // As our error pages are: none of them may be framed.
+  const headers = { "content-security-policy": "default-src 'none'; frame-ancestors 'none'" };
+  await page.route("**/print?*", (route) => route.fulfill({ status: 503, contentType: "text/html", headers, body: "<p>Busy" }));
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("link", { name: "Print" }).click();
+  await expect(page.getByText("Could not prepare the messages to print.").first()).toBeVisible();
+  await expect(page.locator("iframe")).toHaveCount(0);
+});
+
 test("a thousand turns upward: the reading position holds at every page, and the page stays small", async ({ page, turnleaf }) => {
   test.setTimeout(180_000);
   const long = await turnleaf.plantLongChat(1_000);

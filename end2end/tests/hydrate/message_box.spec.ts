@@ -48,6 +48,42 @@ test("opening a chat from the list focuses the message box, by mouse and by keys
   await expect(messageBox(page)).toBeFocused();
 });
 
+test("the menu of commands scrolls with the arrow keys", async ({ page, model }) => {
+  await page.setViewportSize({ width: 390, height: 480 });
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
+  await expectStatus(latestReply(page), "complete");
+  const box = messageBox(page);
+  const options = commands(page).getByRole("option");
+  await box.pressSequentially("/");
+  await expect(options.last()).not.toBeInViewport({ ratio: 0.9 });
+  await box.press("ArrowUp");
+  await expect(options.last()).toHaveAttribute("aria-selected", "true");
+  await expect(options.last()).toBeInViewport({ ratio: 0.9 });
+  await box.press("ArrowDown");
+  await expect(options.first()).toHaveAttribute("aria-selected", "true");
+  await expect(options.first()).toBeInViewport({ ratio: 0.9 });
+});
+
+test("a command that is typed before the menu is loaded runs once it is", async ({ page }) => {
+  let load = () => {};
+  const isReleased = new Promise<void>((resolve) => (load = resolve));
+  await page.route("**/split_deeds.wasm", async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await openPage(page);
+  const box = messageBox(page);
+  await box.pressSequentially("all of this");
+  await box.press("Shift+Enter");
+  await box.pressSequentially("/clear");
+  await box.press("Enter");
+  await expect(box).toHaveValue("all of this\n/clear");
+  load();
+  await expect(box).toHaveValue("");
+  await expect(box).toBeFocused();
+});
+
 test("a slash at the begin of a line offers commands, by keys and by mouse", async ({ page, model }) => {
   await startChat(page, "Before");
   (await model.nextReply()).finishWithText("Said.");
@@ -59,7 +95,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.fill("kept\n");
   await box.press("Control+End");
   await box.pressSequentially("/");
-  await expect(list.getByRole("option")).toHaveText([/Switch model in a new branch/, /Attach files/, /Find in chat/, /Chat tree/, /Chat settings/, /Export chat/, /New chat/, /Clear message box/]);
+  await expect(list.getByRole("option")).toHaveText([/Switch model in a new branch/, /Attach files/, /Insert from a server/, /Find in chat/, /Chat tree/, /Chat settings/, /Export chat/, /New chat/, /Clear message box/]);
   expect(await violations(page)).toEqual([]);
   await box.pressSequentially("fin");
   await expect(list.getByRole("option")).toHaveText([/Find in chat/]);

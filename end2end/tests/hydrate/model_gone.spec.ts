@@ -7,7 +7,7 @@ import { holdResponses, visibleTexts, holdConversation } from "../../support/tur
 
 const BOX = { id: "box", name: "Box", api: "openai_chat", key: "test", local_network: true };
 
-test("a model that its provider lists no more has a banner, and the chat goes on with another", async ({ page, turnleaf, model, watch }) => {
+test("a model that its provider lists no more has a banner, and the chat continues with another", async ({ page, turnleaf, model, watch }) => {
   watch.expectLostConnection();
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("a1");

@@ -94,7 +94,7 @@ test("the Enter of an input method chooses nothing", async ({ page, model }) => 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 780 }, hasTouch: true });
 
-  test("a branch goes on with another model that is found by touch, and what is written stays", async ({ page, model }) => {
+  test("a branch continues with another model that is found by touch, and what is written stays", async ({ page, model }) => {
     await offerMany(page, model);
     await openPage(page);
     await chip(page).tap();

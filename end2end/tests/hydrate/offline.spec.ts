@@ -163,7 +163,7 @@ test("a newer page is offered, and what is written is there after it", async ({ 
   await expect(reload).toHaveCount(0);
 });
 
-test("a reply goes on over a lost network, whole and once", async ({ page, model, watch, context }) => {
+test("a reply continues over a lost network, whole and once", async ({ page, model, watch, context }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
   await startChat(page, "Go on");

@@ -213,7 +213,7 @@ test("a branch whose model is gone says so when it is switched to", async ({ pag
   await expect(gone).toBeHidden();
 });
 
-test("a chat whose provider is removed in another tab says so at once, keeps the draft, and goes on in a new branch", async ({ page, turnleaf, model }) => {
+test("a chat whose provider is removed in another tab says so at once, keeps the draft, and continues in a new branch", async ({ page, turnleaf, model }) => {
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
   await startChat(page, "q1", `box/${MODEL}`);

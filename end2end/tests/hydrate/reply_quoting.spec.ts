@@ -1,5 +1,5 @@
 // Quoting from the chat into the next message: a selected passage of a reply, a whole turn, and a turn that `@`
-// names.
+// names. UX-23 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -62,7 +62,7 @@ async function expectLeftAlone(page: Page, reply: Reply, from: number): Promise<
   expect(Math.abs((await top(page)) - before), "the page is where the reader left it").toBeLessThanOrEqual(1);
 }
 
-test("S1 S2 growth keeps the bottom in view for whoever is within 60 px of it", async ({ page, model }) => {
+test("S1 S2 growth keeps the bottom in view for a reader within 60 px of it", async ({ page, model }) => {
   const reply = await startFollowedReply(page, model);
   await expectFollowed(page, reply, 41);
   reply.finish();
@@ -105,7 +105,7 @@ test.describe("S3 every way upwards stops following at once", () => {
   }
 });
 
-test("S4 coming back within 60 px goes on following", async ({ page, model }) => {
+test("S4 coming back within 60 px resumes following", async ({ page, model }) => {
   const reply = await startFollowedReply(page, model);
   await scrollTo(page, (await top(page)) - 300);
   await expectLeftAlone(page, reply, 41);

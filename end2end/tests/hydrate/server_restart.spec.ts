@@ -80,7 +80,7 @@ test("an asked-for stop of the server lets a reply finish", async ({ page, model
   await expect(textOf(latestReply(page))).toHaveText("almost done");
 });
 
-test("the chat goes on after a restart", async ({ page, model, turnleaf, watch }) => {
+test("the chat continues after a restart", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
   await startChat(page, "Before");
   let reply = await model.nextReply();

@@ -40,7 +40,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
   expect(await gap()).toBeLessThan(before);
 });
 
-test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model }) => {
+test("Enter makes lines when Ctrl+Enter sends", async ({ page, model }) => {
   await choose(page, "general", "Send messages with", "Ctrl+Enter");
   await openPage(page);
   await page.locator("select[name=model]").selectOption("openai/test-model");

@@ -61,7 +61,7 @@ test("a mark leads to its source with a click", async ({ page, model }) => {
   await expect(mark(page, 2)).toBeVisible();
 });
 
-test("with keys alone: Enter on a mark leads to its source, Tab goes on from there", async ({ page, model }) => {
+test("with keys alone: Enter on a mark leads to its source, Tab continues from there", async ({ page, model }) => {
   await receiveCitedReply(page, model, 2);
   await latestReply(page).getByRole("heading", { level: 3 }).first().focus();
   await tabTo(page, mark(page, 1));

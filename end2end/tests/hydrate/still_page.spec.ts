@@ -12,7 +12,7 @@ const top = async (page: Page): Promise<number> => {
   return page.evaluate(() => scrollY);
 };
 
-/** Opens a long chat in the middle of what is loaded. */
+/** Opens a chat, all of which is loaded, in its middle. */
 async function openInTheMiddle(page: Page, long: { chat: string; turns: string[] }): Promise<number> {
   await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
@@ -32,16 +32,16 @@ async function expectStillWhileWriting(page: Page, box: Locator, before: number)
 }
 
 test("the page stays where it is while a message is written further up", async ({ page, turnleaf }) => {
-  const before = await openInTheMiddle(page, await turnleaf.plantLongChat(60));
+  const before = await openInTheMiddle(page, await turnleaf.plantLongChat(30));
   await messageBox(page).click();
   expect(await top(page), "click").toBe(before);
   await expectStillWhileWriting(page, messageBox(page), before);
 });
 
 test("the page stays where it is while a message is edited in its place", async ({ page, turnleaf }) => {
-  const long = await turnleaf.plantLongChat(60);
+  const long = await turnleaf.plantLongChat(30);
   await openInTheMiddle(page, long);
-  const question = page.locator("article[data-role=user]").nth(8);
+  const question = turn(page, long.turns.at(-12)!);
   await question.evaluate((turn) => scrollBy(0, turn.getBoundingClientRect().top - 200));
   await question.hover();
   await question.getByRole("button", { name: "Edit your message" }).click();
@@ -53,7 +53,7 @@ test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
   test("a tap on the box and every key leave the page where it is", async ({ page, turnleaf }) => {
-    const before = await openInTheMiddle(page, await turnleaf.plantLongChat(60));
+    const before = await openInTheMiddle(page, await turnleaf.plantLongChat(30));
     await messageBox(page).tap();
     await expect(messageBox(page)).toBeFocused();
     expect(await top(page), "tap").toBe(before);
@@ -88,7 +88,7 @@ test("long reasoning that is closed leaves its header under the pointer", async 
   await waitForScrollSettled(page);
   expect(Math.abs((await y()) - before)).toBeLessThanOrEqual(1);
   // Scrolling up gives the space back.
-  await page.evaluate(() => scrollTo(0, 0));
+  await page.evaluate(() => window.scrollTo(0, 0));
   await waitForScrollSettled(page);
   await expect.poll(() => page.evaluate(() => getComputedStyle(document.querySelector(".turns")!).getPropertyValue("--room"))).toBe("0px");
 });

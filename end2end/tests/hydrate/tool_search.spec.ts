@@ -1,4 +1,4 @@
-// More tools than a model accepts: it searches for them, and a person is told.
+// More tools than a model accepts: it searches for them, and the page says so.
 import { expectStatus, latestReply, sendMessage, textOf, waitForHydration } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import { approvalPrompt, decisionButton, openChatWithTools, test, toolCards, wireName } from "../../support/tools.ts";

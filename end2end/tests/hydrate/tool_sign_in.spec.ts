@@ -1,4 +1,4 @@
-// A call that waits for a sign-in to its server, and goes on after it.
+// A call that waits for a sign-in to its server, and continues after it.
 import { expectStatus, latestReply, sendMessage, textOf, waitForHydration } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
@@ -19,6 +19,12 @@ test("a refused call asks for a sign-in once and then runs", async ({ page, mode
     await page.getByRole("link", { name: `Go to ${server.host}` }).click();
     await page.getByRole("link", { name: "Agree" }).click();
   };
+  // The page shows what is known; the server answers a moment later that it needs a sign-in.
+  const state = async () => {
+    const servers = (await (await fetch(`${turnleaf.url}/api/tool-servers`)).json()) as { id: string; status: { state: string } }[];
+    return servers.find(({ id }) => id === "files")?.status.state;
+  };
+  await expect.poll(state).toBe("sign_in_needed");
   await page.goto("/settings/tools");
   await page.getByRole("button", { name: "Sign in Files" }).click();
   await signIn();

@@ -165,7 +165,7 @@ test("a refusal reaches the model with its reason", async ({ page, model, turnle
   expect(tools.ran).toEqual([]);
 });
 
-test("arguments are edited before the call is allowed, and the model is told", async ({ page, model, turnleaf, tools, watch }) => {
+test("arguments are edited before the call is allowed, and the model learns of it", async ({ page, model, turnleaf, tools, watch }) => {
   watch.expect(/status of 422/);
   await openChatWithTools(page, turnleaf);
   await sendAndCallTool(page, model, "delete", "a.txt");
@@ -319,7 +319,7 @@ test("Stop ends a reply that waits for an answer", async ({ page, model, turnlea
   await expect(textOf(latestReply(page))).toHaveText("Fine.");
 });
 
-test("the same call again and again pauses, and Continue goes on", async ({ page, model, turnleaf, tools }) => {
+test("the same call again and again pauses, and Continue resumes the reply", async ({ page, model, turnleaf, tools }) => {
   await openChatWithTools(page, turnleaf);
   await sendMessage(page, "Go");
   for (let n = 0; n < 4; n++) (await model.nextReply()).finishWithToolCalls([wireName("search"), "same"]);

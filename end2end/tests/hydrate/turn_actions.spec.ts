@@ -180,7 +180,7 @@ test("a switched version keeps its place on the screen and the focus", async ({ 
   await expect.poll(async () => Math.abs((await replies(page).first().boundingBox())!.y - before)).toBeLessThanOrEqual(1);
 });
 
-test("a reply goes on while another version is shown", async ({ page, model }) => {
+test("a reply continues while another version is shown", async ({ page, model }) => {
   await holdConversation(page, model, 1);
   await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   const running = await model.nextReply();

@@ -1,7 +1,7 @@
 // The page of all chats without script: selecting, changing many at once, and the results.
 import { expect, test } from "../../support/fixtures.ts";
 
-test("many chats are archived, brought back and deleted at once", async ({ page, turnleaf }) => {
+test("many chats are archived, unarchived and deleted at once", async ({ page, turnleaf }) => {
   const headers = { "content-type": "application/json" };
   for (const title of ["Oak trees", "Ash trees", "Stones"]) {
     await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body: JSON.stringify({ title, provider: "demo" }) });

@@ -3,7 +3,7 @@
 import { chooseModel, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-test("a chat is renamed and deleted by forms, and brought back from Trash", async ({ page, model }) => {
+test("a chat is renamed and deleted by forms, and restored from Trash", async ({ page, model }) => {
   await page.goto("/");
   await chooseModel(page, "openai/test-model");
   await sendMessage(page, "Hello");

@@ -94,5 +94,5 @@ test("the list of chats says which needs somebody, and the tools of a chat are a
   await expect(link).toContainText("needs your input");
   await page.goto(`/c/${chat}`);
   await expect(page).toHaveTitle(/^● needs your input · /);
-  await expect(page.getByRole("link", { name: "Tools: 6 on" })).toHaveAttribute("href", `/c/${chat}/tools`);
+  await expect(page.getByRole("link", { name: "Tools: 7 on" })).toHaveAttribute("href", `/c/${chat}/tools`);
 });

@@ -52,7 +52,7 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");
 });
 
-test("a branch is compared, deleted and brought back, and all others are deleted", async ({ page, turnleaf, model }) => {
+test("a branch is compared, deleted and restored, and all others are deleted", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}?at=${planted.trunk[2]}`);
   await page.goto(`/c/${planted.chat}/branches`);

@@ -63,7 +63,7 @@ test("a reply is edited by hand, and tried again by another model", async ({ pag
   await expect(versions(latestReply(page))).toContainText("3/3");
 });
 
-test("Branch goes on from an earlier reply", async ({ page, model }) => {
+test("Branch continues from an earlier reply", async ({ page, model }) => {
   await startChat(page, model);
   await sendMessage(page, "q2");
   await answerReply(page, model, "a2");
@@ -102,7 +102,7 @@ test("a message whose reply was deleted is tried again", async ({ page, model })
   await expect(replies(page)).toHaveCount(2);
 });
 
-test("a reply that reached its length says so and goes on", async ({ page, model }) => {
+test("a reply that reached its length says so and can be continued", async ({ page, model }) => {
   await page.goto("/");
   await chooseModel(page, "openai/test-model");
   await sendMessage(page, "q1");

@@ -16,6 +16,11 @@ thread_local! {
     static KEPT: Cell<f64> = const { Cell::new(0.0) };
 }
 
+/// Forgets the previous page's space.
+pub(super) fn forget_space() {
+    KEPT.set(0.0);
+}
+
 /// Keeps the scroll position possible although the page is about to become shorter by this height.
 pub(super) fn keep_position_without(height: f64) {
     let list = with_watch(|watch| watch.list_id.clone()).and_then(|id| html(&id));

@@ -23,7 +23,7 @@ struct SavedPosition {
     y: f64,
 }
 
-struct OpenList {
+struct RestoredPage {
     /// Number of this restoration, so that a page that was left at once does not continue the next one.
     number: u32,
     list_id: String,
@@ -39,7 +39,7 @@ struct OpenList {
 }
 
 thread_local! {
-    static OPEN: RefCell<Option<OpenList>> = const { RefCell::new(None) };
+    static OPEN: RefCell<Option<RestoredPage>> = const { RefCell::new(None) };
 }
 
 pub(super) fn restore_position(
@@ -58,7 +58,7 @@ pub(super) fn restore_position(
     let (list_id, key, path) = (list_id.to_owned(), key.to_owned(), history::path());
     let number = OPEN.with(|open| {
         let number = open.borrow().as_ref().map_or(0, |open| open.number.wrapping_add(1));
-        *open.borrow_mut() = Some(OpenList { number, list_id, key, path, kept, is_begun: false, is_saving: false });
+        *open.borrow_mut() = Some(RestoredPage { number, list_id, key, path, kept, is_begun: false, is_saving: false });
         number
     });
     request_animation_frame(move || match missing.filter(|id| element(id).is_none()) {

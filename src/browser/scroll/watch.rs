@@ -23,6 +23,7 @@ thread_local! {
 
 pub(super) fn start_watching(list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
     stop_watching(STARTS.get());
+    bottom_spacer::forget_space();
     let start = STARTS.get().wrapping_add(1);
     STARTS.set(start);
     watch(start, list_id, on_place);

@@ -1,8 +1,8 @@
-//! The codes of sentences with their English templates.
+//! The codes of sentences with their English templates. Those of imports are beside it.
 
 use crate::drop_reason::DropReason;
 
-define_codes! {
+with_import_codes! { define_codes:
     // Values of fields.
     Empty, "empty", "must not be empty";
     HasNul, "has_nul", "must not contain NUL";
@@ -113,9 +113,10 @@ define_codes! {
     ApprovalChanged, "approval_changed", "this request has changed; review it again";
     ToolsChanged, "tools_changed", "the tools of this server have changed; review them again";
     NoValidDecision, "no_valid_decision", "is not a valid answer";
-    DamagedTree, "damaged_tree", "turn {turn} has no older parent; run `turnleaf fsck` for details";
+    DamagedTree, "damaged_tree", "message {turn} has no older parent; run `turnleaf fsck` for details";
     DamagedPath, "damaged_path", "{reason}; run `turnleaf fsck` for details.";
     // Trash.
+    NotInTrash, "not_in_trash", "it is not in Trash";
     LastBranch, "last_branch", "the last branch of a chat cannot be deleted; delete the chat instead";
     NothingToPrune, "nothing_to_prune", "the chat has no other messages";
     ChatDeleted, "chat_deleted", "its chat was also deleted; restore that first";
@@ -124,39 +125,6 @@ define_codes! {
     ImportRunning, "import_running", "another import is still running";
     DeletionRunning, "deletion_running", "everything is already being deleted";
     NotAllDeleted, "not_all_deleted", "some items could not be deleted; try again";
-    // Imports.
-    TooManyFiles, "too_many_files", "at most {most} files";
-    NotAPreview, "not_a_preview", "this import is not a preview";
-    PreviewRunning, "preview_running", "the preview is not finished yet";
-    PreviewExpired, "preview_expired", "the file of this preview is no longer here; upload it again";
-    ImportNotUndoable, "import_not_undoable", "this import is already undone";
-    ImportNotUndone, "import_not_undone", "this import is not undone";
-    ImportPartlyUndone, "import_partly_undone", "some of it could not be moved to Trash; try again";
-    ImportPartlyRestored, "import_partly_restored", "some of it could not be restored{cause}";
-    ImportStopped, "import_stopped", "it was stopped";
-    ImportCrashed, "import_crashed", "the server could not continue; try again";
-    ImportInterrupted, "import_interrupted", "the server was restarted";
-    ImportDiskLow, "import_disk_low", "the server's disk is almost full";
-    ImportUnsupported, "import_unsupported", "this is not a file from a program Turnleaf supports";
-    ImportWithoutChats, "import_without_chats", "this is not a file with conversations";
-    ImportNotArchive, "import_not_archive", "this is not a Turnleaf archive";
-    ImportNotJson, "import_not_json", "this is not JSON";
-    ImportOtherFormat, "import_other_format", "this is not {expected}";
-    ImportUnrecognized, "import_unrecognized", "no chats were found in it: {reason}";
-    ImportDamaged, "import_damaged", "the file ends too early, or is damaged: {reason}";
-    ImportTooLarge, "import_too_large", "{reason}";
-    ImportNewerVersion, "import_newer_version",
-        "it was written by a newer version of Turnleaf (archive version {version}); update this server first";
-    ImportIsDatabase, "import_is_database",
-        "this is a database: import it with `turnleaf import --from legacy-messages FILE` (or `legacy-actions`), for \
-        supported schemas";
-    ImportUnreadable, "import_unreadable", "the file cannot be read: {reason}";
-    ImportNotSpooled, "import_not_spooled", "it could not be stored temporarily: {reason}";
-    ImportDatabaseUnreadable, "import_database_unreadable", "reading the database stopped: {reason}";
-    ImportDatabaseNotOpened, "import_database_not_opened", "the database cannot be opened: {reason}";
-    ImportTablesUnreadable, "import_tables_unreadable", "its tables cannot be read: {reason}";
-    ImportNotSqlite, "import_not_sqlite", "this is not a SQLite database";
-    ImportRolledBack, "import_rolled_back", "nothing was stored{cause}";
     // Files and documents.
     FileEmpty, "file_empty", "the file is empty";
     FileUnsupported, "file_unsupported", "{kind} is not supported";

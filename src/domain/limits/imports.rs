@@ -13,6 +13,8 @@ pub const IMPORT_PREVIEW_KEPT: Duration = Duration::from_secs(3_600);
 /// a recorded report.
 pub const IMPORTS_KEPT: u32 = 100;
 pub const IMPORT_REPORT_LISTED: usize = 500;
+/// The chats, and the documents, that are listed as kept by the undo of an import.
+pub const IMPORT_KEPT_LISTED: u32 = 200;
 /// The interval at which a running import stores its report, and the time without that after which an import of
 /// another process counts as interrupted.
 pub const IMPORT_REPORT_STORED_EVERY: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources and prompts.
+//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources, prompts and views.
 
 use std::time::Duration;
 
@@ -24,3 +24,30 @@ pub const SERVER_PROMPT_BYTES: usize = 64 << 10;
 pub const SERVER_CATALOG_AGE: Duration = Duration::from_secs(60);
 /// The longest address of a resource.
 pub const RESOURCE_URI_BYTES: usize = 2000;
+/// The pages of each such list.
+pub const SERVER_CATALOG_PAGES: usize = 64;
+/// The values that a server suggests for one argument.
+pub const SERVER_SUGGESTIONS: usize = 100;
+/// The address of a page that a question names, and the id that a server gives a question.
+pub const ELICITATION_URL_BYTES: usize = 4 << 10;
+pub const ELICITATION_ID_BYTES: usize = 200;
+/// The name of a tool, as the protocol recommends it; other names and titles of a server and of what it offers.
+pub const SERVER_TOOL_NAME_BYTES: usize = 128;
+pub const SERVER_NAME_BYTES: usize = 200;
+/// The icons of tools, in PNG: the size of one and of all of a server, and the longer side.
+pub const TOOL_ICON_BYTES: usize = 8 << 10;
+pub const SERVER_ICONS_BYTES: usize = 256 << 10;
+pub const TOOL_ICON_PIXELS: u32 = 256;
+/// One line of a server: a message, name or address that is quoted, a line of its log, and one of progress.
+pub const SERVER_LINE_BYTES: usize = 2000;
+pub const SERVER_PROGRESS_BYTES: usize = 300;
+/// The notifications of a server that wait. More progress is dropped and only counts as a sign of life.
+pub const SERVER_NOTIFICATIONS: usize = 256;
+/// The links of one result that can be opened and attached.
+pub const RESOURCE_LINKS: usize = 32;
+/// The redirects of one request to a server, and the bytes of a document about an error that are read.
+pub const SERVER_REDIRECTS: usize = 5;
+pub const SERVER_ERROR_BYTES: usize = 64 << 10;
+/// The page of a view and the result that it is given, each, and the time in which a server gives the page.
+pub const APP_VIEW_BYTES: usize = 4 << 20;
+pub const APP_VIEW_TIME: Duration = Duration::from_secs(10);

@@ -210,7 +210,7 @@ fn unknown_model_is_in_thinking_mode_only_if_requested() {
     let unknown = Capabilities::default();
     let known = levels(ReasoningSupport::Optional, &Thinking::LEVELS);
     let always = levels(ReasoningSupport::Always, &[]);
-    for (asked, defaults, model, is_on) in [
+    for (requested, defaults, model, is_on) in [
         (none(), none(), &unknown, false),
         (thinking(Thinking::High), none(), &unknown, true),
         (none(), thinking(Thinking::Low), &unknown, true),
@@ -219,15 +219,15 @@ fn unknown_model_is_in_thinking_mode_only_if_requested() {
         (none(), none(), &always, true),
         (none(), none(), &budgets(), true),
     ] {
-        let settled = resolve_params(&asked, &defaults, model).unwrap();
-        assert_eq!(settled.is_thinking_mode, is_on, "{asked:?} {defaults:?} {model:?}");
+        let settled = resolve_params(&requested, &defaults, model).unwrap();
+        assert_eq!(settled.is_thinking_mode, is_on, "{requested:?} {defaults:?} {model:?}");
     }
 }
 
 #[test]
 fn parameters_of_unknown_model_stay_within_limits_of_thinking() {
     let unknown = Capabilities::default().without_sampling(true);
-    let asked = ModelParams { temperature: Some(0.5), ..ModelParams::default() };
-    let settled = resolve_params(&asked, &none(), &unknown).unwrap();
+    let requested = ModelParams { temperature: Some(0.5), ..ModelParams::default() };
+    let settled = resolve_params(&requested, &none(), &unknown).unwrap();
     assert_eq!((settled.params.temperature, settled.is_thinking_mode), (None, false));
 }

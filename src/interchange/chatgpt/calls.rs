@@ -25,12 +25,14 @@ pub(crate) fn recipient(message: &Value) -> Option<&str> {
 }
 
 /// Builds the call from a message to a tool.
-pub(crate) fn call_from_content(id: &str, recipient: &str, content: &Value) -> PieceBody {
+pub(crate) fn call_from_content(id: &str, recipient: &str, content: &Value, metadata: &Value) -> PieceBody {
     let parts = || match (content, content.get("parts")) {
         (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
         _ => fields::list(content, "parts").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
     };
-    let raw = fields::text(content, "text").map_or_else(parts, str::to_owned);
+    let raw = fields::first_text(content, &["text", "finished_text"]).map_or_else(parts, str::to_owned);
+    let finished = || fields::text(metadata, "finished_text").unwrap_or_default().to_owned();
+    let raw = if raw.is_empty() { finished() } else { raw };
     let arguments = serde_json::from_str::<Value>(&raw).ok().filter(|value| value.is_object() || value.is_array());
     PieceBody::ToolCall {
         id: id.to_owned(),

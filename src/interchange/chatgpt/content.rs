@@ -75,7 +75,8 @@ impl MessageContent<'_> {
 
     /// Returns the passage of an earlier reply that the user answers.
     fn targeted_reply(&self) -> String {
-        let parts = match self.metadata.get("targeted_reply") {
+        let places = [self.metadata, self.message, self.content];
+        let parts = match places.into_iter().filter_map(|place| place.get("targeted_reply")).find(|of| !of.is_null()) {
             Some(Value::Array(parts)) => parts.as_slice(),
             Some(part) => std::slice::from_ref(part),
             None => &[],

@@ -52,7 +52,7 @@ pub(super) const NODE: KnownKeys =
 
 pub(super) const MESSAGE: KnownKeys = KnownKeys {
     kind: "message",
-    read: &["id", "author", "create_time", "content", "status", "metadata", "recipient", "role"],
+    read: &["id", "author", "create_time", "content", "status", "metadata", "recipient", "role", "targeted_reply"],
     lost: &[],
     ignored: &["update_time", "end_turn", "weight", "channel"],
 };
@@ -193,6 +193,7 @@ pub(super) const CONTENT: KnownKeys = KnownKeys {
         "domain",
         "name",
         "finished_text",
+        "targeted_reply",
     ],
     lost: &[
         ("assets", "pictures of a web page are not imported"),

@@ -218,6 +218,28 @@ fn passage_that_question_answers_is_quoted() {
         assert_eq!(conversation_lines(&kept.conversations[0])[0], r#"0< user: "> The words\n> of it" | "Why?""#);
         assert_eq!(kept.findings.len(), 1, "{:?}", kept.issue_lines());
     }
+    for question in [
+        json!({"content": "Why?", "targeted_reply": "The words", "metadata": {"targeted_reply": null}}),
+        json!({"content": {"content_type": "text", "parts": ["Why?"], "targeted_reply": {"text": "The words"}}}),
+    ] {
+        let kept = read_exchange(question, json!({"content": "So"}));
+        assert_eq!(conversation_lines(&kept.conversations[0])[0], r#"0< user: "> The words" | "Why?""#);
+        assert_eq!(kept.findings.len(), 1, "{:?}", kept.issue_lines());
+    }
+}
+
+#[test]
+fn code_for_tool_is_read_wherever_it_stands() {
+    for reply in [
+        json!({"recipient": "python", "content": {"content_type": "code", "text": "1+1"}}),
+        json!({"recipient": "python", "content": {"content_type": "code", "finished_text": "1+1"}}),
+        json!({"recipient": "python", "content": {"content_type": "code"}, "metadata": {"finished_text": "1+1"}}),
+        json!({"recipient": "python", "content": {"content_type": "code", "parts": ["1+1"]}}),
+    ] {
+        let kept = read_exchange(json!({"content": "Q"}), reply.clone());
+        let line = &conversation_lines(&kept.conversations[0])[1];
+        assert!(line.contains(r#"call b python raw Some("1+1")"#), "{reply}: {line}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::report::IssueKind;
 use crate::tree::SourceNode;
 
 /// The words before a prompt. The longer one stands before one that begins it.
-const PROMPT_WORDS: [&str; 9] = [
+const PROMPT_WORDS: [&str; 10] = [
     "Prompted with: ",
     "Prompted ",
     "Live Prompt ",
@@ -30,6 +30,7 @@ const PROMPT_WORDS: [&str; 9] = [
     "Asked ",
     "Said ",
     "Eingegebener Prompt: ",
+    "送信したメッセージ: ",
 ];
 
 /// The words of activities that are no prompts, in English.
@@ -99,7 +100,16 @@ impl<'a> ActivityReader<'a> {
         let id = content_id(&json!([activity.get("time"), title]));
         keys::ACTIVITY.report_lost(activity, &id, notes);
         list(activity, "details").iter().for_each(|detail| keys::DETAIL.report_lost(detail, &id, notes));
-        let created_at = notes.date(activity, "time", &id);
+        let created_at = match activity.get("time").and_then(|time| text(time, "text")) {
+            // Of a log in HTML.
+            Some(date) => {
+                let unclear = format!("the date is not understood, so it was left out ({})", printable(date, 80));
+                let lost = if date.is_empty() { "a message has no date in the export".to_owned() } else { unclear };
+                notes.add(IssueKind::Lost, &id, lost);
+                None
+            }
+            None => notes.date(activity, "time", &id),
+        };
         let mut answers = self.answers(activity, &id, created_at, notes);
         let prompt = match activity_kind(title) {
             ActivityKind::Prompt(prompt) => Some(prompt),

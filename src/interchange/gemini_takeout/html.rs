@@ -6,7 +6,7 @@ use crate::markdown::escaping::link_target;
 use tags::{HtmlTag, HtmlToken, HtmlTokens};
 use writer::MarkdownWriter;
 
-mod tags;
+pub(super) mod tags;
 mod writer;
 
 /// The Markdown of an answer, and the pictures of the export that it shows.

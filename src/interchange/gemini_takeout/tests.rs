@@ -150,3 +150,93 @@ proptest! {
         kept.conversations.iter().for_each(assert_sound);
     }
 }
+
+/// An entry of the log as HTML.
+fn html_entry(product: &str, body: &str) -> String {
+    format!(
+        "<div class=\"outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp\"><div class=\"mdl-grid\">\
+         <div class=\"header-cell mdl-cell\"><p class=\"mdl-typography--title\">{product}<br></p></div>\
+         <div class=\"content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1\">{body}</div>\
+         <div class=\"content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1 mdl-typography--text-right\"></div>\
+         <div class=\"content-cell mdl-cell mdl-cell--12-col mdl-typography--caption\"><b>Products:</b><br>&emsp;{product}\
+         </div></div></div>"
+    )
+}
+
+fn html_log(product: &str, bodies: &[&str]) -> String {
+    let entries: String = bodies.iter().map(|body| html_entry(product, body)).collect();
+    format!(
+        "<html><head><title>My Activity</title><style>.outer-cell {{ margin: 0 }}</style></head>\
+         <body><div class=\"mdl-grid\">{entries}</div></body></html>"
+    )
+}
+
+#[test]
+fn log_as_html_is_read_like_json() {
+    let log = html_log(
+        "Gemini-Apps",
+        &[
+            "Eingegebener Prompt: Und morgen?<br>18.04.2026, 17:48:51 MESZ<br><p>Um <b>sieben</b>.</p>",
+            "Eingegebener Prompt: Wann ist Flut?<br>1 Datei angehängt.<br>-&nbsp;<a href=\"karte-1.png\">karte.png</a><br>\
+             18.04.2026, 17:38:51 MESZ<br><p>Um sechs.</p><pre><code>print(6)</code></pre>",
+            "Eingegebener Prompt: Undatiert<br>02/04/2026, 17:38:51 MESZ<br><p>Ja.</p>",
+        ],
+    );
+    let kept = read(log.clone());
+    let lines: Vec<Vec<String>> = kept.conversations.iter().map(conversation_lines).collect();
+    assert_eq!(
+        lines,
+        [
+            vec![
+                r#"0< user: picture karte.png image/png absent karte-1.png "" | "Wann ist Flut?""#,
+                r#"1<0 assistant: "Um sechs.\n\n```\nprint(6)\n```""#,
+                r#"2<1 user: "Und morgen?""#,
+                r#"*3<2 assistant: "Um **sieben**.""#,
+            ],
+            vec![r#"0< user: "Undatiert""#, r#"*1<0 assistant: "Ja.""#],
+        ]
+    );
+    assert_eq!(kept.conversations[0].created_at.unwrap().to_rfc3339(), "2026-04-18T15:38:51+00:00");
+    assert_eq!(kept.conversations[1].created_at, None);
+    let issues = kept.issue_lines().join("\n");
+    assert!(issues.contains("the date is not understood, so it was left out (02/04/2026, 17:38:51 MESZ)"), "{issues}");
+    // With a mark, in UTF-16, and in an archive with localized names and the logs of other products.
+    let with_mark = [b"\xef\xbb\xbf", log.as_bytes()].concat();
+    let wide: Vec<u8> = [0xfeff].into_iter().chain(log.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let search = html_log("Search", &["Searched for Gemini<br>18.04.2026, 17:38:51 MESZ<br>"]);
+    let entries: [(&str, &[u8]); 4] = [
+        ("Takeout/archive_browser.html", b"<html>"),
+        ("Takeout/Meine Aktivitäten/Suche/MeineAktivitäten.html", search.as_bytes()),
+        ("Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.html", log.as_bytes()),
+        ("Takeout/Meine Aktivitäten/Gemini-Apps/karte-1.png", b"png"),
+    ];
+    for bytes in [with_mark, wide, zip_archive(&entries)] {
+        let other = read(bytes);
+        let ids = |kept: &CollectingSink| -> Vec<String> {
+            kept.conversations.iter().map(|chat| chat.source_id.clone()).collect()
+        };
+        assert_eq!(ids(&other), ids(&kept));
+    }
+}
+
+#[test]
+fn json_is_read_instead_of_html_where_both_are_there() {
+    let log = html_log("Gemini Apps", &["Prompted Hello<br>Apr 12, 2026, 3:34:31 PM EDT<br><p>Hi</p>"]);
+    let json = json!([prompt("one", "2026-07-25T19:59:00Z")]).to_string();
+    let entries: [(&str, &[u8]); 2] = [
+        ("Takeout/My Activity/Gemini Apps/MyActivity.html", log.as_bytes()),
+        ("Takeout/My Activity/Gemini Apps/MyActivity.json", json.as_bytes()),
+    ];
+    let kept = read(zip_archive(&entries));
+    assert_eq!(kept.conversations.len(), 1);
+    assert_eq!(conversation_lines(&kept.conversations[0])[0], r#"0< user: "one""#);
+}
+
+#[test]
+fn html_of_other_products_is_not_recognized() {
+    for log in
+        [html_log("Search", &["Searched for Gemini<br>18.04.2026, 17:38:51 MESZ<br>"]), html_log("Gemini Apps", &[])]
+    {
+        assert!(detect(&mut open_input(log).unwrap()).is_err());
+    }
+}

@@ -125,6 +125,22 @@ fn path_traversal_names_are_reported_and_never_used() {
 }
 
 #[test]
+fn folders_of_windows_archive_and_metadata_of_macos_are_no_chats() {
+    let text = format!("[{}]", one("a"));
+    let bytes = zip_archive(&[
+        ("export\\files\\", b""),
+        ("export\\conversations.json", text.as_bytes()),
+        ("__MACOSX/export/._conversations.json", b"\x00\x05\x16\x07"),
+        ("export/._conversations.json", b"\x00\x05\x16\x07"),
+    ]);
+    let opened = open_input(bytes.clone()).unwrap();
+    assert!(opened.parts.index_of("export/conversations.json").is_some());
+    let (ids, issues, end) = ids(bytes);
+    end.unwrap();
+    assert_eq!((ids, issues), (vec!["a".to_owned()], Vec::<String>::new()));
+}
+
+#[test]
 fn truncated_archive_yields_entries_before_cut() {
     let many: Vec<String> = (0..2_000).map(|number| one(&format!("c{number}"))).collect();
     let text = format!("[{}]", many.join(","));

@@ -80,12 +80,13 @@ impl CitedTextWriter<'_> {
 }
 
 /// Splits reasoning out of the text of a reply, as older versions stored it. An unclosed container is ordinary text,
-/// and so is one in a code block or in the text of a user.
+/// and so is one in a code block, in the text of a user, or in the middle of a line.
 fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut CitedTextWriter<'_>) {
     const OPEN: &str = ":::thinking";
     const CLOSE: &str = ":::";
     let mut fences = CodeFences::new(whole);
     let (mut from, mut at) = (0, 0);
+    let mut has_closing_lines = true;
     while message.role == Role::Assistant
         && let Some(start) = whole[at..].find(OPEN).map(|found| at + found)
     {
@@ -94,7 +95,19 @@ fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut Cited
             continue;
         }
         let inside = start + OPEN.len();
-        let Some(length) = whole[inside..].find(CLOSE) else { break };
+        // Only the white space around it is examined.
+        let before = whole[..start].trim_end_matches([' ', '\t']);
+        let behind = whole[inside..].trim_start_matches([' ', '\t', '\r']);
+        let begins_line = before.len() <= from || before.ends_with('\n');
+        let ends_line = behind.is_empty() || behind.starts_with('\n');
+        if !begins_line && !ends_line {
+            at = inside;
+            continue;
+        }
+        // Three colons within the reasoning do not close it if a line of three colons does.
+        let closing_line = if has_closing_lines { closing_line(&whole[inside..], CLOSE) } else { None };
+        has_closing_lines = closing_line.is_some();
+        let Some(length) = closing_line.or_else(|| whole[inside..].find(CLOSE)) else { break };
         words.add_text(message, &whole[from..start]);
         message.add_reasoning(whole[inside..inside + length].trim());
         let behind = &whole[inside + length + CLOSE.len()..];
@@ -103,6 +116,16 @@ fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut Cited
         fences.skip_to(from);
     }
     words.add_text(message, &whole[from..]);
+}
+
+/// Returns the position of the first line that holds nothing but this mark.
+fn closing_line(text: &str, mark: &str) -> Option<usize> {
+    let is_alone = |at: usize| {
+        let before = text[..at].bytes().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        let behind = text[at + mark.len()..].bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        before == Some(b'\n') && matches!(behind, None | Some(b'\n'))
+    };
+    text.match_indices(mark).map(|(at, _)| at).find(|&at| is_alone(at))
 }
 
 /// Returns a string member, or the `value` of an object member.
@@ -121,7 +144,11 @@ fn add_part(
     notes: &mut ConversationNotes,
 ) {
     let of = message.source_id.clone();
-    match text(part, "type").unwrap_or_default() {
+    let kind = text(part, "type").unwrap_or_default();
+    if keys::PART_TYPES.contains(&kind) {
+        keys::PART.report_lost(part, &of, notes);
+    }
+    match kind {
         "text" => words.add_text(message, text_or_value(part, "text")),
         "text_delta" => {
             let delta = text_or_value(part, "text_delta");
@@ -180,6 +207,7 @@ fn shortened_word(word: &str) -> String {
 /// Adds a call and its result from the same part. Empty output means that the call was still running.
 fn add_call(message: &mut ImportedMessage, call: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
+    keys::CALL.report_lost(call, &of, notes);
     let call_id = id(call, "id").unwrap_or_else(|| format!("{of}/{}", message.pieces.len()));
     let (name, arguments, output) = match (call.get("function"), call.get("code_interpreter")) {
         (Some(function), _) => {

@@ -130,3 +130,34 @@ pub(super) const PLUGIN: KnownKeys = KnownKeys {
     lost: &[],
     ignored: &["status", "name"],
 };
+
+/// The types of parts that are read; others are reported as a whole.
+pub(super) const PART_TYPES: [&str; 9] =
+    ["text", "text_delta", "think", "error", "tool_call", "image_file", "image_url", "video_url", "input_audio"];
+
+/// A part of a message's content (`packages/data-provider/src/types/assistants.ts` and `agents.ts`).
+pub(super) const PART: KnownKeys = KnownKeys {
+    kind: "part",
+    read: &[
+        "type",
+        "text",
+        "text_delta",
+        "think",
+        "error",
+        "tool_call",
+        "image_file",
+        "image_url",
+        "video_url",
+        "input_audio",
+    ],
+    lost: &[],
+    ignored: &["tool_call_ids", "agentId", "groupId", "index", "stepId", "progress", "status", "action"],
+};
+
+/// A call of a tool.
+pub(super) const CALL: KnownKeys = KnownKeys {
+    kind: "tool_call",
+    read: &["id", "name", "type", "args", "output", "function", "code_interpreter", "auth"],
+    lost: &[],
+    ignored: &["progress", "expires_at", "index", "stepId"],
+};

@@ -159,6 +159,10 @@ fn texts_of_every_version_are_read() {
         (json!({"text": "a :::thinking b"}), r#""a :::thinking b""#),
         (json!({"text": "x:::thinking\nb\n:::\n\ny"}), r#""x" | thinking "b" | "y""#),
         (json!({"text": "a\n```\n:::thinking\nb\n:::\n```"}), r#""a\n```\n:::thinking\nb\n:::\n```""#),
+        (json!({"text": "a\n~~~~\n~~~\n:::thinking\nb\n:::\n~~~~"}), r#""a\n~~~~\n~~~\n:::thinking\nb\n:::\n~~~~""#),
+        (json!({"text": "Write :::thinking and ::: around it"}), r#""Write :::thinking and ::: around it""#),
+        (json!({"text": ":::thinking\nuse std::: here\n:::\n\ny"}), r#"thinking "use std::: here" | "y""#),
+        (json!({"text": ":::thinking\r\nb\r\n:::\r\n\r\ny"}), r#"thinking "b" | "y""#),
         (json!({"text": "whole", "content": [{"type": "text", "text": "part"}]}), r#""part""#),
         (json!({"text": "whole", "content": [{"type": "think", "think": "t"}]}), r#"thinking "t" | "whole""#),
         (json!({"content": [{"type": "text_delta", "text_delta": "d"}]}), r#""d""#),
@@ -180,6 +184,17 @@ fn every_key_of_samples_is_read_reported_or_ignored() {
     assert_keys_known(&nested, "", &keys::CONVERSATION);
     assert_keys_known(&nested, "messagesTree.*", &keys::MESSAGE);
     assert_keys_known(&nested, "messagesTree.*.children.*", &keys::MESSAGE);
+    assert_keys_known(&flat, "messages.*.content.*.tool_call", &keys::CALL);
+    let parts = flat["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_array());
+    let read = parts.flatten().filter(|part| keys::PART_TYPES.iter().any(|kind| part["type"] == *kind));
+    for key in read.filter_map(Value::as_object).flat_map(|part| part.keys()) {
+        assert!(keys::PART.is_known(key), "the key {key} is neither read nor reported nor ignored");
+    }
+    let kept = read_message(json!({"content": [
+        {"type": "text", "text": "A", "shiny": 1}, {"type": "tool_call", "tool_call": {"id": "c", "name": "n", "glow": "x"}},
+    ]}));
+    let told = kept.issue_lines().join("\n");
+    assert!(told.contains("(part.shiny)") && told.contains("(tool_call.glow)"), "{told}");
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl ContentReader<'_, '_> {
                 keys::ITEM.report_lost(item, self.id, self.notes);
             }
         }
+        self.unread_parts(items, &mut bodies);
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
             self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
@@ -134,6 +135,21 @@ impl ContentReader<'_, '_> {
             }
         }
         bodies
+    }
+
+    /// Adds the pictures among the parts of items, which are no text, and reports the other ones.
+    fn unread_parts(&mut self, items: &[Value], bodies: &mut Vec<PieceBody>) {
+        let parts = |item: &Value| -> Vec<Value> {
+            match fields::text(item, "type") {
+                Some("message" | "reasoning") => fields::list(item, "content").to_vec(),
+                Some("function_call_output") => fields::list(item, "output").to_vec(),
+                _ => Vec::new(),
+            }
+        };
+        let is_text = |part: &Value| part.is_string() || part.get("text").is_some() || part.get("refusal").is_some();
+        for part in items.iter().flat_map(parts).filter(|part| !is_text(part)) {
+            bodies.extend(self.part(&part));
+        }
     }
 
     /// Returns the code that the page ran for the reply: each run as a call with its result.
@@ -169,6 +185,10 @@ impl ContentReader<'_, '_> {
             Some(Value::String(text)) if role == Role::Assistant => self.split_text(text),
             Some(Value::String(text)) if !text.trim().is_empty() => vec![PieceBody::Text(text.clone())],
             Some(Value::Array(parts)) => parts.iter().filter_map(|part| self.part(part)).collect(),
+            Some(Value::Object(_)) => {
+                self.notes.add(IssueKind::Lost, self.id, "content of type “object” is not imported");
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -181,6 +201,10 @@ impl ContentReader<'_, '_> {
                 self.report_absent();
             }
             return Some(body);
+        }
+        if !part.is_string() && !part.is_null() && part.get("text").is_none() {
+            let kind: String = fields::text(part, "type").unwrap_or("unknown").chars().take(60).collect();
+            self.notes.add(IssueKind::Lost, self.id, format!("parts of type “{kind}” are not imported"));
         }
         part.as_str().or_else(|| fields::text(part, "text")).map(|text| PieceBody::Text(text.to_owned()))
     }

@@ -110,10 +110,19 @@ fn split<'t>(text: &'t str, fences: &mut CodeFences<'t>) -> Vec<TextSegment<'t>>
 }
 
 /// Returns whether an element after this text starts a line; one that follows another element does, too. Only the
-/// trailing white space is examined.
+/// trailing white space is examined. A line that is indented as far as code is code.
 fn begins_line(before: &str) -> bool {
     let words = before.trim_end();
-    words.is_empty() || before[words.len()..].contains('\n')
+    let blank = &before[words.len()..];
+    match blank.rfind('\n') {
+        Some(at) => !is_code_indentation(&blank[at + 1..]),
+        None => words.is_empty(),
+    }
+}
+
+/// Returns whether a line that begins with this white space is code: four columns, or a tab.
+fn is_code_indentation(blank: &str) -> bool {
+    blank.contains('\t') || blank.chars().count() >= 4
 }
 
 fn push_text<'a>(stretches: &mut Vec<TextSegment<'a>>, text: &'a str) {
@@ -238,7 +247,12 @@ mod tests {
                 2,
             ),
             ("", 0, 0),
-            ("a\n \t<details type=\"reasoning\">b</details>", 1, 1),
+            ("a\n  <details type=\"reasoning\">b</details>", 1, 1),
+            ("a\r\n<details type=\"reasoning\">b</details>\r\nc", 2, 1),
+            // Code by its indentation.
+            ("a\n\n \t<details type=\"reasoning\">b</details>", 1, 0),
+            ("a\n\n    <details type=\"reasoning\">b</details>\n\nc", 1, 0),
+            ("````md\n```html\n<details type=\"reasoning\">b</details>\n```\n````", 1, 0),
             ("a\nb <details type=\"reasoning\">b</details>", 1, 0),
             ("a\n```html\n<details type=\"reasoning\">\nb\n</details>\n```\nc", 1, 0),
             ("~~~\n<details type=\"reasoning\">b</details>\n~~~\n<details type=\"reasoning\">c</details>", 1, 1),

@@ -138,6 +138,12 @@ fn every_key_of_sample_is_read_reported_or_ignored() {
     assert_keys_known(&sample, "*.chat.history", &keys::HISTORY);
     assert_keys_known(&sample, "*.chat.history.messages.*", &keys::MESSAGE);
     assert_keys_known(&sample, "*.chat.messages.*", &keys::MESSAGE);
+    let outputs = sample.as_array().unwrap().iter().filter_map(|row| row["chat"]["history"]["messages"].as_object());
+    let items = outputs.flat_map(|messages| messages.values()).filter_map(|message| message["output"].as_array());
+    let read = items.flatten().filter(|item| keys::ITEM_TYPES.iter().any(|kind| item["type"] == *kind));
+    for key in read.filter_map(Value::as_object).flat_map(|item| item.keys()) {
+        assert!(keys::ITEM.is_known(key), "the key {key} is neither read nor reported nor ignored");
+    }
 }
 
 #[test]
@@ -158,6 +164,22 @@ fn everything_beside_text_is_content_or_reported() {
     for part in ["embedded pages", "suggested questions", "(web_search)", "(message.shiny)", "ratings"] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
+}
+
+#[test]
+fn parts_that_are_no_text_are_pictures_or_reported() {
+    let picture = "data:image/png;base64,aGk=";
+    let said = json!([{"type": "output_text", "text": ""}, {"type": "output_image", "image_url": picture}, {"type": "output_audio", "data": "x"}]);
+    let seen = json!([{"type": "input_text", "text": "found"}, {"type": "input_image", "image_url": {"url": picture}}]);
+    let kept = read_replies(json!({"a": {"content": "", "output": [
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": seen}, {"type": "message", "content": said},
+    ]}}));
+    let line = &conversation_lines(&kept.conversations[0])[1];
+    assert_eq!(line.matches("picture picture image/png 2 bytes").count(), 2, "{line}");
+    let told = kept.issue_lines().join("\n");
+    assert!(told.contains("parts of type “output_audio” are not imported"), "{told}");
+    assert_eq!(kept.findings.len(), 1, "{told}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
 /// The kind of item that a block is decoded to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AnthropicBlockKind {
     Text,
     Thinking,
     Redacted,
@@ -32,7 +32,7 @@ enum Kind {
 #[derive(Debug)]
 pub struct ContentBlockBuilder {
     pub index: Option<u64>,
-    kind: Kind,
+    kind: AnthropicBlockKind,
     /// The block as `content_block_start` had it, with the known deltas merged in.
     value: Map<String, Value>,
     /// The `input` as it is streamed; empty if `content_block_start` had all of it.
@@ -65,20 +65,24 @@ impl ContentBlockBuilder {
             value.values_mut().for_each(resolve_surrogates);
         }
         let kind = match value.get("type").and_then(Value::as_str) {
-            Some("text") => Kind::Text,
-            Some("thinking") => Kind::Thinking,
-            Some("redacted_thinking") => Kind::Redacted,
-            Some("tool_use") if is_nameless_call(&value) => Kind::NamelessCall,
+            Some("text") => AnthropicBlockKind::Text,
+            Some("thinking") => AnthropicBlockKind::Thinking,
+            Some("redacted_thinking") => AnthropicBlockKind::Redacted,
+            Some("tool_use") if is_nameless_call(&value) => AnthropicBlockKind::NamelessCall,
             Some("tool_use") => {
                 let given = value.get("id").and_then(Value::as_str).unwrap_or_default();
                 let id = unique_call_id(given, call_ids, response_id);
                 value.insert("id".into(), json!(id));
                 call_ids.push(id);
-                Kind::Call(call_ids.len() as u64 - 1)
+                AnthropicBlockKind::Call(call_ids.len() as u64 - 1)
             }
-            Some("server_tool_use" | "mcp_tool_use") if has(&value, "id") && has(&value, "name") => Kind::ProviderCall,
-            Some(kind) if kind.ends_with("_tool_result") && has(&value, "tool_use_id") => Kind::ProviderCallResult,
-            _ => Kind::Other,
+            Some("server_tool_use" | "mcp_tool_use") if has(&value, "id") && has(&value, "name") => {
+                AnthropicBlockKind::ProviderCall
+            }
+            Some(kind) if kind.ends_with("_tool_result") && has(&value, "tool_use_id") => {
+                AnthropicBlockKind::ProviderCallResult
+            }
+            _ => AnthropicBlockKind::Other,
         };
         let mut building = Self {
             index,
@@ -98,22 +102,24 @@ impl ContentBlockBuilder {
 
     fn announce(&mut self) {
         match self.kind {
-            Kind::Text | Kind::Thinking => {
+            AnthropicBlockKind::Text | AnthropicBlockKind::Thinking => {
                 // The text is usually empty here; it is complete if the reply is a single document.
                 let whole = self.value.get(self.field()).and_then(Value::as_str).unwrap_or_default().to_owned();
                 self.push_text(whole);
             }
-            Kind::Redacted => self.pending_items.push(DecodedItem::RedactedThinking(self.text("data").to_owned())),
-            Kind::Call(index) => {
+            AnthropicBlockKind::Redacted => {
+                self.pending_items.push(DecodedItem::RedactedThinking(self.text("data").to_owned()))
+            }
+            AnthropicBlockKind::Call(index) => {
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.pending_items.push(DecodedItem::ToolCall { index, id, name });
             }
-            Kind::ProviderCall => {
+            AnthropicBlockKind::ProviderCall => {
                 let server = Some(self.text("server_name")).filter(|name| !name.is_empty()).map(str::to_owned);
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.pending_items.push(DecodedItem::ProviderToolCall { id, name, server });
             }
-            Kind::NamelessCall | Kind::ProviderCallResult | Kind::Other => {}
+            AnthropicBlockKind::NamelessCall | AnthropicBlockKind::ProviderCallResult | AnthropicBlockKind::Other => {}
         }
     }
 
@@ -147,23 +153,25 @@ impl ContentBlockBuilder {
         if self.surrogate.take().is_some() {
             let lost = char::REPLACEMENT_CHARACTER.to_string();
             match self.kind {
-                Kind::Text | Kind::Thinking => self.append(self.field(), lost),
+                AnthropicBlockKind::Text | AnthropicBlockKind::Thinking => self.append(self.field(), lost),
                 _ => self.append_input(lost),
             }
         }
         match self.kind {
-            Kind::Call(_) | Kind::NamelessCall | Kind::ProviderCall if self.input.is_empty() => {
+            AnthropicBlockKind::Call(_) | AnthropicBlockKind::NamelessCall | AnthropicBlockKind::ProviderCall
+                if self.input.is_empty() =>
+            {
                 let whole = self.value.get("input").filter(|input| input.as_object().is_none_or(|map| !map.is_empty()));
                 if let Some(whole) = whole.filter(|input| !input.is_null()).map(Value::to_string) {
                     self.append_input(whole);
                 }
             }
-            Kind::Thinking if !self.text("signature").is_empty() => {
+            AnthropicBlockKind::Thinking if !self.text("signature").is_empty() => {
                 self.pending_items.push(DecodedItem::ThinkingSignature(self.text("signature").to_owned()));
             }
             _ => {}
         }
-        if self.kind == Kind::NamelessCall {
+        if self.kind == AnthropicBlockKind::NamelessCall {
             let content = nameless_call_content(self.text("id"), &self.input);
             self.pending_items.push(DecodedItem::Opaque(content));
         }
@@ -184,7 +192,7 @@ impl ContentBlockBuilder {
     /// Emits what the domain has no block type for: the block itself if its type is unknown, the citations after the
     /// text that they belong to, and deltas of unknown types.
     fn emit_extras(&mut self) {
-        if self.kind == Kind::Other {
+        if self.kind == AnthropicBlockKind::Other {
             let value = Value::Object(self.value.clone());
             let mut map = opaque_content(self.value.get("type").and_then(Value::as_str).unwrap_or("unknown"), value);
             if !self.strange.is_empty() {
@@ -193,7 +201,7 @@ impl ContentBlockBuilder {
             self.pending_items.push(DecodedItem::Opaque(map));
             return;
         }
-        if self.kind == Kind::ProviderCallResult {
+        if self.kind == AnthropicBlockKind::ProviderCallResult {
             self.pending_items.push(provider_tool_result(&self.value));
         }
         let citations = self.value.get("citations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -219,12 +227,12 @@ impl ContentBlockBuilder {
     fn is_whole(&self) -> bool {
         match self.value.get("input") {
             Some(input) => input.is_object(),
-            None => !matches!(self.kind, Kind::Call(_) | Kind::NamelessCall),
+            None => !matches!(self.kind, AnthropicBlockKind::Call(_) | AnthropicBlockKind::NamelessCall),
         }
     }
 
     fn field(&self) -> &'static str {
-        if self.kind == Kind::Thinking { "thinking" } else { "text" }
+        if self.kind == AnthropicBlockKind::Thinking { "thinking" } else { "text" }
     }
 
     fn text(&self, field: &str) -> &str {
@@ -260,8 +268,8 @@ impl ContentBlockBuilder {
 
     fn push_text(&mut self, text: String) {
         match self.kind {
-            Kind::Text if !text.is_empty() => self.pending_items.push(DecodedItem::Text(text)),
-            Kind::Thinking if !text.is_empty() => self.pending_items.push(DecodedItem::Thinking(text)),
+            AnthropicBlockKind::Text if !text.is_empty() => self.pending_items.push(DecodedItem::Text(text)),
+            AnthropicBlockKind::Thinking if !text.is_empty() => self.pending_items.push(DecodedItem::Thinking(text)),
             _ => {}
         }
     }
@@ -270,8 +278,10 @@ impl ContentBlockBuilder {
         self.input.push_str(&more);
         match self.kind {
             _ if more.is_empty() => {}
-            Kind::Call(index) => self.pending_items.push(DecodedItem::ToolArguments { index, text: more }),
-            Kind::ProviderCall => self
+            AnthropicBlockKind::Call(index) => {
+                self.pending_items.push(DecodedItem::ToolArguments { index, text: more })
+            }
+            AnthropicBlockKind::ProviderCall => self
                 .pending_items
                 .push(DecodedItem::ProviderToolArguments { id: self.text("id").to_owned(), text: more }),
             _ => {}

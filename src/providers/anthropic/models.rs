@@ -29,7 +29,7 @@ pub enum AnthropicThinkingSwitch {
 
 /// The sampling parameters that a model accepts while it does not think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sampling {
+enum AnthropicSampling {
     All,
     /// Either `temperature` or `top_p`, not both.
     OneOfTwo,
@@ -40,7 +40,7 @@ enum Sampling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaudeGeneration {
     pub thinking: AnthropicThinkingSwitch,
-    sampling: Sampling,
+    sampling: AnthropicSampling,
     most_tokens: Option<u32>,
     /// Thinking between tool calls needs a beta header.
     pub interleaves_by_beta: bool,
@@ -90,28 +90,28 @@ impl ClaudeGeneration {
             is_bound_to_prefix: false,
         };
         let Some((family, version)) = generation(&model) else {
-            return Self { most_tokens: None, ..row(AnthropicThinkingSwitch::Unknown, Sampling::All, 0) };
+            return Self { most_tokens: None, ..row(AnthropicThinkingSwitch::Unknown, AnthropicSampling::All, 0) };
         };
         let is_named_later = matches!(family, "fable" | "mythos");
         match version {
             _ if is_named_later || version >= (5, 5) => Self {
                 is_bound_to_prefix: version >= (5, 1),
-                ..row(AnthropicThinkingSwitch::Always, Sampling::Nothing, 128_000)
+                ..row(AnthropicThinkingSwitch::Always, AnthropicSampling::Nothing, 128_000)
             },
-            (0..3, _) | (3, 0..5) => row(AnthropicThinkingSwitch::Nothing, Sampling::All, 4_096),
-            (3, 5 | 6) => row(AnthropicThinkingSwitch::Nothing, Sampling::All, 8_192),
-            (3, _) => row(AnthropicThinkingSwitch::Budget, Sampling::All, 64_000),
+            (0..3, _) | (3, 0..5) => row(AnthropicThinkingSwitch::Nothing, AnthropicSampling::All, 4_096),
+            (3, 5 | 6) => row(AnthropicThinkingSwitch::Nothing, AnthropicSampling::All, 8_192),
+            (3, _) => row(AnthropicThinkingSwitch::Budget, AnthropicSampling::All, 64_000),
             (4, 0..6) => {
-                let sampling = if version == (4, 0) { Sampling::All } else { Sampling::OneOfTwo };
+                let sampling = if version == (4, 0) { AnthropicSampling::All } else { AnthropicSampling::OneOfTwo };
                 let most_tokens = if family == "opus" && version.1 < 5 { 32_000 } else { 64_000 };
                 let row = row(AnthropicThinkingSwitch::Budget, sampling, most_tokens);
                 Self { interleaves_by_beta: true, can_hide_thinking: true, ..row }
             }
             (4, 6) => Self {
                 interleaves_by_beta: true,
-                ..row(AnthropicThinkingSwitch::AdaptiveOrBudget, Sampling::OneOfTwo, 128_000)
+                ..row(AnthropicThinkingSwitch::AdaptiveOrBudget, AnthropicSampling::OneOfTwo, 128_000)
             },
-            _ => row(AnthropicThinkingSwitch::Adaptive, Sampling::Nothing, 128_000),
+            _ => row(AnthropicThinkingSwitch::Adaptive, AnthropicSampling::Nothing, 128_000),
         }
     }
 }
@@ -147,7 +147,7 @@ pub fn capabilities(model: &str) -> Capabilities {
     let takes_budget = matches!(thinking, AnthropicThinkingSwitch::Budget | AnthropicThinkingSwitch::AdaptiveOrBudget);
     let support = |plain: ValueRange<f64>, thinking| ParamSupport { plain: Some(plain), thinking };
     let (temperature, top_p, top_k) = match sampling {
-        Sampling::Nothing => (ParamSupport::never(), ParamSupport::never(), ParamSupport::never()),
+        AnthropicSampling::Nothing => (ParamSupport::never(), ParamSupport::never(), ParamSupport::never()),
         _ => (
             support(ValueRange::new(0.0, 1.0), None),
             support(ValueRange::new(0.0, 1.0), Some(TOP_P_THINKING)),
@@ -159,7 +159,7 @@ pub fn capabilities(model: &str) -> Capabilities {
         levels_are_budgets: thinking == AnthropicThinkingSwitch::Budget,
         temperature,
         top_p,
-        temperature_or_top_p: sampling == Sampling::OneOfTwo,
+        temperature_or_top_p: sampling == AnthropicSampling::OneOfTwo,
         top_k,
         max_tokens: ValueRange { least: 1, most: most_tokens },
         stop_sequences: ParamSupport::always(turnleaf_domain::limits::STOP_SEQUENCES as u32),

@@ -15,7 +15,7 @@ mod content_part;
 
 /// The kind of text that is being received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Channel {
+enum ChunkChannel {
     #[default]
     None,
     Text,
@@ -25,7 +25,7 @@ enum Channel {
 
 /// The state of one response body.
 #[derive(Debug, Default)]
-pub struct ChunkReader {
+pub struct ChatChunkReader {
     /// The content for the next request, if it is kept.
     pub reply: Option<ChatReply>,
     response_id: String,
@@ -33,7 +33,7 @@ pub struct ChunkReader {
     calls: ChatToolCalls,
     /// Vendor members of the call that is not announced yet.
     waiting_members: CallMembers,
-    channel: Channel,
+    channel: ChunkChannel,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
     surrogate: Option<u32>,
     /// A signature that may arrive in pieces.
@@ -46,7 +46,7 @@ pub struct ChunkReader {
     has_choices: bool,
 }
 
-impl ChunkReader {
+impl ChatChunkReader {
     /// Returns true if any chunk had `choices`.
     pub fn has_choices(&self) -> bool {
         self.has_choices
@@ -123,7 +123,7 @@ impl ChunkReader {
             _ => {}
         }
         if let Some(refusal) = text_of(delta, "refusal") {
-            let text = self.accumulate(Channel::Text, refusal, is_mended, out);
+            let text = self.accumulate(ChunkChannel::Text, refusal, is_mended, out);
             if let Some(reply) = &mut self.reply {
                 reply.refusal.push_str(&text);
             }
@@ -172,7 +172,7 @@ impl ChunkReader {
             if let Some(data) = text_of(detail, "data") {
                 self.flush_text(out);
                 out.push(DecodedItem::RedactedThinking(data.to_owned()));
-                self.channel = Channel::Thinking;
+                self.channel = ChunkChannel::Thinking;
             }
             self.signature.extend(text_of(detail, "signature"));
         }
@@ -186,7 +186,7 @@ impl ChunkReader {
 
     fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.inline.note_reasoning();
-        let text = self.accumulate(Channel::Thinking, text, is_mended, out);
+        let text = self.accumulate(ChunkChannel::Thinking, text, is_mended, out);
         if let Some(reply) = &mut self.reply {
             reply.reasoning.push_str(&text);
             if reply.reasoning_field.is_empty() {
@@ -200,7 +200,7 @@ impl ChunkReader {
         if text.is_empty() {
             return;
         }
-        let text = self.accumulate(Channel::Text, text, is_mended, out);
+        let text = self.accumulate(ChunkChannel::Text, text, is_mended, out);
         if let Some(reply) = &mut self.reply {
             reply.text.push_str(&text);
         }
@@ -208,17 +208,17 @@ impl ChunkReader {
     }
 
     fn call(&mut self, fragment: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
-        if !matches!(self.channel, Channel::Arguments(_)) {
+        if !matches!(self.channel, ChunkChannel::Arguments(_)) {
             self.flush(out);
         }
         let announced = out.len();
         let more = self.calls.push_fragment(fragment, is_mended, &self.response_id, out);
         self.record_calls(&out[announced..]);
-        if self.channel == Channel::None && !self.calls.is_empty() {
-            self.channel = Channel::Arguments(u64::MAX);
+        if self.channel == ChunkChannel::None && !self.calls.is_empty() {
+            self.channel = ChunkChannel::Arguments(u64::MAX);
         }
         if let Some(MoreArguments { number: index, text, is_mended }) = more {
-            let text = self.accumulate(Channel::Arguments(index), &text, is_mended, out);
+            let text = self.accumulate(ChunkChannel::Arguments(index), &text, is_mended, out);
             if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?))
             {
                 call.arguments.push_str(&text);
@@ -264,9 +264,10 @@ impl ChunkReader {
     }
 
     /// Switches to a channel and returns the text with surrogates joined.
-    fn accumulate(&mut self, channel: Channel, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
+    fn accumulate(&mut self, channel: ChunkChannel, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
         if self.channel != channel || !self.signature.is_empty() {
-            let stays_in_calls = matches!((self.channel, channel), (Channel::Arguments(_), Channel::Arguments(_)));
+            let stays_in_calls =
+                matches!((self.channel, channel), (ChunkChannel::Arguments(_), ChunkChannel::Arguments(_)));
             if stays_in_calls {
                 self.flush_lone_surrogate(out)
             } else {
@@ -285,7 +286,7 @@ impl ChunkReader {
     /// Ends the open text at a block boundary, or at the end, and emits everything that waited for it.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush_text(out);
-        self.channel = Channel::None;
+        self.channel = ChunkChannel::None;
         let announced = out.len();
         self.calls.announce_all(&self.response_id, out);
         self.record_calls(&out[announced..]);
@@ -307,20 +308,20 @@ impl ChunkReader {
         let lost = char::REPLACEMENT_CHARACTER.to_string();
         let reply = self.reply.as_mut();
         match self.channel {
-            Channel::None => {}
-            Channel::Text => {
+            ChunkChannel::None => {}
+            ChunkChannel::Text => {
                 if let Some(reply) = reply {
                     reply.text.push_str(&lost);
                 }
                 self.inline.push(&lost, out);
             }
-            Channel::Thinking => {
+            ChunkChannel::Thinking => {
                 if let Some(reply) = reply {
                     reply.reasoning.push_str(&lost);
                 }
                 out.push(DecodedItem::Thinking(lost));
             }
-            Channel::Arguments(index) => {
+            ChunkChannel::Arguments(index) => {
                 if let Some(call) = reply.and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
                     call.arguments.push_str(&lost);
                 }

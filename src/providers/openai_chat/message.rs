@@ -293,9 +293,9 @@ mod tests {
                 json!([text(Value::Null, "ab"), sealed("a", "1"), text(Value::Null, "c")]),
             ),
         ] {
-            let mut said = ChatReply::default();
-            fragments.iter().for_each(|fragment| said.push_detail(fragment));
-            assert_eq!(Value::Array(said.details), expected, "{what}");
+            let mut reply = ChatReply::default();
+            fragments.iter().for_each(|fragment| reply.push_detail(fragment));
+            assert_eq!(Value::Array(reply.details), expected, "{what}");
         }
     }
 }

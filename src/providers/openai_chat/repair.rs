@@ -174,17 +174,17 @@ mod tests {
             let document = serde_json::json!({"error": {"message": message, "type": "invalid_request_error"}});
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "C").with_detail(message);
             let error = ProviderError { body: document.to_string().into(), ..ProviderError::without_response(failure) };
-            let mut asked = request("m", history.clone());
-            assert_eq!(repair(dialect, &error, &asked), expected, "{} {message}", dialect.name);
+            let mut sent_request = request("m", history.clone());
+            assert_eq!(repair(dialect, &error, &sent_request), expected, "{} {message}", dialect.name);
             let Some(known) = expected else { continue };
-            asked.reasoning_members = known.reasoning_members();
-            assert_eq!(repair(dialect, &error, &asked), None, "known: {} {message}", dialect.name);
+            sent_request.reasoning_members = known.reasoning_members();
+            assert_eq!(repair(dialect, &error, &sent_request), None, "known: {} {message}", dialect.name);
             // The endpoint may have changed: the newest refusal counts.
-            asked.reasoning_members = match known.reasoning_members() {
+            sent_request.reasoning_members = match known.reasoning_members() {
                 ReasoningMembers::Required => ReasoningMembers::Refused,
                 _ => ReasoningMembers::Required,
             };
-            assert_eq!(repair(dialect, &error, &asked), expected, "changed: {} {message}", dialect.name);
+            assert_eq!(repair(dialect, &error, &sent_request), expected, "changed: {} {message}", dialect.name);
         }
     }
 }

@@ -72,7 +72,7 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     }
     let messages = messages(dialect, request, true);
     // Serialization cannot fail: all parts are values or JSON that was serialized before.
-    serde_json::to_vec(&Body { fields: &body, messages: &messages }).unwrap_or_default().into()
+    serde_json::to_vec(&ChatRequestBody { fields: &body, messages: &messages }).unwrap_or_default().into()
 }
 
 /// One message: a value, or JSON that was cached from an earlier request.
@@ -107,12 +107,12 @@ impl Serialize for Message {
 }
 
 /// The fields of a body, with the messages in their place.
-struct Body<'a> {
+struct ChatRequestBody<'a> {
     fields: &'a Map<String, Value>,
     messages: &'a [Message],
 }
 
-impl Serialize for Body<'_> {
+impl Serialize for ChatRequestBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.fields.len()))?;
         for (name, value) in self.fields {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::body::JsonBody;
-use crate::openai_chat::chunks::ChunkReader;
+use crate::openai_chat::chunks::ChatChunkReader;
 use crate::openai_chat::dialect::Dialect;
 use crate::openai_chat::message::ChatReply;
 use crate::provider::DecodedItem;
@@ -18,7 +18,7 @@ pub type ChatDecoder = JsonBody<ChatReader>;
 /// [`ResponseReader`] of chat completions: the state of one response body.
 pub struct ChatReader {
     dialect: &'static Dialect,
-    chunks: ChunkReader,
+    chunks: ChatChunkReader,
     /// `[DONE]` was received.
     is_done: bool,
 }
@@ -27,14 +27,14 @@ impl ChatDecoder {
     /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(dialect: &'static Dialect, provider: &str, secrets: SecretSet) -> Self {
         Self::new(
-            ChatReader { dialect, chunks: ChunkReader::default(), is_done: false },
+            ChatReader { dialect, chunks: ChatChunkReader::default(), is_done: false },
             FailureBuilder::new(provider, secrets),
         )
     }
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
-        let mut chunks = ChunkReader::default();
+        let mut chunks = ChatChunkReader::default();
         chunks.reply = Some(ChatReply::default());
         Self::new(ChatReader { dialect, chunks, is_done: false }, FailureBuilder::new("", SecretSet::default()))
     }

@@ -15,7 +15,7 @@ const LOW_TO_HIGH: &[&str] = &["low", "medium", "high"];
 
 /// When a model accepts sampling parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sampling {
+enum ResponsesSampling {
     Taken,
     Refused,
     /// Only while the model does not reason.
@@ -34,7 +34,7 @@ struct OpenAiGeneration {
     efforts: &'static [&'static str],
     /// The model summarizes its reasoning on request.
     summarises: bool,
-    sampling: Sampling,
+    sampling: ResponsesSampling,
 }
 
 /// The table; the first matching row counts.
@@ -45,7 +45,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Never,
         efforts: &[],
         summarises: false,
-        sampling: Sampling::Taken,
+        sampling: ResponsesSampling::Taken,
     },
     OpenAiGeneration {
         begins: &["gpt-5"],
@@ -53,7 +53,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Never,
         efforts: &[],
         summarises: false,
-        sampling: Sampling::Taken,
+        sampling: ResponsesSampling::Taken,
     },
     OpenAiGeneration {
         begins: &["o3", "o4"],
@@ -61,7 +61,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: &["medium"],
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["o1-mini", "o1-preview"],
@@ -69,7 +69,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: &[],
         summarises: false,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["o1"],
@@ -77,7 +77,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: false,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["o3", "o4", "codex-"],
@@ -85,7 +85,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["gpt-5-pro"],
@@ -93,7 +93,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: &["high"],
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["gpt-5."],
@@ -101,7 +101,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: &["medium", "high"],
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["gpt-5"],
@@ -109,7 +109,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     OpenAiGeneration {
         begins: &["gpt-5."],
@@ -117,7 +117,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Optional,
         efforts: &["none", "low", "medium", "high"],
         summarises: true,
-        sampling: Sampling::WhenOff,
+        sampling: ResponsesSampling::WhenOff,
     },
     OpenAiGeneration {
         begins: &["gpt-5"],
@@ -125,7 +125,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: &["minimal", "low", "medium", "high"],
         summarises: true,
-        sampling: Sampling::Refused,
+        sampling: ResponsesSampling::Refused,
     },
     // Open-weight models show their reasoning itself.
     OpenAiGeneration {
@@ -134,7 +134,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: false,
-        sampling: Sampling::Taken,
+        sampling: ResponsesSampling::Taken,
     },
 ];
 
@@ -159,9 +159,9 @@ pub fn capabilities(model: &str) -> Capabilities {
     let known = Capabilities { images: supports_images(model), image_bounds: IMAGES, ..Capabilities::default() };
     let known = known.with_thinking(row.reasoning, &levels);
     match row.sampling {
-        Sampling::Taken => known,
-        Sampling::Refused => known.without_sampling(false),
-        Sampling::WhenOff => known.without_sampling(true),
+        ResponsesSampling::Taken => known,
+        ResponsesSampling::Refused => known.without_sampling(false),
+        ResponsesSampling::WhenOff => known.without_sampling(true),
     }
 }
 

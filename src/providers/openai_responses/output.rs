@@ -28,7 +28,7 @@ const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
 
 /// The text that is being received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Channel {
+enum OutputChannel {
     #[default]
     None,
     /// The text of the message at this index of the entries.
@@ -39,7 +39,7 @@ enum Channel {
 
 /// A part of the open text block.
 #[derive(Debug, Clone, Copy)]
-struct TextSegment {
+struct OpenTextSegment {
     entry: usize,
     part: usize,
     /// The number of bytes of the part that earlier blocks have.
@@ -50,9 +50,9 @@ struct TextSegment {
 /// The open text block.
 #[derive(Debug, Default)]
 struct OpenText {
-    channel: Channel,
+    channel: OutputChannel,
     /// The parts of the block, in order of first appearance.
-    segments: Vec<TextSegment>,
+    segments: Vec<OpenTextSegment>,
     /// A part was corrected; the corrected text of the block is emitted once, when the block ends.
     is_corrected: bool,
 }

@@ -51,7 +51,7 @@ pub fn match_final_texts(parts: &[(PartPosition, TextPart)], finals: &[FinalText
     matching.pair(|part, text| part.0 == text.0 && is_cut(part, text));
     matching.pair(|part, text| part.0.is_same_list(text.0) && is_cut(part, text));
     matching.find_common_cut();
-    // What remains was corrected.
+    // The remaining parts were corrected.
     matching.pair(|part, text| part.0 == text.0);
     matching.pair(|part, text| part.0.is_same_list(text.0));
     matching.matches.into_iter().map(|found| found.unwrap_or(PartMatch::New)).collect()

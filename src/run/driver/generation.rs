@@ -76,7 +76,7 @@ impl TurnRun<'_> {
             model: self.job.lock.model.clone(),
         });
         self.announce_repair();
-        self.announce_tool_search();
+        self.announce_tools().await;
         let generation = NewGeneration {
             id,
             turn_id: self.job.turn.id,

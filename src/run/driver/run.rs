@@ -136,5 +136,5 @@ impl TurnRun<'_> {
 
 pub(super) fn missing_provider_failure(provider: &str) -> Failure {
     Failure::new(FailureKind::ProviderUnreachable, provider)
-        .with_detail("this provider is not configured on the server any more")
+        .with_detail("this provider is no longer configured on this server")
 }

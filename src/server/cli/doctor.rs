@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::domain::byte_size::ByteSize;
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::file_modes::ExposedPaths;
@@ -132,18 +133,23 @@ fn disks(config: &Config) -> Vec<Observation> {
             }
             Ok(free) if free < bound.0 => {
                 let detail = format_args!(
-                    "{} MiB free in {shown}, below the minimum of {bound}: new work is refused",
-                    free >> 20
+                    "{} free in {shown}, below the minimum of {bound}: new work is refused",
+                    whole_mebibytes(free)
                 );
                 observation("disk", Verdict::Note, detail)
             }
             Ok(free) => {
-                let detail = format_args!("{} MiB free in {shown}; minimum {bound}", free >> 20);
+                let detail = format_args!("{} free in {shown}; minimum {bound}", whole_mebibytes(free));
                 observation("disk", Verdict::Fine, detail)
             }
         }
     };
     free_space::written_directories(config).into_iter().map(observe).collect()
+}
+
+/// Rounds down, so that a free space below the minimum never looks equal to it.
+fn whole_mebibytes(bytes: u64) -> ByteSize {
+    ByteSize(bytes - bytes % (1 << 20))
 }
 
 fn site(config: &Config) -> Observation {
@@ -202,14 +208,14 @@ fn database(config: &Config) -> Vec<Observation> {
             format_args!("{url} does not exist yet; the server creates it on start"),
         )];
     }
-    let looked = block_on(async {
+    let inspected = block_on(async {
         let db = open_existing(config).await?;
         let plan = db.plan_migration().await?;
         let unsound = dialect::check_integrity(&db).await?;
         db.close().await;
         Ok((plan, unsound))
     });
-    match looked {
+    match inspected {
         Err(failed) => vec![observation("database", Verdict::Wrong, failed.message)],
         Ok((_, unsound)) if !unsound.is_empty() => {
             unsound.into_iter().map(|problem| observation("database", Verdict::Wrong, problem)).collect()

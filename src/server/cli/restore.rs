@@ -108,13 +108,13 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
         );
         CliError::new(CliExitCode::Damaged, text)
     };
-    let looked = async {
+    let inspected = async {
         let db = Db::open_file(copy).await?;
-        let looked = find_problem(&db).await;
+        let inspected = find_problem(&db).await;
         db.close().await;
-        looked
+        inspected
     };
-    match looked.await {
+    match inspected.await {
         // Closing the database would have merged a readable log.
         Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be applied".to_owned())),
         Ok(None) => Ok(()),

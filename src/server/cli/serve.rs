@@ -130,7 +130,7 @@ async fn serve(
         drain: config.drain.finish.value,
         ..ConnectionLimits::default()
     };
-    let (house, parts) = compose(config, boot, &shell, &shutdown).await?;
+    let (composed, parts) = compose(config, boot, &shell, &shutdown).await?;
     let reload = ConfigReload {
         flags: flags.clone(),
         initial_config: config.clone(),
@@ -146,9 +146,9 @@ async fn serve(
         output::print_line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let serving = serve_with_limits(listeners, house.router, shutdown.draining, bounds);
-    let (served, ()) = tokio::join!(serving, house.drain);
-    let closed = house.close.await;
+    let serving = serve_with_limits(listeners, composed.router, shutdown.draining, bounds);
+    let (served, ()) = tokio::join!(serving, composed.drain);
+    let closed = composed.close.await;
     served.map_err(|error| CliError::could_not("serve", error))?;
     closed
 }

@@ -1,4 +1,4 @@
-//! Building blocks of responses: headers, problems, CSV, and server-rendered pages.
+//! Building blocks of responses: headers, problems, CSV, server-rendered pages, and sandboxed documents.
 
 pub mod block_form;
 pub mod csv;
@@ -6,5 +6,6 @@ pub mod error_page;
 pub mod fallback;
 pub mod headers;
 pub mod problem;
+pub mod sandboxed_document;
 pub mod server_page;
 pub mod service_problem;

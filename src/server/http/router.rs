@@ -12,7 +12,7 @@ use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
 use super::openapi::operation::ApiOperation;
 use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
-use super::site::{external_link, gallery, worker};
+use super::site::{external_link, frame_host, gallery, worker};
 use super::streams::{events, socket};
 use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
@@ -116,6 +116,9 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/raw" turns::pages::raw_page),
     page!(get "/turns/{id}/calls/{block}" turns::call_page::show),
     page!(get "/turns/{id}/calls/{block}/question" turns::elicitations::show),
+    page!(get "/turns/{id}/calls/{block}/view" turns::app_views::page),
+    page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
+    page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -229,7 +232,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings" providers::page::redirect_to_first_section),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
-    page!(post "/forms/providers/add" providers::page::add),
+    page!(post "/forms/providers/add" providers::page::add_connection),
     page!(post "/forms/providers/change" providers::page::change),
     page!(post "/forms/providers/key" providers::page::save_key),
     page!(post "/forms/providers/models" providers::page::save_models),
@@ -254,6 +257,7 @@ const ROUTES: &[Route] = &[
     api!(post "/api/tool-servers/{id}/resources" tools::content::store_resource, tools::operations::store_server_resource),
     api!(get "/api/tool-catalogs" tools::content::list_catalogs, tools::operations::list_server_catalogs),
     api!(post "/api/tool-servers/{id}/prompts" tools::content::show_prompt, tools::operations::show_server_prompt),
+    api!(post "/api/tool-servers/{id}/suggestions" tools::content::suggest_values, tools::operations::suggest_server_values),
     api!(get "/api/web-search" tools::web_search::show, tools::operations::show_web_search),
     api!(put "/api/web-search" tools::web_search::set, tools::operations::set_web_search),
     api!(delete "/api/web-search" tools::web_search::remove, tools::operations::remove_web_search),
@@ -264,6 +268,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/insert/view" tools::content::view_resource_form),
     page!(post "/forms/insert/resource" tools::content::attach_resource_form),
     page!(post "/forms/insert/prompt" tools::content::insert_prompt_form),
+    page!(post "/forms/insert/suggest" tools::content::suggest_form),
     page!(get "/settings/tools" tools::page::show),
     page!(post "/forms/tools/default" tools::page::save_default),
     page!(post "/forms/tools/policies" tools::page::save_policies),
@@ -306,6 +311,7 @@ const ROUTES: &[Route] = &[
     page!(get "/leave" external_link::page),
     page!(get "/settings/about/gallery" gallery::redirect_to_first_sheet),
     page!(get "/settings/about/gallery/{sheet}" gallery::show),
+    page!(get "/frame-host.js" frame_host::show),
     page!(get "/offline" worker::page),
     page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];

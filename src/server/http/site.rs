@@ -1,7 +1,9 @@
-//! The site: pages rendered by Leptos, its assets, the service worker, the gallery, and the page for external links.
+//! The site: pages rendered by Leptos, its assets, the service worker, the script behind sandboxed frames, the gallery,
+//! and the page for external links.
 
 pub mod assets;
 pub mod external_link;
+pub mod frame_host;
 pub mod gallery;
 pub mod pages;
 pub mod worker;

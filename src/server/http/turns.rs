@@ -1,6 +1,7 @@
 //! Turns: the API, the pages and the forms.
 
 pub mod api;
+pub mod app_views;
 pub mod call_page;
 pub mod elicitations;
 pub mod forms;

@@ -36,7 +36,7 @@ impl FindPage {
             error: self.error.as_deref(),
             kind: FieldKind::Search,
             is_required: true,
-            placeholder: None,
+            ..TextField::default()
         };
         let action = format!("/c/{}/find", self.chat);
         let leaf = self.leaf.map(|leaf| view! { <input type="hidden" name="leaf" value=leaf.to_string()/> });

@@ -26,6 +26,8 @@ pub struct TextField<'a> {
     pub is_required: bool,
     /// An example of an entry.
     pub placeholder: Option<&'a str>,
+    /// Values to choose from, for a field with one line. Other values can be typed.
+    pub suggestions: &'a [String],
 }
 
 /// The kind of input.
@@ -94,10 +96,19 @@ impl TextField<'_> {
             }
         });
         let digits = (self.kind == FieldKind::Number).then_some("numeric");
+        let list_id = (!self.suggestions.is_empty()).then(|| format!("{id}-list"));
+        let list = list_id.clone().map(|list_id| {
+            let options = self.suggestions.iter().map(|value| view! { <option value=value.clone()></option> });
+            view! { <datalist id=list_id>{options.collect_view()}</datalist> }
+        });
         let input = view! {
             <input class="field" inputmode=digits type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
                 autocapitalize=spelled.map(|_| "none") aria-describedby=described aria-invalid=is_wrong
-                placeholder=placeholder required=required/>
+                placeholder=placeholder required=required list=list_id/>
+        };
+        let input = match list {
+            Some(list) => view! { {input}{list} },
+            None => input,
         };
         match shows {
             Some(shows) => view! { <div class="secret">{input}{shows}</div> },
@@ -129,7 +140,7 @@ impl FormFields<'_> {
     ) -> AnyView {
         let error = self.error(name);
         let (form, error) = (self.form, error.as_deref());
-        TextField { label, name, form, value, hint, error, kind, is_required, placeholder: None }.draw()
+        TextField { label, name, form, value, hint, error, kind, is_required, ..TextField::default() }.draw()
     }
 
     /// Renders the error of a checkbox.

@@ -7,13 +7,16 @@ use super::confirmation::ConfirmationForm;
 use super::form_fields::{FieldKind, FileField, SelectField, TextField};
 use super::messages::{import as words, transfer};
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::{ImportDifferenceKind, ImportState};
+use crate::domain::{ImportDifferenceKind, ImportId, ImportState};
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::messages as app_words;
-use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
+use turnleaf_service::transfer::imports::{ImportJob, ImportReversalKind, ImportSummary, formats};
+
+pub use self::reversal::reversal_notice;
 
 mod report;
+mod reversal;
 
 /// Renders the form that uploads files to import. The row of the file field takes dropped files, also without script.
 pub fn upload_section() -> AnyView {
@@ -41,7 +44,7 @@ pub fn upload_section() -> AnyView {
         name: "file",
         label: words::files(),
         hint: Some(words::drop_hint()),
-        accept: Some(".json,.jsonl,.zip,.gz,application/json,application/zip"),
+        accept: Some(".json,.jsonl,.html,.zip,.gz,application/json,application/zip"),
         is_multiple: true,
         is_required: true,
     };
@@ -68,66 +71,73 @@ pub fn upload_section() -> AnyView {
 }
 
 /// Renders the imports, previews and dry runs, newest first.
-pub fn history(jobs: &[ImportJob]) -> Option<AnyView> {
-    (!jobs.is_empty()).then(|| {
+pub fn history(imports: &[ImportSummary]) -> Option<AnyView> {
+    (!imports.is_empty()).then(|| {
         view! {
             <section class="panel">
                 <h2>{words::history()}</h2>
-                <ul class="plain-list import-list">{jobs.iter().map(history_row).collect_view()}</ul>
+                <ul class="plain-list import-list">{imports.iter().map(history_row).collect_view()}</ul>
             </section>
         }
     })
 }
 
-fn history_row(job: &ImportJob) -> AnyView {
-    let report = &job.report;
-    let state = if report.dry_run { words::state_preview() } else { words::state_name(job.state) };
-    let counts = match job.is_over {
-        true if !job.has_begun() => words::failed().to_owned(),
-        true if !job.has_counts() => words::presence(&job.present, job.in_trash),
-        true => sums(report),
-        false => words::import_progress(report.conversations, report.expected_conversations),
+fn history_row(import: &ImportSummary) -> AnyView {
+    let state = if import.dry_run { words::state_preview() } else { words::state_name(import.state) };
+    let counts = match import.is_over {
+        true if !import.has_begun() => words::failed().to_owned(),
+        true if !import.has_counts() => words::presence(&import.present, import.in_trash),
+        true => sums(import),
+        false => words::import_progress(import.conversations, import.expected_conversations),
     };
     view! {
-        <li data-import=job.id.to_string() data-state=state_word(job)>
+        <li data-import=import.id.to_string() data-state=state_word(import, None)>
             <p>
-                <a href=page_path(job) dir="auto">{report.name.clone()}</a>
+                <a href=page_path(import.id) dir="auto">{import.name.clone()}</a>
                 " · "{state}" · "
-                <time datetime=job.started_at.to_rfc3339()>{job.started_at.format("%Y-%m-%d %H:%M UTC").to_string()}</time>
+                <time datetime=import.started_at.to_rfc3339()>{import.started_at.format("%Y-%m-%d %H:%M UTC").to_string()}</time>
                 " · "{counts}
             </p>
-            {actions(job, Some(&report.name))}
+            {actions(import, Some(&import.name))}
         </li>
     }
 }
 
 /// Renders the imports whose undo can be reverted, for Trash.
-pub fn undone_section(jobs: &[ImportJob]) -> Option<AnyView> {
-    let row = |job: &ImportJob| {
-        let name = job.report.name.clone();
+pub fn undone_section(imports: &[ImportSummary]) -> Option<AnyView> {
+    let row = |import: &ImportSummary| {
+        let name = import.name.clone();
+        let restore = import
+            .can_restore()
+            .then(|| one_button_form("/forms/import/restore", import.id, words::restore(), Some(&name)));
         view! {
-            <li class="panel" data-import=job.id.to_string()>
-                <h3 dir="auto"><a href=page_path(job)>{name.clone()}</a></h3>
-                <p class="hint">{words::items_in_trash(job.in_trash)}</p>
-                <div class="deeds">{one_button_form("/forms/import/restore", job, words::restore(), Some(&name))}</div>
+            <li class="panel" data-import=import.id.to_string()>
+                <h3 dir="auto"><a href=page_path(import.id)>{name.clone()}</a></h3>
+                <p class="hint">{words::items_in_trash(import.in_trash)}</p>
+                <div class="deeds">{restore}</div>
             </li>
         }
     };
-    (!jobs.is_empty()).then(|| {
+    (!imports.is_empty()).then(|| {
         view! {
             <h2>{words::undone_imports()}</h2>
-            <ul class="trash">{jobs.iter().map(row).collect_view()}</ul>
+            <ul class="trash">{imports.iter().map(row).collect_view()}</ul>
         }
     })
 }
 
-fn page_path(job: &ImportJob) -> String {
-    format!("/settings/data/imports/{}", job.id)
+fn page_path(id: ImportId) -> String {
+    format!("/settings/data/imports/{id}")
 }
 
 /// Returns the state for tests and styles.
-fn state_word(job: &ImportJob) -> &'static str {
-    match (job.report.dry_run, job.state) {
+fn state_word(import: &ImportSummary, reversal: Option<ImportReversalKind>) -> &'static str {
+    match reversal.filter(|_| import.is_reversing) {
+        Some(ImportReversalKind::Undo) => return "undoing",
+        Some(ImportReversalKind::Restore) => return "restoring",
+        None => {}
+    }
+    match (import.dry_run, import.state) {
         (true, ImportState::Running) => "previewing",
         (true, _) => "preview",
         (false, ImportState::Running) => "running",
@@ -138,39 +148,50 @@ fn state_word(job: &ImportJob) -> &'static str {
     }
 }
 
-fn sums(report: &ImportReport) -> String {
-    let ImportReport { imported, known, left_out, .. } = *report;
-    match report.dry_run {
+fn sums(import: &ImportSummary) -> String {
+    let ImportSummary { imported, known, left_out, .. } = *import;
+    match import.dry_run {
         true => words::preview_sums(imported, known, left_out),
         false => words::import_sums(imported, known, left_out),
     }
 }
 
 /// Renders what can be done with an import. `subject` completes the accessible names where several imports are listed.
-fn actions(job: &ImportJob, subject: Option<&str>) -> Option<AnyView> {
-    let mut buttons = Vec::new();
-    if !job.is_over {
-        buttons.push(one_button_form("/forms/import/stop", job, words::stop(), subject));
-    } else if job.importable_until.is_some() && subject.is_none() {
-        buttons.push(one_button_form("/forms/import/start", job, words::start_import(), subject));
-        buttons.push(one_button_form("/forms/import/stop", job, words::cancel_preview(), subject));
+fn actions(import: &ImportSummary, subject: Option<&str>) -> Option<AnyView> {
+    let (id, mut buttons) = (import.id, Vec::new());
+    if !import.is_over {
+        buttons.push(one_button_form("/forms/import/stop", id, words::stop(), subject));
+    } else if import.importable_until.is_some() && subject.is_none() {
+        buttons.push(one_button_form("/forms/import/start", id, words::start_import(), subject));
+        buttons.push(one_button_form("/forms/import/stop", id, words::cancel_preview(), subject));
     }
-    if job.can_undo() {
-        buttons.push(one_button_form("/forms/import/undo", job, words::undo(), subject));
+    if import.can_undo() {
+        buttons.push(one_button_form("/forms/import/undo", id, words::undo(), subject));
     }
-    if job.in_trash > 0 {
-        buttons.push(one_button_form("/forms/import/restore", job, words::restore(), subject));
+    if import.can_restore() {
+        buttons.push(one_button_form("/forms/import/restore", id, words::restore(), subject));
     }
     (!buttons.is_empty()).then(|| view! { <div class="deeds">{buttons}</div> })
 }
 
-fn one_button_form(action: &'static str, job: &ImportJob, word: &'static str, subject: Option<&str>) -> AnyView {
+fn one_button_form(action: &'static str, id: ImportId, word: &'static str, subject: Option<&str>) -> AnyView {
     let class = if action.ends_with("/start") { "button primary" } else { "button" };
     let subject = subject.map(|subject| view! { <span class="quiet">" "{subject.to_owned()}</span> });
     view! {
         <form method="post" action=action>
-            <input type="hidden" name="id" value=job.id.to_string()/>
+            <input type="hidden" name="id" value=id.to_string()/>
             <button type="submit" class=class>{word}{subject}</button>
+        </form>
+    }
+}
+
+/// Renders the button that undoes what an undo kept.
+fn undo_rest_form(id: ImportId) -> AnyView {
+    view! {
+        <form method="post" action="/forms/import/undo">
+            <input type="hidden" name="id" value=id.to_string()/>
+            <input type="hidden" name="changed" value="1"/>
+            <button type="submit" class="button">{words::undo_rest()}</button>
         </form>
     }
 }
@@ -181,6 +202,8 @@ pub enum ImportPageStep {
     Report,
     /// The question whether to undo it.
     ConfirmUndo,
+    /// The question whether to undo what an undo kept.
+    ConfirmUndoRest,
 }
 
 /// The page of one import.
@@ -195,12 +218,12 @@ pub struct ImportPage {
 impl ImportPage {
     pub fn draw(self) -> ServerPage {
         let Self { job, shown_kind, step, notice } = self;
-        let (report, is_over) = (&job.report, job.is_over);
+        let (report, summary, is_over) = (&job.report, job.summary(), job.is_over);
         let format = match report.format {
             None if is_over => None,
             format => Some(words::detected_format(format.map_or(words::unknown(), words::format_name))),
         };
-        let has_begun = job.has_begun();
+        let has_begun = summary.has_begun();
         let stopped = report.stop_reason().map(|reason| {
             let reason = coded_sentence(&reason);
             let reason = reason.trim_end_matches(['.', '。']);
@@ -210,8 +233,9 @@ impl ImportPage {
             };
             view! { <p class="problem" role="alert">{sentence}</p> }
         });
+        let is_resting = is_over && !job.is_reversing();
         let refresh =
-            (!is_over).then(|| view! { <p><a class="button" href=page_path(&job)>{words::refresh()}</a></p> });
+            (!is_resting).then(|| view! { <p><a class="button" href=page_path(job.id)>{words::refresh()}</a></p> });
         let bar = report.read_bytes.zip(report.total_bytes).filter(|_| !is_over).map(|(read, total)| {
             view! {
                 <p class="import-bar">
@@ -220,21 +244,28 @@ impl ImportPage {
                 </p>
             }
         });
-        let question = (step == ImportPageStep::ConfirmUndo && job.can_undo()).then(|| undo_question(&job));
+        let question = match step {
+            ImportPageStep::ConfirmUndo if summary.can_undo() => Some(undo_question(&job)),
+            ImportPageStep::ConfirmUndoRest if job.can_undo_rest() => Some(undo_rest_question(&job)),
+            ImportPageStep::Report | ImportPageStep::ConfirmUndo | ImportPageStep::ConfirmUndoRest => None,
+        };
+        let reversal_kind = job.reversal.as_ref().map(|reversal| reversal.kind);
         let body = view! {
             {question}
             <p><a href="/settings/data">{transfer::title()}</a></p>
-            <p dir="auto" data-import=job.id.to_string() data-state=state_word(&job)>
+            <p dir="auto" data-import=job.id.to_string() data-state=state_word(&summary, reversal_kind)>
                 {report.name.clone()}{format.map(|format| format!(" · {format}"))}
             </p>
             {bar}
             {stopped}
-            {if has_begun { counts(&job) } else { view! { <p role="status">{words::failed()}</p> } }}
+            {if has_begun { counts(&job, &summary) } else { view! { <p role="status">{words::failed()}</p> } }}
+            {reversal::progress(&job)}
             {refresh}
-            {(step == ImportPageStep::Report).then(|| actions(&job, None))}
+            {(step == ImportPageStep::Report).then(|| actions(&summary, None))}
+            {reversal::kept_section(&job, || undo_rest_form(job.id))}
             {report::chats_section(report)}
-            {report::findings_section(report, shown_kind, &page_path(&job))}
-            {(is_over && job.importable_until.is_none()).then(|| forget_section(&job))}
+            {report::findings_section(report, shown_kind, &page_path(job.id))}
+            {(is_resting && job.importable_until.is_none()).then(|| forget_section(job.id))}
         };
         let title = if report.dry_run { words::preview_title() } else { words::import() };
         ServerPage { section: PageSection::Data, title: title.to_owned(), notice, body }
@@ -242,10 +273,10 @@ impl ImportPage {
 }
 
 /// Renders the state of the import with its counts.
-fn counts(job: &ImportJob) -> AnyView {
+fn counts(job: &ImportJob, summary: &ImportSummary) -> AnyView {
     let report = &job.report;
     let is_importable = job.importable_until.is_some();
-    if job.is_over && !job.has_counts() {
+    if job.is_over && !summary.has_counts() {
         return view! { <p role="status">{words::presence(&job.present, job.in_trash)}</p> };
     }
     let state = match (job.is_over, report.dry_run) {
@@ -270,7 +301,7 @@ fn counts(job: &ImportJob) -> AnyView {
     let kept_after_undo = (job.state == ImportState::Undone)
         .then(|| words::kept_after_undo(&job.present).map(|sentence| view! { <p>{sentence}</p> }));
     view! {
-        <p role="status">{state}" "{progress}{sums(report)}</p>
+        <p role="status">{state}" "{progress}{sums(summary)}</p>
         {nothing_new}
         {(report.in_trash > 0).then(|| view! { <p>{words::known_in_trash(report.in_trash)}</p> })}
         {(report.did_not_fit > 0).then(|| view! { <p class="problem">{words::skipped_for_space(report.did_not_fit)}</p> })}
@@ -282,11 +313,11 @@ fn counts(job: &ImportJob) -> AnyView {
     }
 }
 
-fn forget_section(job: &ImportJob) -> AnyView {
+fn forget_section(id: ImportId) -> AnyView {
     view! {
         <section class="panel">
             <p class="hint">{words::forget_hint()}</p>
-            <div class="deeds">{one_button_form("/forms/import/forget", job, words::forget(), None)}</div>
+            <div class="deeds">{one_button_form("/forms/import/forget", id, words::forget(), None)}</div>
         </section>
     }
 }
@@ -298,7 +329,20 @@ fn undo_question(job: &ImportJob) -> AnyView {
         action: "/forms/import/undo",
         fields: vec![("id", job.id.to_string()), ("sure", "1".to_owned())],
         confirm_label: words::undo_sure().to_owned(),
-        cancel_path: page_path(job),
+        cancel_path: page_path(job.id),
+        cancel_label: words::keep(),
+    };
+    question.draw()
+}
+
+fn undo_rest_question(job: &ImportJob) -> AnyView {
+    let question = ConfirmationForm {
+        title: words::undo_rest_title().to_owned(),
+        description: words::undo_rest_description(),
+        action: "/forms/import/undo",
+        fields: vec![("id", job.id.to_string()), ("changed", "1".to_owned()), ("sure", "1".to_owned())],
+        confirm_label: words::undo_rest_sure().to_owned(),
+        cancel_path: page_path(job.id),
         cancel_label: words::keep(),
     };
     question.draw()

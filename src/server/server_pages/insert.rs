@@ -41,6 +41,8 @@ pub struct TypedInsert {
     /// The template of addresses and the address that was made from it; empty at a prompt.
     pub template: String,
     pub uri: String,
+    /// The values that the server suggests: for each argument, or for the address. `None` if it was not asked.
+    pub suggested: Option<Vec<Vec<String>>>,
     /// The name of the argument that is wrong, and why.
     pub error: Option<(String, String)>,
 }
@@ -76,9 +78,8 @@ impl InsertPage {
         let is_empty = server.resources.is_empty() && server.templates.is_empty() && server.prompts.is_empty();
         let nothing = (is_empty && problem.is_none()).then(|| view! { <p class="hint">{words::nothing()}</p> });
         let resources = server.resources.iter().map(|resource| self.resource(&server.server, resource));
-        let templates =
-            server.templates.iter().enumerate().map(|(at, template)| self.template(&server.server, at, template));
-        let prompts = server.prompts.iter().enumerate().map(|(at, prompt)| self.prompt(&server.server, at, prompt));
+        let templates = server.templates.iter().enumerate().map(|(at, template)| self.template(server, at, template));
+        let prompts = server.prompts.iter().enumerate().map(|(at, prompt)| self.prompt(server, at, prompt));
         view! {
             <section class="panel" aria-labelledby=labelled>
                 <h2 id=id><bdi>{server.name.clone()}</bdi></h2>
@@ -114,7 +115,8 @@ impl InsertPage {
         }
     }
 
-    fn template(&self, server: &str, at: usize, template: &ServerResourceView) -> AnyView {
+    fn template(&self, offer: &ServerCatalogView, at: usize, template: &ServerResourceView) -> AnyView {
+        let server = offer.server.as_str();
         let form = format!("template-{server}-{at}");
         let typed = self.typed.as_ref().filter(|typed| typed.server == server && typed.template == template.uri);
         let field = TextField {
@@ -126,28 +128,38 @@ impl InsertPage {
             hint: Some(words::template_hint()),
             kind: FieldKind::Code,
             is_required: true,
+            suggestions: typed.map(|typed| typed.suggested_for(0)).unwrap_or_default(),
             ..TextField::default()
         };
         let name = template.title.clone();
+        let suggest = offer.suggests.then(|| suggest_button(&form, &name));
         view! {
             <li>
                 {entry(&template.title, None, &template.description)}
-                <form class="form" method="post" action="/forms/insert/resource">
+                <form id=form.clone() class="form" method="post" action="/forms/insert/resource">
                     {self.target(server)}
                     <input type="hidden" name="template" value=template.uri.clone()/>
                     {field.draw()}
-                    <div class="deeds"><button type="submit" class="button">{words::attach()}<span class="quiet">" "{name}</span></button></div>
+                    {typed.and_then(TypedInsert::suggestion_note)}
+                    <div class="deeds">
+                        <button type="submit" class="button">{words::attach()}<span class="quiet">" "{name}</span></button>
+                        {suggest}
+                    </div>
                 </form>
             </li>
         }
     }
 
-    fn prompt(&self, server: &str, at: usize, prompt: &ServerPromptView) -> AnyView {
+    fn prompt(&self, offer: &ServerCatalogView, at: usize, prompt: &ServerPromptView) -> AnyView {
+        let server = offer.server.as_str();
         let form = format!("prompt-{server}-{at}");
         let typed = self.typed.as_ref().filter(|typed| typed.server == server && typed.prompt == prompt.name);
         let value = |at: usize| typed.and_then(|typed| typed.arguments.get(at)).map_or("", String::as_str);
         let argument = |(at, argument): (usize, &PromptArgumentView)| {
             let name = argument_field(at);
+            let suggestions = typed.map(|typed| typed.suggested_for(at)).unwrap_or_default();
+            // Only a field with one line can list values.
+            let is_line = !suggestions.is_empty() && !value(at).contains('\n');
             let field = TextField {
                 label: &argument.title,
                 name: &name,
@@ -155,8 +167,9 @@ impl InsertPage {
                 value: value(at),
                 error: typed.and_then(|typed| typed.error_of(&argument.name)),
                 hint: Some(argument.description.as_str()).filter(|hint| !hint.is_empty()),
-                kind: FieldKind::Lines(2),
+                kind: if is_line { FieldKind::Text } else { FieldKind::Lines(2) },
                 is_required: argument.is_required,
+                suggestions,
                 ..TextField::default()
             };
             view! {
@@ -166,14 +179,19 @@ impl InsertPage {
         };
         let arguments = prompt.arguments.iter().enumerate().map(argument).collect_view();
         let name = prompt.title.clone();
+        let suggest = (offer.suggests && !prompt.arguments.is_empty()).then(|| suggest_button(&form, &name));
         view! {
             <li>
                 {entry(&prompt.title, None, &prompt.description)}
-                <form class="form" method="post" action="/forms/insert/prompt">
+                <form id=form.clone() class="form" method="post" action="/forms/insert/prompt">
                     {self.target(server)}
                     <input type="hidden" name="prompt" value=prompt.name.clone()/>
                     {arguments}
-                    <div class="deeds"><button type="submit" class="button">{words::insert()}<span class="quiet">" "{name}</span></button></div>
+                    {typed.and_then(TypedInsert::suggestion_note)}
+                    <div class="deeds">
+                        <button type="submit" class="button">{words::insert()}<span class="quiet">" "{name}</span></button>
+                        {suggest}
+                    </div>
                 </form>
             </li>
         }
@@ -183,6 +201,28 @@ impl InsertPage {
 impl TypedInsert {
     fn error_of(&self, field: &str) -> Option<&str> {
         self.error.as_ref().filter(|(name, _)| name == field).map(|(_, sentence)| sentence.as_str())
+    }
+
+    /// Returns the suggested values of the field with this index.
+    fn suggested_for(&self, at: usize) -> &[String] {
+        self.suggested.as_ref().and_then(|suggested| suggested.get(at)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Renders what the server answered to the request for suggestions.
+    fn suggestion_note(&self) -> Option<AnyView> {
+        let is_any = self.suggested.as_ref()?.iter().any(|values| !values.is_empty());
+        let note = if is_any { words::suggested() } else { words::none_suggested() };
+        Some(view! { <p class="hint" role="status">{note}</p> })
+    }
+}
+
+/// Renders the button that asks the server for values. It leads back to its form.
+fn suggest_button(form: &str, name: &str) -> AnyView {
+    let action = format!("/forms/insert/suggest#{form}");
+    view! {
+        <button type="submit" class="button bare" formaction=action formnovalidate>
+            {words::suggest()}<span class="quiet">" "{name.to_owned()}</span>
+        </button>
     }
 }
 
@@ -293,22 +333,27 @@ mod tests {
             resources: vec![resource],
             templates: Vec::new(),
             prompts: vec![prompt],
+            suggests: true,
             problem: None,
         };
-        let page = InsertPage {
+        let page_of = |suggested, error| InsertPage {
             chat: None,
             back: "/".into(),
-            servers: vec![server],
+            servers: vec![server.clone()],
             problem: None,
             typed: Some(TypedInsert {
                 server: "files".into(),
                 prompt: "review".into(),
                 arguments: vec!["let x".into()],
-                error: Some(("code".into(), "is required".into())),
+                suggested,
+                error,
                 ..TypedInsert::default()
             }),
         };
+        let page = page_of(None, Some(("code".to_owned(), "is required".to_owned())));
         let html = Owner::new().with(|| page.draw().body.to_html());
+        // A button asks for values; without an answer there are none.
+        assert!(html.contains("formaction=\"/forms/insert/suggest#prompt-files-0\"") && !html.contains("<datalist"));
         for part in [
             "&lt;b&gt;A",
             "&lt;Code&gt;",
@@ -317,6 +362,13 @@ mod tests {
             "value=\"file:///a?b&amp;c\"",
             "aria-invalid=\"true\"",
         ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let page = page_of(Some(vec![vec!["a&b".to_owned(), "fn".to_owned()]]), None);
+        let html = Owner::new().with(|| page.draw().body.to_html());
+        for part in
+            ["list=\"prompt-files-0-argument0-list\"", "<datalist id=\"prompt-files-0-argument0-list\"", "a&amp;b"]
+        {
             assert!(html.contains(part), "{part}: {html}");
         }
         let page =

@@ -124,7 +124,7 @@ impl SearchPage {
             error: self.error.as_deref(),
             kind: FieldKind::Search,
             is_required: true,
-            placeholder: None,
+            ..TextField::default()
         };
         let choice = |label, name, options: &[(&str, &str)], chosen: &str| {
             SelectField { label, name, form: "search", options, chosen, hint: None, error: None }.draw()

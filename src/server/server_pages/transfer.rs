@@ -9,13 +9,13 @@ use crate::domain::{Chat, ImportOrigin};
 use crate::ui::erased::view;
 use crate::ui::messages::amounts::size;
 use crate::ui::standalone::import_note;
-use turnleaf_service::transfer::imports::ImportJob;
+use turnleaf_service::transfer::imports::ImportSummary;
 use turnleaf_service::usage::storage::StorageUse;
 
 /// The page "Data".
 pub struct TransferPage {
     /// Newest first.
-    pub jobs: Vec<ImportJob>,
+    pub imports: Vec<ImportSummary>,
     pub database: &'static str,
     pub storage: StorageUse,
     pub notice: Option<ActionNotice>,
@@ -39,7 +39,7 @@ impl TransferPage {
                 <p><a class="button" href="/api/export" download="">{words::export_all()}</a></p>
             </section>
             {import::upload_section()}
-            {import::history(&self.jobs)}
+            {import::history(&self.imports)}
             {storage_used(&self.storage)}
             <section class="panel">
                 <h2>{words::back_up()}</h2>

@@ -14,7 +14,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use turnleaf_service::Deletion;
 use turnleaf_service::documents::Document;
-use turnleaf_service::transfer::imports::ImportJob;
+use turnleaf_service::transfer::imports::ImportSummary;
 
 /// The content of the page.
 pub struct TrashPage {
@@ -23,7 +23,7 @@ pub struct TrashPage {
     /// Last deleted first.
     pub documents: Vec<Document>,
     /// Imports whose undo can be reverted, newest first.
-    pub imports: Vec<ImportJob>,
+    pub imports: Vec<ImportSummary>,
     pub has_older: bool,
     /// The start of this page; `None` for the newest.
     pub before: Option<DeletionId>,

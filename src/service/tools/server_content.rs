@@ -1,6 +1,9 @@
 //! Resources and prompts of tool servers, for a person who writes a message: a resource becomes an attachment like an
 //! uploaded file, the text of a prompt becomes text of the draft. Nothing is sent before the person sends it.
 
+mod address_template;
+mod suggestions;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -13,6 +16,7 @@ use turnleaf_store::drafts::Draft;
 use turnleaf_tools::mcp::catalog::{PromptArgument, PromptEntry, ResourceEntry, ServerCatalog};
 
 pub use turnleaf_tools::mcp::catalog::ResourceContent;
+pub use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
 
 /// What a tool server offers to insert into a message. All of its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -24,6 +28,8 @@ pub struct ServerCatalogView {
     /// Resources whose address has parameters, such as `file:///{path}`.
     pub templates: Vec<ServerResourceView>,
     pub prompts: Vec<ServerPromptView>,
+    /// Whether the server suggests values of arguments.
+    pub suggests: bool,
     /// Why its offer, or a part of it, is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<CodedSentence>,
@@ -91,7 +97,7 @@ impl Service {
     /// Returns what one server offers.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist or is disabled; `server_unavailable` if it does not say.
+    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it does not say.
     pub async fn server_catalog(&self, owner: UserId, server: &str) -> Result<ServerCatalogView, ServiceError> {
         let name = self.enabled_server_name(owner, server).await?;
         let listed = self.tools().servers().catalog(&self.tools().server_key(owner, server)).await;
@@ -102,7 +108,7 @@ impl Service {
     /// Reads a resource of a server.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist or is disabled; `server_unavailable` if it cannot be read.
+    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it cannot be read.
     pub async fn server_resource(
         &self,
         owner: UserId,
@@ -210,7 +216,10 @@ impl Service {
     async fn enabled_server_name(&self, owner: UserId, server: &str) -> Result<String, ServiceError> {
         let offerings = self.tools().offerings(owner).await?;
         let known = offerings.into_iter().find(|offering| offering.server == server);
-        Ok(known.ok_or(ServiceError::NotFound)?.name)
+        match known {
+            Some(known) => Ok(known.name),
+            None => Err(self.not_enabled(owner, server).await),
+        }
     }
 }
 
@@ -226,6 +235,7 @@ fn catalog_view(server: String, name: String, listed: Result<&ServerCatalog, Cod
         resources: catalog.resources.iter().map(ServerResourceView::from).collect(),
         templates: catalog.templates.iter().map(ServerResourceView::from).collect(),
         prompts: catalog.prompts.iter().map(ServerPromptView::from).collect(),
+        suggests: catalog.has_suggestions,
         problem,
     }
 }

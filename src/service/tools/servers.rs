@@ -125,6 +125,14 @@ impl Service {
         self.tool_servers(owner).await?.into_iter().find(|server| server.id == id).ok_or(ServiceError::NotFound)
     }
 
+    /// Returns why a server that is not enabled cannot be used: it is disabled, or does not exist.
+    pub(crate) async fn not_enabled(&self, owner: UserId, id: &str) -> ServiceError {
+        match self.tool_server(owner, id).await {
+            Ok(server) => ServiceError::conflict("server_off", server.status.message()),
+            Err(error) => error,
+        }
+    }
+
     /// Returns Turnleaf's built-in tools.
     pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
         let policies = tool_policies::list(self.db(), owner).await?;

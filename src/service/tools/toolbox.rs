@@ -275,6 +275,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
         is_harmless: false,
         hints: listed.hints.clone(),
         icon: listed.icon.clone(),
+        view: listed.view.clone(),
     }
 }
 
@@ -287,6 +288,7 @@ fn listed(tool: &ToolDescription) -> ListedTool {
         schema: tool.schema.clone(),
         hints: tool.hints.clone(),
         icon: tool.icon.clone(),
+        view: tool.view.clone(),
     }
 }
 
@@ -332,6 +334,10 @@ impl Toolbox for ServiceToolbox {
                 }
             }
         })
+    }
+
+    fn unusable_tools(&self, owner: UserId) -> Vec<String> {
+        self.0.servers.unusable_tools(owner)
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

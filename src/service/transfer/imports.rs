@@ -30,6 +30,7 @@ mod history;
 mod import_key;
 mod incoming;
 mod incremental;
+mod job;
 pub mod jobs;
 pub mod legacy;
 mod persist;
@@ -37,6 +38,7 @@ mod reader_thread;
 mod recording;
 mod redrawn_images;
 mod report;
+mod reversal;
 mod room;
 mod rows;
 mod spool;
@@ -46,13 +48,13 @@ mod tool_choice;
 mod undo;
 
 pub use format_names::{format_name, formats, parse_format, parse_schema, schemas};
-pub use history::ImportSummary;
-pub use jobs::{ImportJob, ImportJobs, ImportSlot};
+pub use job::{ImportJob, ImportSummary};
+pub use jobs::{ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
+pub use reversal::{ImportReversal, ImportReversalKind, KeptChat, KeptCreations, KeptDocument, ReversalFailure};
 pub use spool::SpooledImport;
 pub use turnleaf_interchange::{ImportFormat, InvalidMessageKeys, MessageKeys, ReadOptions};
-pub use undo::{ImportRestore, ImportUndo};
 
 impl Service {
     /// Imports a file. `progress` is called after each conversation, and returns false to stop.
@@ -215,5 +217,6 @@ impl Service {
     /// Forgets the finished imports of an owner with their reports.
     pub(crate) fn forget_imports(&self, owner: UserId) {
         self.import_job_registry().forget_finished(owner);
+        self.import_job_registry().forget_reversal(owner);
     }
 }

@@ -57,8 +57,8 @@ pub async fn find_head(
     id: DocumentId,
     damages: &mut Vec<Damage>,
 ) -> Result<Option<DocumentHead>, StoreError> {
-    type Row = (SalvagedText, Lossy<String>, Lossy<DateTime<Utc>>, Lossy<DateTime<Utc>>);
-    let row: Option<Row> =
+    type DamagedDocumentRow = (SalvagedText, Lossy<String>, Lossy<DateTime<Utc>>, Lossy<DateTime<Utc>>);
+    let row: Option<DamagedDocumentRow> =
         with_pool!(db, |pool| sqlx::query_as(HEAD).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?);
     let mut reader = RowReader { table: DOCUMENTS, id: id.uuid(), damages };
     Ok(row.map(|(title, kind, created_at, updated_at)| DocumentHead {
@@ -77,8 +77,8 @@ pub async fn list_version_heads(
     limit: u64,
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<DocumentVersionHead>, StoreError> {
-    type Row = (Lossy<DateTime<Utc>>, Lossy<Option<String>>, Lossy<String>, Lossy<String>);
-    let rows: Vec<Row> = with_pool!(db, |pool| {
+    type DamagedVersionRow = (Lossy<DateTime<Utc>>, Lossy<Option<String>>, Lossy<String>, Lossy<String>);
+    let rows: Vec<DamagedVersionRow> = with_pool!(db, |pool| {
         let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(to_bigint(limit));
         query.fetch_all(pool).await?
     });

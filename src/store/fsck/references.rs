@@ -43,6 +43,8 @@ rules! {
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";
+    IMPORT_OF_REPORT: "R15", "import_reports", "its import is missing",
+        "SELECT r.import_id FROM import_reports r LEFT JOIN imports i ON i.id = r.import_id WHERE i.id IS NULL";
     OWNER_OF_IMPORT: "R15", "import_chats", "its import is missing, or its chat is missing or of another owner",
         "SELECT m.chat_id FROM import_chats m LEFT JOIN imports i ON i.id = m.import_id \
          LEFT JOIN chats c ON c.id = m.chat_id WHERE i.id IS NULL OR c.id IS NULL OR c.owner_id <> i.owner_id";

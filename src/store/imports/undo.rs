@@ -10,17 +10,39 @@ use crate::error::StoreError;
 use crate::readable::{Readable, keep_readable};
 use crate::rows::to_word;
 use turnleaf_domain::import_record::PlacedTurn;
-use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportId, ImportState, TurnId, UserId};
+use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportId, ImportState, TurnId, UndoScope, UserId};
 
-/// A document `d` that an import created (`m`) is as it was then, and nothing uses it. A draft names it by its id in
-/// JSON, which the caller compares.
-macro_rules! is_untouched {
+/// No message uses the document `d`.
+macro_rules! is_unused {
     () => {
-        "d.title = m.title \
-         AND (SELECT COUNT(*) FROM document_versions v WHERE v.document_id = d.id) <= m.versions \
-         AND NOT EXISTS (SELECT 1 FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
+        "NOT EXISTS (SELECT 1 FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
             JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
             WHERE r.document_id = d.id AND t.deleted_at IS NULL AND c.deleted_at IS NULL)"
+    };
+}
+pub(crate) use is_unused;
+
+/// A document `d` that an import created (`m`) is as it was then.
+macro_rules! is_unchanged {
+    () => {
+        "d.title = m.title \
+         AND (SELECT COUNT(*) FROM document_versions v WHERE v.document_id = d.id) <= m.versions"
+    };
+}
+
+/// The documents `d` of an import.
+macro_rules! of_documents {
+    () => {
+        "SELECT m.document_id FROM import_documents m JOIN imports i ON i.id = m.import_id \
+         JOIN documents d ON d.id = m.document_id WHERE i.owner_id = $1 AND i.id = $2"
+    };
+}
+
+/// No draft has the document `d`, whose id is $4. Ids in JSON are text, so a draft is searched for the text of the id.
+macro_rules! is_in_no_draft {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
+            WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments LIKE '%' || $4 || '%')"
     };
 }
 
@@ -42,14 +64,13 @@ sql! {
             AND t.ord BETWEEN m.first_ord AND m.last_ord) LIMIT 1";
     PLACED_TURNS = "SELECT t.id, t.prev_turn_id, t.ord FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL AND t.deleted_at IS NULL";
-    UNTOUCHED_DOCUMENTS = concat!("SELECT m.document_id FROM import_documents m JOIN imports i ON i.id = m.import_id \
-        JOIN documents d ON d.id = m.document_id WHERE i.owner_id = $1 AND i.id = $2 AND d.deleted_at IS NULL AND ",
-        is_untouched!(), " ORDER BY m.document_id");
-    /// Ids in JSON are text, so a draft is searched for the text of the id.
-    IS_UNTOUCHED = concat!("SELECT m.document_id FROM import_documents m JOIN imports i ON i.id = m.import_id \
-        JOIN documents d ON d.id = m.document_id WHERE i.owner_id = $1 AND i.id = $2 AND d.id = $3 AND ",
-        is_untouched!(), " AND NOT EXISTS (SELECT 1 FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
-            WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments LIKE '%' || $4 || '%')");
+    UNTOUCHED_DOCUMENTS = concat!(of_documents!(), " AND d.deleted_at IS NULL AND ", is_unchanged!(), " AND ",
+        is_unused!(), " ORDER BY m.document_id");
+    UNUSED_DOCUMENTS = concat!(of_documents!(), " AND d.deleted_at IS NULL AND ", is_unused!(),
+        " ORDER BY m.document_id");
+    IS_UNTOUCHED = concat!(of_documents!(), " AND d.id = $3 AND ", is_unchanged!(), " AND ", is_unused!(), " AND ",
+        is_in_no_draft!());
+    IS_UNUSED = concat!(of_documents!(), " AND d.id = $3 AND ", is_unused!(), " AND ", is_in_no_draft!());
     ADD_DELETION = "INSERT INTO import_deletions (deletion_id, import_id) \
         SELECT d.id, i.id FROM imports i JOIN deletions d ON d.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.id = $3 ON CONFLICT DO NOTHING";
@@ -121,22 +142,35 @@ pub async fn placed_turns(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Pl
     Ok(keep_readable(rows, "turns").into_iter().map(placed).collect())
 }
 
-/// Returns the documents that an import created, that were not changed, renamed or deleted since, and that no message
-/// uses.
-pub async fn list_untouched_documents(db: &Db, owner: UserId, id: ImportId) -> Result<Vec<DocumentId>, StoreError> {
-    list_documents(db, owner, id, UNTOUCHED_DOCUMENTS).await
+/// Returns the documents that an import created, that are not deleted, and that no message uses; those that were changed
+/// or renamed since only in the scope of changed ones.
+pub async fn list_documents_to_undo(
+    db: &Db,
+    owner: UserId,
+    id: ImportId,
+    scope: UndoScope,
+) -> Result<Vec<DocumentId>, StoreError> {
+    let query = match scope {
+        UndoScope::Unchanged => UNTOUCHED_DOCUMENTS,
+        UndoScope::Changed => UNUSED_DOCUMENTS,
+    };
+    list_documents(db, owner, id, query).await
 }
 
 /// Returns whether a document is among them, and is not attached to a draft either. It may be in Trash: the check runs
 /// in the transaction that moves it there, which holds its lock.
-pub async fn is_document_untouched(
+pub async fn can_undo_document(
     tx: &mut Tx,
     owner: UserId,
-    id: ImportId,
+    (id, scope): (ImportId, UndoScope),
     document: DocumentId,
 ) -> Result<bool, StoreError> {
+    let text = match scope {
+        UndoScope::Unchanged => IS_UNTOUCHED,
+        UndoScope::Changed => IS_UNUSED,
+    };
     let found: Option<Uuid> = in_tx!(tx, |conn| {
-        let query = sqlx::query_scalar(IS_UNTOUCHED).bind(owner.uuid()).bind(id.uuid()).bind(document.uuid());
+        let query = sqlx::query_scalar(text).bind(owner.uuid()).bind(id.uuid()).bind(document.uuid());
         query.bind(document.to_string()).fetch_optional(conn).await?
     });
     Ok(found.is_some())

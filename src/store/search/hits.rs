@@ -67,7 +67,7 @@ pub struct TurnHit {
     pub excerpt: HighlightedText,
 }
 
-struct TurnRow {
+struct TurnHitRow {
     word: i64,
     id: Uuid,
     chat_id: Uuid,
@@ -81,7 +81,20 @@ struct TurnRow {
     model: String,
     text: String,
 }
-from_row!(TurnRow { word, id, chat_id, title, archived_at, role, created_at, branch_id, name, provider, model, text });
+from_row!(TurnHitRow {
+    word,
+    id,
+    chat_id,
+    title,
+    archived_at,
+    role,
+    created_at,
+    branch_id,
+    name,
+    provider,
+    model,
+    text
+});
 
 /// Loads the hits of these rows, in order.
 pub(super) async fn load_items(
@@ -101,7 +114,7 @@ pub(super) async fn load_items(
         sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
         match kind {
             SearchKind::Turn => {
-                let rows: Vec<Readable<TurnRow>> = sql
+                let rows: Vec<Readable<TurnHitRow>> = sql
                     .push(OF_TURNS)
                     .push_bind(owner.uuid())
                     .build_query_as()
@@ -149,7 +162,7 @@ pub(super) async fn load_items(
     Ok(hits.into_iter().map(|(_, hit)| hit).collect())
 }
 
-fn turn_item(row: TurnRow, query: &TextQuery) -> Result<(i64, MatchedItem), StoreError> {
+fn turn_item(row: TurnHitRow, query: &TextQuery) -> Result<(i64, MatchedItem), StoreError> {
     let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
     let hit = TurnHit {
         turn_id: row.id.into(),

@@ -64,7 +64,7 @@ macro_rules! entry_on {
             |owner: Uuid, title, text, places| IndexEntry { kind, item: id, owner: owner.into(), title, text, places };
         match kind {
             SearchKind::Turn => {
-                let row: Option<TurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional($on).await?;
+                let row: Option<IndexedTurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional($on).await?;
                 row.map(|(owner, chat, branch, model, role, text)| {
                     let places = [
                         TextLocation::Chat(chat),
@@ -88,7 +88,7 @@ macro_rules! entry_on {
     }};
 }
 
-type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
+type IndexedTurnRow = (Uuid, Uuid, Uuid, String, String, String);
 
 /// Returns the indexable data of an item, for comparison; `None` if it does not exist.
 pub(crate) async fn find_entry(db: &Db, kind: SearchKind, id: Uuid) -> Result<Option<IndexEntry>, StoreError> {

@@ -1,4 +1,4 @@
-//! The queue of the search index: whoever writes text adds it here in the same transaction, and it is indexed soon
+//! The queue of the search index (an outbox): each transaction that writes text adds it here, and it is indexed soon
 //! afterwards, at the latest before the next search. A crash in between loses nothing.
 
 use uuid::Uuid;
@@ -90,8 +90,8 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
             taken
         }
     };
-    // What another indexer has taken is gone. Rows that cannot be taken, of a damaged table for example, must not keep
-    // the caller busy for ever.
+    // Rows that another indexer has taken are no longer queued. Rows that cannot be taken, of a damaged table for
+    // example, must not keep the caller busy without end.
     Ok(more && (taken > 0 || !is_queued(db, first).await?))
 }
 

@@ -88,7 +88,7 @@ struct Window {
 }
 
 /// An index row with the required keys, with its text.
-struct Candidate {
+struct RetrievedTurnRow {
     word: i64,
     parts: i64,
     id: Uuid,
@@ -100,7 +100,7 @@ struct Candidate {
     title: String,
     text: String,
 }
-from_row!(Candidate { word, parts, id, role, created_at, chat_id, branch_id, model, title, text });
+from_row!(RetrievedTurnRow { word, parts, id, role, created_at, chat_id, branch_id, model, title, text });
 
 /// Finds items of the owner of these kinds, at most `limit` hits after `from`.
 ///
@@ -227,7 +227,7 @@ async fn verify(
             let mut sql = QueryBuilder::new(WITH_ROWS);
             sql.push_values(some, |mut row, word| push_row(&mut row, *word));
             sql.push(text).push_bind(owner.uuid());
-            let mut candidates = sql.build_query_as::<Readable<Candidate>>().fetch(conn);
+            let mut candidates = sql.build_query_as::<Readable<RetrievedTurnRow>>().fetch(conn);
             while let Some(row) = candidates.try_next().await? {
                 let Some(one) = keep_readable(vec![row], kind.table()).pop() else { continue };
                 let role = match one.role.as_deref().map(Role::parse) {
@@ -274,7 +274,7 @@ impl SearchFilter {
         places.into_iter().flatten().map(|place| RequiredKey { key: place.key(), is_prefix: false }).collect()
     }
 
-    fn accepts(&self, one: &Candidate, role: Option<Role>) -> bool {
+    fn accepts(&self, one: &RetrievedTurnRow, role: Option<Role>) -> bool {
         self.chat.is_none_or(|chat| one.chat_id == Some(chat.uuid()))
             && self.not_chat.is_none_or(|chat| one.chat_id != Some(chat.uuid()))
             && self.branch.is_none_or(|branch| one.branch_id == Some(branch.uuid()))

@@ -53,8 +53,8 @@ pub struct ShapeTurn {
 
 /// Returns a chat's revision and all of its turns, by position. `None` if the owner has no such chat.
 pub async fn tree_shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(i64, Vec<ShapeTurn>)>, StoreError> {
-    type Row = (i64, Option<Uuid>, Option<Uuid>, Option<i64>);
-    let rows: Vec<Row> =
+    type TreeShapeRow = (i64, Option<Uuid>, Option<Uuid>, Option<i64>);
+    let rows: Vec<TreeShapeRow> =
         with_pool!(db, |pool| sqlx::query_as(SHAPE).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let Some((rev, ..)) = rows.first() else { return Ok(None) };
     let turns = rows.iter().filter_map(|(_, id, prev, ord)| {

@@ -42,7 +42,7 @@ pub struct TurnVersion {
     pub is_edited: bool,
 }
 
-struct VersionRow {
+struct TurnVersionRow {
     id: Uuid,
     branch_id: Uuid,
     depth: i64,
@@ -52,14 +52,14 @@ struct VersionRow {
     words: Lossy<String>,
     is_edited: bool,
 }
-from_row!(VersionRow { id, branch_id, depth, status, model_used, created_at, words, is_edited });
+from_row!(TurnVersionRow { id, branch_id, depth, status, model_used, created_at, words, is_edited });
 
 /// Returns these turns of this owner, by creation. At most a few hundred ids.
 pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<TurnVersion>, StoreError> {
     if turns.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Readable<VersionRow>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<TurnVersionRow>> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(VERSIONS);
         query.push("WHERE c.id = t.chat_id AND c.owner_id = ").push_bind(owner.uuid());
         query.push(" AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.id IN (");
@@ -71,7 +71,7 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Tu
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
     // Unreadable values get the same replacements as in reads of turns.
-    let version = |row: VersionRow| TurnVersion {
+    let version = |row: TurnVersionRow| TurnVersion {
         id: row.id.into(),
         branch_id: row.branch_id.into(),
         depth: row.depth,

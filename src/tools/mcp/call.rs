@@ -1,10 +1,10 @@
 //! One tool call of a server: sent once, monitored, and cancelled when it is dropped or times out. A server that needs
-//! input of the user first gets the call again with the answers. The call runs in its own task, so that cancellation
-//! completes after the caller has gone.
+//! input of the user first gets the call again with the answers. A tool with a page (MCP Apps) is asked for it after its
+//! result. The call runs in its own task, so that cancellation completes after the caller has gone.
 
 mod input;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -22,14 +22,14 @@ use self::input::RequiredInput;
 use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
-use super::{content, error_messages};
+use super::{app_view, content, error_messages};
 use crate::question::{QuestionSender, question_channel, run_within};
 use crate::result::{CallOutcome, CallResult, text_result};
 use crate::toolbox::RunningCall;
-use turnleaf_domain::UserId;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::{ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use turnleaf_domain::limits::{APP_VIEW_TIME, ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::{MessageCode, UserId};
 
 /// Starts a call for a person. Dropping the returned handle cancels it.
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, owner: UserId) -> RunningCall {
@@ -47,6 +47,8 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
         stop: stop.clone(),
         pending: Mutex::default(),
         slot: Mutex::default(),
+        view: OnceLock::new(),
+        answer: Mutex::default(),
     };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
@@ -67,6 +69,9 @@ struct McpCall {
     pending: Mutex<Option<RequestId>>,
     /// The permit of the connection. A call without one has an open question, or had one and waits for its turn.
     slot: Mutex<Option<OwnedSemaphorePermit>>,
+    /// The address of the tool's page, and the result that the page is told.
+    view: OnceLock<String>,
+    answer: Mutex<Option<ServerResult>>,
 }
 
 /// The end of a call, before it becomes a result.
@@ -100,6 +105,9 @@ impl McpCall {
                 return;
             }
         };
+        if let Some(address) = self.server.view_of(&tool) {
+            let _ = self.view.set(address);
+        }
         let slot = tokio::select! {
             () = self.stop.cancelled() => return,
             () = sleep_until(began + total) => None,
@@ -122,11 +130,32 @@ impl McpCall {
             () = self.stop.cancelled() => CallEnd::Stopped,
         };
         let pending = self.take_pending();
+        let outcome = self.with_view(&connection, result_of(end)).await;
         // The receiver is gone if the call was cancelled.
-        let _ = done.send(result_of(end));
+        let _ = done.send(outcome);
         if let Some(id) = pending {
             self.cancel(&connection, &id).await;
         }
+    }
+
+    /// Adds the tool's page to a result. The call has ended, so a server that does not give the page costs nothing but
+    /// the page.
+    async fn with_view(&self, connection: &McpConnection, mut outcome: CallResult) -> CallResult {
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (Some(uri), Some(answer)) = (self.view.get(), answer) else { return outcome };
+        if outcome.outcome != CallOutcome::Done {
+            return outcome;
+        }
+        let read = app_view::read(&connection.peer, self.server.result_secrets(), uri, answer);
+        let read = tokio::select! {
+            read = timeout(APP_VIEW_TIME, read) => read.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into())),
+            () = self.stop.cancelled() => return outcome,
+        };
+        if let Err(reason) = &read {
+            self.server.log.add(&format!("(the page `{uri}` of a tool is not shown: {reason})"));
+        }
+        app_view::attach(&mut outcome, uri, read.ok());
+        outcome
     }
 
     /// Sends the call, and again with the answers of the user while the server needs some.
@@ -243,7 +272,12 @@ impl McpCall {
             return CallEnd::NeedsInput(input);
         }
         CallEnd::Answered(match answer {
-            Ok(result) => content::read_result(result, secrets).await,
+            Ok(result) => {
+                if self.view.get().is_some() {
+                    *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.clone());
+                }
+                content::read_result(result, secrets).await
+            }
             Err(error) => self.failure_result(connection, &error).await,
         })
     }

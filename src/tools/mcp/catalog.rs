@@ -14,18 +14,13 @@ use serde_json::{Map, Value};
 use super::{error_messages, sanitizer};
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
-    RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_PROMPT_ARGUMENTS, SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES,
-    UPLOAD_BYTES,
+    RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_CATALOG_PAGES, SERVER_NAME_BYTES, SERVER_PROMPT_ARGUMENTS,
+    SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
-
-/// Longest name or title, in bytes.
-const NAME_BYTES: usize = 200;
-/// Page limit of one list.
-const PAGES: usize = 64;
 
 /// What a server offers to insert into a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +29,8 @@ pub struct ServerCatalog {
     /// Addresses with parameters, such as `file:///{path}`.
     pub templates: Vec<ResourceEntry>,
     pub prompts: Vec<PromptEntry>,
+    /// Whether it suggests values of arguments.
+    pub has_suggestions: bool,
     /// Why one of the lists is missing, as a part of a sentence.
     pub problem: Option<CodedMessage>,
 }
@@ -117,6 +114,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<Server
     // Some servers do not answer methods that they do not have.
     let has_resources = capabilities.is_some_and(|known| known.resources.is_some());
     let has_prompts = capabilities.is_some_and(|known| known.prompts.is_some());
+    let has_suggestions = capabilities.is_some_and(|known| known.completions.is_some());
     let lists = [
         (CatalogList::Resources, has_resources),
         (CatalogList::Templates, has_resources),
@@ -140,6 +138,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<Server
     let [resources, templates, prompts] = <[Vec<Value>; 3]>::try_from(listed).unwrap_or_default();
     Ok(ServerCatalog {
         problem,
+        has_suggestions,
         resources: resources.iter().filter_map(|entry| resource_entry(entry, "uri", secrets)).collect(),
         templates: templates.iter().filter_map(|entry| resource_entry(entry, "uriTemplate", secrets)).collect(),
         prompts: prompts.iter().filter_map(|entry| prompt_entry(entry, secrets)).collect(),
@@ -149,7 +148,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet) -> Result<Server
 /// Returns the entries of one list; none if the server does not implement it.
 async fn entries(peer: &Peer<RoleClient>, secrets: &SecretSet, list: CatalogList) -> Result<Vec<Value>, CodedMessage> {
     let (mut all, mut cursor) = (Vec::new(), None::<String>);
-    for _ in 0..PAGES {
+    for _ in 0..SERVER_CATALOG_PAGES {
         let page = match peer.send_request(list.request(cursor.clone())).await {
             Ok(page) => serde_json::to_value(page).unwrap_or_default(),
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(all),
@@ -167,7 +166,7 @@ async fn entries(peer: &Peer<RoleClient>, secrets: &SecretSet, list: CatalogList
 }
 
 /// Returns whether a name or an address can be sent back as it is shown.
-fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
+pub fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
     !text.is_empty()
         && text.len() <= at_most
         && !text.contains(char::is_control)
@@ -178,7 +177,7 @@ fn is_plain(text: &str, at_most: usize, secrets: &SecretSet) -> bool {
 /// Reads a resource; one whose address cannot be shown is left out.
 fn resource_entry(entry: &Value, address: &str, secrets: &SecretSet) -> Option<ResourceEntry> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-    let line = |key: &str| sanitizer::visible_clean_line(text(key), secrets, NAME_BYTES);
+    let line = |key: &str| sanitizer::visible_clean_line(text(key), secrets, SERVER_NAME_BYTES);
     let uri = text(address);
     let title = [line("title"), line("name")].into_iter().find(|title| !title.is_empty());
     let mime = Some(line("mimeType")).filter(|mime| !mime.is_empty());
@@ -205,10 +204,10 @@ fn prompt_entry(entry: &Value, secrets: &SecretSet) -> Option<PromptEntry> {
 fn named(entry: &Value, secrets: &SecretSet) -> Option<(String, String, String)> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name").to_owned();
-    let title = sanitizer::visible_clean_line(text("title"), secrets, NAME_BYTES);
+    let title = sanitizer::visible_clean_line(text("title"), secrets, SERVER_NAME_BYTES);
     let description = sanitizer::visible_clean_text(text("description"), secrets, TOOL_DESCRIPTION_BYTES);
     let title = if title.is_empty() { name.clone() } else { title };
-    is_plain(&name, NAME_BYTES, secrets).then_some((name, title, description))
+    is_plain(&name, SERVER_NAME_BYTES, secrets).then_some((name, title, description))
 }
 
 /// Reads a resource. Of several contents, texts are joined; otherwise the first one counts.
@@ -220,13 +219,22 @@ pub async fn read_resource(
     secrets: &SecretSet,
     uri: &str,
 ) -> Result<ResourceContent, CodedMessage> {
+    let answer = read_contents(peer, secrets, uri).await?;
+    let secrets = secrets.clone();
+    // An answer may hold megabytes, so it is cleaned on a blocking thread.
+    let read = move || content_of(&answer, &secrets);
+    tasks::spawn_blocking(read).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
+}
+
+/// Requests a resource and returns the response as the server sent it.
+///
+/// # Errors
+/// The reason why there is none, as a part of a sentence.
+pub async fn read_contents(peer: &Peer<RoleClient>, secrets: &SecretSet, uri: &str) -> Result<Value, CodedMessage> {
     let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
     let answer = peer.send_request(ClientRequest::ReadResourceRequest(request)).await;
     let answer = answer.map_err(|error| error_messages::request_error(&error, secrets))?;
-    let secrets = secrets.clone();
-    // An answer may hold megabytes, so it is cleaned on a blocking thread.
-    let read = move || content_of(&serde_json::to_value(answer).unwrap_or_default(), &secrets);
-    tasks::spawn_blocking(read).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
+    Ok(serde_json::to_value(answer).unwrap_or_default())
 }
 
 fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, CodedMessage> {
@@ -235,7 +243,7 @@ fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, Co
     let text_of = |content: &Value, key: &str| content.get(key).and_then(Value::as_str).map(str::to_owned);
     let texts: Vec<String> = contents.iter().filter_map(|content| text_of(content, "text")).collect();
     let first = contents.first().ok_or_else(unreadable)?;
-    let mime = text_of(first, "mimeType").map(|mime| sanitizer::clean_line(&mime, secrets, NAME_BYTES));
+    let mime = text_of(first, "mimeType").map(|mime| sanitizer::clean_line(&mime, secrets, SERVER_NAME_BYTES));
     if !texts.is_empty() {
         let text = texts.join("\n\n");
         if text.len() > UPLOAD_BYTES {

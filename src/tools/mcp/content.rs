@@ -9,16 +9,11 @@ use super::sanitizer;
 use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
 use crate::result::repeated_content::StatedContent;
 use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
-use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
+use turnleaf_domain::limits::{RESOURCE_LINKS, SERVER_LINE_BYTES, TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use turnleaf_domain::tool_output::ResourceLink;
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
-
-/// The number of links to resources that are shown as such.
-const SHOWN_LINKS: usize = 32;
-/// Longest name, address or kind that is quoted, in bytes.
-const QUOTED_BYTES: usize = 2000;
 
 /// Parses the answer to a call and redacts the server's credentials. An answer may hold megabytes, so parsing runs on
 /// a blocking thread and the waiting task stays cancellable.
@@ -115,7 +110,7 @@ impl ContentBudget<'_> {
             "resource_link" => {
                 let [title, name, uri] = ["title", "name", "uri"].map(|key| self.line(text(key)));
                 let name = if title.is_empty() { name } else { title };
-                if uri == text("uri") && self.links.len() < SHOWN_LINKS {
+                if uri == text("uri") && self.links.len() < RESOURCE_LINKS {
                     self.links.push(ResourceLink { name: name.clone(), uri: uri.clone() });
                 }
                 ResultPart::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
@@ -181,7 +176,7 @@ impl ContentBudget<'_> {
     }
 
     fn line(&self, text: &str) -> String {
-        sanitizer::clean_line(text, self.secrets, QUOTED_BYTES)
+        sanitizer::clean_line(text, self.secrets, SERVER_LINE_BYTES)
     }
 
     fn bytes(&mut self, data: &str, mime: &str) -> ResultPart {

@@ -16,13 +16,10 @@ use turnleaf_domain::elicitation::{
     ElicitationAnswer, ElicitationField, ElicitationPage, ElicitationRequest, parse_fields,
 };
 use turnleaf_domain::hidden_text::count_hidden_characters;
-use turnleaf_domain::limits::{ELICITATION_BYTES, ELICITATION_LABEL_BYTES, ELICITATION_MESSAGE_BYTES};
+use turnleaf_domain::limits::{
+    ELICITATION_BYTES, ELICITATION_ID_BYTES, ELICITATION_LABEL_BYTES, ELICITATION_MESSAGE_BYTES, ELICITATION_URL_BYTES,
+};
 use turnleaf_providers::redaction::SecretSet;
-
-/// Longest address that a question may name, in bytes.
-const URL_BYTES: usize = 4096;
-/// Longest id that a server gives a question, in bytes.
-const ID_BYTES: usize = 200;
 
 /// The running calls of one connection, in the order of their start. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +117,7 @@ pub fn read_request(
 
 /// Returns the server's id of a question as it is compared.
 pub fn clean_id(id: &str, secrets: &SecretSet) -> String {
-    sanitizer::clean_line(id, secrets, ID_BYTES)
+    sanitizer::clean_line(id, secrets, ELICITATION_ID_BYTES)
 }
 
 /// Reads the address of a question of the URL mode.
@@ -137,7 +134,7 @@ pub fn read_page(url: &str, elicitation_id: &str, secrets: &SecretSet) -> Result
         return Err("the url must not contain a user name or a password".into());
     }
     let url = String::from(parsed);
-    if url.len() > URL_BYTES || secrets.has_match_in(url.as_bytes()) {
+    if url.len() > ELICITATION_URL_BYTES || secrets.has_match_in(url.as_bytes()) {
         return Err("the url is too long, or contains a credential of this server".into());
     }
     let elicitation_id = clean_id(elicitation_id, secrets);
@@ -229,7 +226,7 @@ mod tests {
         ] {
             assert!(page(url).is_err(), "{url}");
         }
-        assert!(page(&format!("https://example.org/{}", "x".repeat(URL_BYTES))).is_err());
+        assert!(page(&format!("https://example.org/{}", "x".repeat(ELICITATION_URL_BYTES))).is_err());
     }
 
     #[test]

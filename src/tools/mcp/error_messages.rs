@@ -11,15 +11,13 @@ use serde_json::Value;
 
 use super::sanitizer;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::limits::{SERVER_LINE_BYTES, TOOL_LINE_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;
 
 /// The code of an error that asks a person to open addresses first.
 pub const URL_REQUIRED: i32 = -32042;
-/// Longest message of a server that is quoted, in bytes.
-const QUOTED_BYTES: usize = 2000;
 
 /// Describes why a request got no answer, as a part of a sentence. The words of a server have no code.
 pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> CodedMessage {
@@ -34,7 +32,7 @@ pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> CodedMessage 
 
 /// Returns the message of a server's error with its details. An error that asks a person to open addresses names them.
 fn server_error(error: &ErrorData, secrets: &SecretSet) -> String {
-    let line = |text: &str| sanitizer::clean_line(text, secrets, QUOTED_BYTES);
+    let line = |text: &str| sanitizer::clean_line(text, secrets, SERVER_LINE_BYTES);
     let message = line(&error.message);
     let Some(data) = error.data.as_ref().filter(|data| !data.is_null()) else { return message };
     let asked = data.get("elicitations").and_then(Value::as_array).into_iter().flatten();

@@ -26,12 +26,8 @@ use super::authorization::{RequestRefusal, ServerAuthorization, SignInNeed};
 use super::http_session::is_unknown_session;
 use super::{error_messages, json_repair};
 use crate::oauth::tokens::bearer;
-use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::limits::{SERVER_ERROR_BYTES, SERVER_REDIRECTS, TOOL_LINE_BYTES};
 
-/// Redirects that are followed for one request.
-const REDIRECTS: usize = 5;
-/// Bytes of an error document that are read.
-const ERROR_BYTES: usize = 64 << 10;
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -98,7 +94,7 @@ impl McpHttpClient {
     ) -> Result<Response, HttpError> {
         let bearer = token.and_then(|token| HeaderValue::from_str(&bearer(token)).ok());
         let mut target = Url::parse(url).map_err(|_| unexpected("its address is not a URL"))?;
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=SERVER_REDIRECTS {
             let mut request = self.client.request(method.clone(), target.clone());
             request = request
                 .header(ACCEPT, if method == Method::GET { EVENTS.to_owned() } else { format!("{JSON}, {EVENTS}") });
@@ -272,7 +268,7 @@ async fn read_answer(
         _ if request.is_none() => Ok(StreamableHttpPostResponse::Accepted),
         Some(kind) if kind.starts_with(JSON) => {
             let body = read_bounded(response, TOOL_LINE_BYTES).await?;
-            if has_session && body.len() <= ERROR_BYTES && is_unknown_session(status, &body, request.as_ref()) {
+            if has_session && body.len() <= SERVER_ERROR_BYTES && is_unknown_session(status, &body, request.as_ref()) {
                 return Err(StreamableHttpError::SessionExpired);
             }
             let answer = json_repair::parse(&body).map_err(|error| unexpected(format!("no message: {error}")))?;
@@ -295,7 +291,7 @@ async fn read_failure(
     let body = if status == StatusCode::TOO_MANY_REQUESTS || is_refused {
         Vec::new()
     } else {
-        read_bounded(response, ERROR_BYTES).await.unwrap_or_default()
+        read_bounded(response, SERVER_ERROR_BYTES).await.unwrap_or_default()
     };
     if has_session && status == StatusCode::BAD_REQUEST && is_unknown_session(status, &body, request.as_ref()) {
         return Err(StreamableHttpError::SessionExpired);

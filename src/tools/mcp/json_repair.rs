@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use turnleaf_domain::limits::ELICITATION_FIELDS;
 use turnleaf_providers::surrogates::without_lone_surrogates;
@@ -13,7 +13,8 @@ use turnleaf_providers::surrogates::without_lone_surrogates;
 const LEVELS: usize = 120;
 /// The member of a tool's metadata that states whether the tool runs as a task.
 pub const TASK_SUPPORT: &str = "turnleaf.taskSupport";
-/// The member of a question's metadata that lists the names of its fields in the order of the server.
+/// The member of a question's metadata that lists the names of its fields in the order of the server, and the one of a
+/// result that lists its questions.
 pub const FIELD_ORDER: &str = "turnleaf.fieldOrder";
 /// Stands for what is nested deeper.
 const TOO_DEEP: &str = "\"(omitted: nested too deeply)\"";
@@ -40,17 +41,43 @@ fn with_kept_members(text: &str) -> Option<Value> {
     with_task_support(text).or_else(|| with_field_order(text))
 }
 
-/// Keeps the order of the fields of a question, which the protocol library sorts by name.
+/// Keeps the order of the fields of questions, which the protocol library sorts by name: of one that is a request, and
+/// of those in the place of a result, whose own order is kept too.
 fn with_field_order(text: &str) -> Option<Value> {
     if !text.contains("\"requestedSchema\"") {
         return None;
     }
     let mut message: Value = serde_json::from_str(&repair(text)).ok()?;
-    let properties = message.pointer("/params/requestedSchema/properties")?.as_object()?;
-    let order: Value = properties.keys().take(ELICITATION_FIELDS).cloned().collect();
-    let meta = message.get_mut("params")?.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
+    let is_marked = match message.pointer_mut("/result/inputRequests") {
+        Some(requests) => {
+            let requests = requests.as_object_mut()?;
+            for asked in requests.values_mut() {
+                if let Some(params) = asked.get_mut("params") {
+                    mark_field_order(params);
+                }
+            }
+            let order = order_of(requests);
+            set_order(message.get_mut("result")?, order)
+        }
+        None => message.get_mut("params").and_then(mark_field_order),
+    };
+    is_marked.map(|()| message)
+}
+
+/// Adds the order of the fields to the parameters of a question. `None` for anything else.
+fn mark_field_order(params: &mut Value) -> Option<()> {
+    let order = order_of(params.pointer("/requestedSchema/properties")?.as_object()?);
+    set_order(params, order)
+}
+
+fn order_of(named: &Map<String, Value>) -> Value {
+    named.keys().take(ELICITATION_FIELDS).cloned().collect()
+}
+
+fn set_order(owner: &mut Value, order: Value) -> Option<()> {
+    let meta = owner.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
     meta.as_object_mut()?.insert(FIELD_ORDER.into(), order);
-    Some(message)
+    Some(())
 }
 
 /// Keeps in each listed tool whether it runs only as a task: the protocol library drops where servers state it.
@@ -166,6 +193,14 @@ mod tests {
         let asked = json!({ "params": { "requestedSchema": { "properties": properties } } });
         let found: Value = parse(asked.to_string().as_bytes()).expect("it is JSON");
         assert_eq!(found["params"]["_meta"][FIELD_ORDER], json!(["z", "a"]));
+        let form = |properties: &Value| json!({ "params": { "requestedSchema": { "properties": properties } } });
+        let other = json!({ "method": "roots/list" });
+        let requests = json!({ "y": form(&properties), "x": form(&json!({})), "b": other });
+        let needed = json!({ "result": { "inputRequests": requests, "_meta": { "x": 1 } } });
+        let found: Value = parse(needed.to_string().as_bytes()).expect("it is JSON");
+        assert_eq!(found["result"]["_meta"], json!({ "x": 1, FIELD_ORDER: ["y", "x", "b"] }));
+        assert_eq!(found["result"]["inputRequests"]["y"]["params"]["_meta"][FIELD_ORDER], json!(["z", "a"]));
+        assert_eq!(found["result"]["inputRequests"]["b"], other);
         let text = json!({ "result": { "text": "\"requestedSchema\"" } });
         assert_eq!(parse::<Value>(text.to_string().as_bytes()).expect("it is JSON"), text);
     }

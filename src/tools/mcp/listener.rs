@@ -1,5 +1,6 @@
-//! The client side of the MCP protocol: receives progress, log messages, list changes and questions to the user. It
-//! offers no other capabilities to servers: no sampling (the trait refuses it by default), no roots.
+//! The client side of the MCP protocol: receives progress, log messages, list changes and questions to the user, and
+//! declares that pages of tools are shown. It offers no other capabilities to servers: no sampling (the trait refuses
+//! it by default), no roots.
 
 #![expect(deprecated, reason = "servers of earlier versions log and request folders, which is refused")]
 
@@ -19,18 +20,14 @@ use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::elicitation::{self, RunningCalls};
-use super::sanitizer;
+use super::{app_view, sanitizer};
 use turnleaf_domain::elicitation::ElicitationAnswer;
-use turnleaf_domain::limits::TOOL_TAIL_LINES;
+use turnleaf_domain::limits::{SERVER_NOTIFICATIONS, SERVER_PROGRESS_BYTES, TOOL_TAIL_LINES};
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_providers::redaction::SecretSet;
 
-/// Longest line of progress, in bytes.
-const LINE_BYTES: usize = 300;
 /// Reports that the user finished on the page of a question.
 const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
-/// Capacity of the notification channel. Progress beyond it is dropped and only counts as a sign of life.
-const UNREAD: usize = 256;
 
 /// Progress of a call, bounded because a server may send text of any size.
 #[derive(Debug, Clone)]
@@ -54,13 +51,16 @@ impl CallProgress {
     fn new(notification: &ProgressNotificationParam, secrets: &SecretSet) -> Self {
         let total = notification.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let count = format!("{}{total}", notification.progress);
-        let message =
-            notification.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
+        let message = notification
+            .message
+            .as_deref()
+            .map(|message| sanitizer::clean_line(message, secrets, SERVER_PROGRESS_BYTES));
         let message = message.unwrap_or_default();
         let line = if message.is_empty() { count } else { format!("{count} · {message}") };
         let token = notification.progress_token.clone();
         let percent = notification.total.and_then(|total| ToolProgress::percent_of(notification.progress, total));
-        let progress = ToolProgress { percent, ..ToolProgress::from_line(sanitizer::shorten(line, LINE_BYTES)) };
+        let progress =
+            ToolProgress { percent, ..ToolProgress::from_line(sanitizer::shorten(line, SERVER_PROGRESS_BYTES)) };
         Self { token, done: notification.progress, progress, message }
     }
 }
@@ -105,7 +105,7 @@ pub struct McpListener {
 impl McpListener {
     /// Creates a listener for the server with this display name, which redacts these credentials.
     pub fn new(name: &str, secrets: SecretSet, version: ProtocolVersion) -> Self {
-        let notifications = broadcast::Sender::new(UNREAD);
+        let notifications = broadcast::Sender::new(SERVER_NOTIFICATIONS);
         let (list_changed, calls) = (Arc::default(), RunningCalls::default());
         let catalog_changes = Arc::default();
         Self { notifications, list_changed, calls, secrets, catalog_changes, name: name.into(), version }
@@ -125,6 +125,7 @@ impl ClientHandler for McpListener {
             .with_url(UrlElicitationCapability::default());
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
+        capabilities.extensions = Some(app_view::extensions());
         ClientConfig::new(capabilities, own).with_protocol_version(self.version.clone())
     }
 
@@ -139,8 +140,8 @@ impl ClientHandler for McpListener {
         _: NotificationContext<RoleClient>,
     ) {
         let line = match notification.data {
-            Value::String(text) => sanitizer::clean_line(&text, &self.secrets, LINE_BYTES),
-            other => sanitizer::clean_line(&other.to_string(), &self.secrets, LINE_BYTES),
+            Value::String(text) => sanitizer::clean_line(&text, &self.secrets, SERVER_PROGRESS_BYTES),
+            other => sanitizer::clean_line(&other.to_string(), &self.secrets, SERVER_PROGRESS_BYTES),
         };
         let _ = self.notifications.send(ServerNotification::Logged(line));
     }
@@ -216,7 +217,7 @@ mod tests {
             assert_eq!(progress_of(done, Some(total), None).percent, percent, "{done} of {total}");
         }
         assert_eq!(progress_of(f64::NAN, Some(2.0), None).percent, None);
-        assert!(progress_of(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
+        assert!(progress_of(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= SERVER_PROGRESS_BYTES);
     }
     #[test]
     fn last_lines_are_kept_without_repeats() {

@@ -9,23 +9,19 @@ use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestPa
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
-use self::icon::ALL_ICONS_BYTES;
 use super::json_repair::TASK_SUPPORT;
 use super::log::ServerOutputLog;
-use super::{error_messages, sanitizer};
+use super::{app_view, error_messages, sanitizer};
 use crate::schema::check_schema;
 use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
-use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
+use turnleaf_domain::limits::{
+    SERVER_ICONS_BYTES, SERVER_NAME_BYTES, SERVER_TOOL_NAME_BYTES, TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES,
+    TOOLS_PER_SERVER,
+};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::redaction::SecretSet;
-
-/// Page limit: a list has no more pages than tools.
-const PAGES: usize = TOOLS_PER_SERVER;
-/// Longest tool name, as the protocol recommends it, and longest title, in bytes.
-const NAME_BYTES: usize = 128;
-const TITLE_BYTES: usize = 200;
 
 /// The tools of a server.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +43,9 @@ pub async fn list(
     let mut list = ToolList::default();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
-    let mut icon_room = ALL_ICONS_BYTES;
-    for _ in 0..PAGES {
+    let mut icon_room = SERVER_ICONS_BYTES;
+    // A list has no more pages than tools.
+    for _ in 0..TOOLS_PER_SERVER {
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         let page = match peer.send_request(request).await {
@@ -63,6 +60,12 @@ pub async fn list(
             return Err(not_listed(MessageCode::NotAList.into()));
         };
         for tool in listed {
+            if app_view::is_hidden_from_models(tool) {
+                let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                let name = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                log.add(&format!("(the tool `{name}` is for pages of the server and not offered to models)"));
+                continue;
+            }
             if list.tools.len() == TOOLS_PER_SERVER {
                 log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
                 return Ok(list);
@@ -85,7 +88,7 @@ pub async fn list(
                 Err(reason) => {
                     log.add(&format!("(a tool is not used: {reason})"));
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                    let tool = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                    let tool = sanitizer::clean_line(name, secrets, SERVER_TOOL_NAME_BYTES);
                     list.unusable.push(UnusableTool { tool, why: reason });
                 }
             }
@@ -121,10 +124,10 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let name = text(tool.get("name"));
     // A redacted name would call another tool. Names above the limit are refused below anyway.
-    if name.len() <= NAME_BYTES && secrets.has_match_in(name.as_bytes()) {
+    if name.len() <= SERVER_TOOL_NAME_BYTES && secrets.has_match_in(name.as_bytes()) {
         return Err("its name contains a credential of its server".into());
     }
-    let shown = sanitizer::clean_line(&name, secrets, NAME_BYTES);
+    let shown = sanitizer::clean_line(&name, secrets, SERVER_TOOL_NAME_BYTES);
     if name.is_empty() || shown != name || count_hidden_characters(&name) > 0 {
         return Err(format!("`{shown}` is not a valid name"));
     }
@@ -147,13 +150,18 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         return Err(format!("the parameter schema of `{name}` contains NUL"));
     }
     check_schema(&schema).map_err(|error| {
-        format!("the parameter schema of `{name}`: {}", sanitizer::clean_line(&error, secrets, TITLE_BYTES))
+        format!("the parameter schema of `{name}`: {}", sanitizer::clean_line(&error, secrets, SERVER_NAME_BYTES))
     })?;
     let titles = [tool.get("title"), tool.pointer("/annotations/title")];
-    let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, TITLE_BYTES));
+    let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, SERVER_NAME_BYTES));
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
     let claims = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Value::as_bool) == Some(true);
-    let hints = [("readOnlyHint", "read only"), ("destructiveHint", "destructive"), ("openWorldHint", "open world")];
+    let hints = [
+        ("readOnlyHint", "read only"),
+        ("destructiveHint", "destructive"),
+        ("idempotentHint", "idempotent"),
+        ("openWorldHint", "open world"),
+    ];
     Ok(ToolDescription {
         tool: name,
         title,
@@ -161,6 +169,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         schema: secrets.redact_value(schema),
         is_harmless: false,
         icon: icon::read_icon(tool.get("icons")),
+        view: app_view::page_address(tool, secrets),
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
 }
@@ -173,12 +182,13 @@ mod tests {
     fn tool_is_described_with_displayable_text() {
         let tool = json!({
             "name": "copy", "description": "\u{1b}[31mCopies\u{1b}[0m\0 files", "inputSchema": { "type": "object" },
-            "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": "yes" },
+            "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": true,
+                "openWorldHint": "yes" },
         });
         let found = describe_tool(&tool, &SecretSet::default()).expect("it is a tool");
         assert_eq!((found.tool.as_str(), found.title.as_str()), ("copy", "Copy files"));
         assert_eq!(found.description, "Copies files");
-        assert_eq!(found.hints, ["destructive"]);
+        assert_eq!(found.hints, ["destructive", "idempotent"]);
         assert!(!found.is_harmless, "nobody can claim that");
         let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
         let long = describe_tool(&long, &SecretSet::default()).expect("it is a tool").description;
@@ -192,7 +202,7 @@ mod tests {
             (json!({ "name": "", "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "a\nb", "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "a\u{202e}b", "inputSchema": {} }), "is not a valid name"),
-            (json!({ "name": "x".repeat(NAME_BYTES + 1), "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "x".repeat(SERVER_TOOL_NAME_BYTES + 1), "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "x" }), "is not an object"),
             (json!({ "name": "x", "inputSchema": "object" }), "is not an object"),
             (json!({ "name": "x", "inputSchema": { "title": "a\0b" } }), "NUL"),

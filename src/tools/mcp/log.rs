@@ -3,11 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sanitizer;
-use turnleaf_domain::limits::TOOL_LOG_BYTES;
+use turnleaf_domain::limits::{SERVER_LINE_BYTES, TOOL_LOG_BYTES};
 use turnleaf_providers::redaction::SecretSet;
-
-/// Longest line that is kept, in bytes.
-const LINE_BYTES: usize = 2000;
 
 /// Shared between the tasks that read the server's output and those that show its status.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +22,7 @@ impl ServerOutputLog {
 
     /// Appends a line and drops the oldest ones beyond the size limit.
     pub fn add(&self, line: &str) {
-        let line = sanitizer::clean_text(line, &self.secrets, LINE_BYTES);
+        let line = sanitizer::clean_text(line, &self.secrets, SERVER_LINE_BYTES);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_str(line.trim_end());
         kept.push('\n');
@@ -68,7 +65,7 @@ mod tests {
     fn server_credential_is_in_no_line() {
         let log = ServerOutputLog::with_secrets(SecretSet::new(["ghp_9f8e7d6c5b4a".into()]));
         log.add("connecting with ghp_9f8e7d6c5b4a");
-        log.add(&format!("{}ghp_9f8e7d6c5b4a", "x".repeat(LINE_BYTES - 8)));
+        log.add(&format!("{}ghp_9f8e7d6c5b4a", "x".repeat(SERVER_LINE_BYTES - 8)));
         let text = log.text();
         assert!(text.starts_with("connecting with [removed]\n") && !text.contains("ghp_9"), "{text}");
     }

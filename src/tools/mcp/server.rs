@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::authorization::SignInNeed;
 use super::catalog::{self, ResourceContent, ServerCatalog};
+use super::completion::{self, ArgumentDraft};
 use super::config::McpServerConfig;
 use super::listener::McpListener;
 use super::listing::ToolList;
@@ -184,6 +185,11 @@ impl McpServer {
         }
     }
 
+    /// Returns the address of the page that the server has for the results of this tool.
+    pub fn view_of(&self, tool: &str) -> Option<String> {
+        self.current.borrow().tools.iter().find(|known| known.tool == tool)?.view.clone()
+    }
+
     /// Returns the credentials to redact from a result: the configured ones, and the tokens that were sent.
     pub fn result_secrets(&self) -> SecretSet {
         self.secrets.clone()
@@ -280,6 +286,15 @@ impl McpServer {
     pub async fn prompt_text(&self, name: &str, arguments: Map<String, Value>) -> Result<String, CodedMessage> {
         let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
         self.within_limit(catalog::prompt_text(&connection.peer, &self.secrets, name, arguments)).await
+    }
+
+    /// Returns suggested values of an argument.
+    ///
+    /// # Errors
+    /// The reason why there is no answer, as a part of a sentence.
+    pub async fn suggestions(&self, draft: ArgumentDraft) -> Result<Vec<String>, CodedMessage> {
+        let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        self.within_limit(completion::suggest(&connection.peer, &self.secrets, draft)).await
     }
 
     /// Bounds a request by the idle limit of calls, because a person waits for it.

@@ -24,14 +24,11 @@ use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
 use super::web::WebServerAddress;
 use super::{listing, sanitizer};
-use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES};
+use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES, SERVER_NAME_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::redaction::SecretSet;
-
-/// Longest name that a server reports of itself, in bytes.
-const NAME_BYTES: usize = 200;
 
 /// Shared dependencies of all servers.
 #[derive(Clone)]
@@ -217,8 +214,9 @@ impl McpSupervisor {
         let instructions =
             instructions.map(|text| sanitizer::clean_text(text, &self.secrets, SERVER_INSTRUCTIONS_BYTES));
         let known = info.as_ref().and_then(|server| server.server_info.clone());
-        let implementation =
-            known.map(|own| sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, NAME_BYTES));
+        let implementation = known.map(|own| {
+            sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, SERVER_NAME_BYTES)
+        });
         let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
         let connection = McpConnection {

@@ -1,7 +1,5 @@
 //! Discovery: from the address of a tool server to the authorization server that protects it.
 
-use std::time::Duration;
-
 use tokio::time::timeout;
 use url::Url;
 
@@ -12,11 +10,6 @@ use super::metadata::{
     resource_metadata_urls, server_metadata_urls,
 };
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
-
-/// The authorization servers of a resource that are tried.
-const ISSUERS: usize = 4;
-/// The limit for all requests of a discovery; each has its own, too.
-const TIME: Duration = Duration::from_secs(60);
 
 /// The place where to sign in to a tool server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +36,8 @@ impl SignInClient {
             let cause = MessageCode::NoTimelyResponse.into();
             MessageCode::SignInUnreachable.with("host", host_name(url)).with_cause(cause)
         };
-        timeout(TIME, self.find_service(url, challenge)).await.unwrap_or_else(|_| Err(late()))
+        // Each request has a limit of its own, too.
+        timeout(limits::SIGN_IN_DISCOVERY_TIME, self.find_service(url, challenge)).await.unwrap_or_else(|_| Err(late()))
     }
 
     async fn find_service(
@@ -65,7 +59,7 @@ impl SignInClient {
         let supported = || resource.scopes_supported.as_ref().map(|scopes| split_scopes(&scopes.join(" ")));
         let scopes = asked.or_else(supported).unwrap_or_default();
         let mut first_problem = None;
-        for issuer in resource.authorization_servers.iter().take(ISSUERS) {
+        for issuer in resource.authorization_servers.iter().take(limits::SIGN_IN_ISSUERS) {
             match self.usable_server(issuer).await {
                 Ok(server) => return Ok(SignInService { resource: resource.resource, server, scopes }),
                 Err(problem) => drop(first_problem.get_or_insert(problem)),

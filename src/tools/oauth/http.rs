@@ -13,8 +13,6 @@ use turnleaf_domain::{CodedMessage, MessageCode, limits};
 use turnleaf_providers::http_client::guard::AddressUse;
 use turnleaf_providers::http_client::{HttpClient, unreachable_reason};
 
-/// Redirects that are followed for one document.
-const REDIRECTS: usize = 3;
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -79,7 +77,7 @@ impl SignInClient {
         let client = self.http.client_for_address(url.as_str(), self.local_network, AddressUse::ToolServer);
         let client = client.map_err(|cause| unreachable(url, cause))?;
         let mut target = url.clone();
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=limits::SIGN_IN_REDIRECTS {
             let mut request = client.request(method.clone(), target.clone()).header(ACCEPT, JSON);
             request = match &body {
                 SentBody::None => request,

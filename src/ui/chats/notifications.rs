@@ -21,10 +21,10 @@ enum ReplyNotification {
 
 /// The code part: shows a notification, and handles clicks on one. It is loaded lazily, because few people enable
 /// notifications.
-type Code = (fn(ChatId, String, ReplyNotification, Callback<ChatId>), fn(Callback<ChatId>));
+type NotificationCalls = (fn(ChatId, String, ReplyNotification, Callback<ChatId>), fn(Callback<ChatId>));
 
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Code, NotFetched> {
+fn fetch() -> Result<NotificationCalls, NotFetched> {
     Ok((show_notification, register_click_listener))
 }
 

@@ -18,10 +18,10 @@ pub enum ChatPlacement {
     Archived(bool),
 }
 
-type Code = fn(Chats, ChatId, String, ChatPlacement);
+type ChatPlacementCall = fn(Chats, ChatId, String, ChatPlacement);
 
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Code, NotFetched> {
+fn fetch() -> Result<ChatPlacementCall, NotFetched> {
     Ok(apply_placement)
 }
 

@@ -14,7 +14,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::keys::{self, ListKeyAction};
-use crate::browser::textarea;
+use crate::browser::{scroll, textarea};
 use crate::ui::input_method::{CompositionMemory, FieldKeyPress};
 
 /// The id of the list; the ids of its options begin with it.
@@ -37,6 +37,8 @@ pub struct MentionState {
     chosen: RwSignal<Option<usize>>,
     /// Whether Enter is held back once while the menu does not know its options yet.
     holds: StoredValue<bool>,
+    /// Whether Enter was pressed before the options of the commands were known: the first one is chosen then.
+    is_take_pending: StoredValue<bool>,
     /// The text up to the `@` whose menu was dismissed: it stays closed.
     dismissed: StoredValue<Option<String>>,
 }
@@ -54,6 +56,7 @@ impl MentionState {
             command: RwSignal::new(None),
             count: RwSignal::new(None),
             holds: StoredValue::new(true),
+            is_take_pending: StoredValue::new(false),
             active: RwSignal::new(0),
             chosen: RwSignal::new(None),
             dismissed: StoredValue::new(None),
@@ -75,7 +78,18 @@ impl MentionState {
         (count > 0).then(|| format!("{LIST}-{}", self.active.get().min(count - 1)))
     }
 
+    /// Sets the number of options.
+    fn set_count(self, count: Option<usize>) {
+        self.count.set(count);
+        let is_taken = count.is_some_and(|count| count > 0)
+            && self.is_take_pending.try_update_value(std::mem::take).unwrap_or(false);
+        if is_taken {
+            self.chosen.set(Some(0));
+        }
+    }
+
     pub fn close(self) {
+        self.is_take_pending.set_value(false);
         for open_word in [self.word, self.command] {
             if open_word.with_untracked(Option::is_some) {
                 open_word.set(None);
@@ -101,6 +115,7 @@ impl MentionState {
         }
         self.dismissed.set_value(None);
         self.holds.set_value(true);
+        self.is_take_pending.set_value(false);
         self.active.set(0);
         let (current, other) = match sign {
             Sign::At => (self.word, self.command),
@@ -134,9 +149,14 @@ impl MentionState {
             ListKeyAction::Move(_) if known.is_none() => return false,
             // A message sent too early would contain the word that should have become a document.
             ListKeyAction::Take if known.is_none() => {
-                return self.holds.try_update_value(std::mem::take).unwrap_or(false);
+                let is_held = self.holds.try_update_value(std::mem::take).unwrap_or(false);
+                self.is_take_pending.set_value(is_held && self.command.with_untracked(Option::is_some));
+                return is_held;
             }
-            ListKeyAction::Move(to) => self.active.set(to),
+            ListKeyAction::Move(to) => {
+                self.active.set(to);
+                request_animation_frame(move || scroll::scroll_into_view(&format!("#{LIST}-{to}")));
+            }
             ListKeyAction::Take => self.chosen.set(Some(at)),
             ListKeyAction::Close => self.dismiss(area),
         }

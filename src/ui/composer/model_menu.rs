@@ -124,11 +124,11 @@ fn pick_button(
     })
 }
 
-type Draw = fn(ComposerState) -> AnyView;
+type DrawModelMenu = fn(ComposerState) -> AnyView;
 
 /// Loads the code part of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawModelMenu, NotFetched> {
     Ok(draw_pick_dialog)
 }
 
@@ -137,7 +137,7 @@ fn fetch() -> Result<Draw, NotFetched> {
 pub fn ModelPickDialog() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let leave = Callback::new(move |()| state.is_picking_model.set(false));
-    lazy_part_when(move || state.is_picking_model.get(), fetch, leave, move |draw: &Draw| draw(state))
+    lazy_part_when(move || state.is_picking_model.get(), fetch, leave, move |draw: &DrawModelMenu| draw(state))
 }
 
 fn draw_pick_dialog(state: ComposerState) -> AnyView {

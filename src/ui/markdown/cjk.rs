@@ -3,7 +3,7 @@
 //! CommonMark decides by spaces and punctuation whether asterisks can open or close emphasis. Text without spaces loses
 //! its emphasis at every quotation mark: `**“引号”**后面`. The amendment lets a CJK character count like a space beside
 //! other punctuation, and CJK punctuation like a letter. The parser does not know it, so it is shown a stand-in for the
-//! character beside the asterisks: a letter or a full stop of the same length. Underscores need none of this: the
+//! character beside the asterisks or tildes: a letter or a full stop of the same length. Underscores need none of this: the
 //! amendment changes nothing for them.
 
 /// A character of the text that the parser reads as another one.
@@ -20,29 +20,51 @@ const STOP: &str = "。";
 /// Punctuation of four bytes, for the rare ideographs that have as many.
 const LONG_STOP: &str = "\u{10100}";
 
-/// Returns the stand-ins that every run of asterisks in the text needs, in order. Some may lie in code or addresses,
-/// where none is allowed: only the parser knows.
+/// Returns the stand-ins that the runs of asterisks and of two tildes in the text need, in order. Some may lie in code or
+/// addresses, where none is allowed: only the parser knows.
+///
+/// A character can stand between two runs that want different things of it: `**价格**：**$5**`. So a run gets only what
+/// it needs to open or to close, by what is open on its line.
 pub fn stand_ins(text: &str) -> Vec<StandIn> {
     let mut found: Vec<StandIn> = Vec::new();
+    // A bit for each mark and length.
+    let mut open = 0_u32;
     let mut from = 0;
-    while let Some(start) = text[from..].find('*').map(|offset| from + offset) {
-        let end = start + text[start..].bytes().take_while(|byte| *byte == b'*').count();
+    while let Some(start) = text[from..].find(['*', '~']).map(|offset| from + offset) {
+        let mark = text.as_bytes()[start];
+        let length = text[start..].bytes().take_while(|byte| *byte == mark).count();
+        let end = start + length;
+        if text[from..start].contains('\n') {
+            open = 0;
+        }
         from = end;
-        let Some((before, after)) = text[..start].chars().next_back().zip(text[end..].chars().next()) else { continue };
-        let first = start - before.len_utf8();
-        let change = match (Neighbor::of(before), Neighbor::of(after)) {
-            (Neighbor::CjkLetter, Neighbor::Punctuation) => stop(before).map(|shown| (first, shown)),
-            (Neighbor::Punctuation, Neighbor::CjkLetter) => stop(after).map(|shown| (end, shown)),
-            (Neighbor::CjkPunctuation, Neighbor::Letter | Neighbor::CjkLetter) => {
-                letter(before).map(|shown| (first, shown))
-            }
-            (Neighbor::Letter | Neighbor::CjkLetter, Neighbor::CjkPunctuation) => {
-                letter(after).map(|shown| (end, shown))
-            }
-            _ => None,
+        // One tilde stands between numbers.
+        if mark == b'~' && length != 2 {
+            continue;
+        }
+        let before = text[..start].chars().next_back().unwrap_or(' ');
+        let after = text[end..].chars().next().unwrap_or(' ');
+        let sides = (Neighbor::of(before), Neighbor::of(after));
+        let bit = 1_u32 << if mark == b'*' { length.min(15) } else { 16 };
+        let may_close = !matches!(sides, (Neighbor::Space, _) | (Neighbor::Punctuation, Neighbor::Letter));
+        let may_open = !matches!(sides, (_, Neighbor::Space) | (Neighbor::Letter, Neighbor::Punctuation));
+        // Three asterisks can close one and two.
+        let is_closing = may_close && (open & bit != 0 || (length > 2 && open != 0));
+        if is_closing {
+            open = if open & bit == 0 { 0 } else { open & !bit };
+        } else if may_open {
+            open |= bit;
+        }
+        let first = start.saturating_sub(before.len_utf8());
+        let (at, shown) = match sides {
+            (Neighbor::CjkLetter, Neighbor::Punctuation) if !is_closing => (first, stop(before)),
+            (Neighbor::Punctuation, Neighbor::CjkLetter) if is_closing => (end, stop(after)),
+            (Neighbor::CjkPunctuation, Neighbor::Letter | Neighbor::CjkLetter) if is_closing => (first, letter(before)),
+            (Neighbor::Letter | Neighbor::CjkLetter, Neighbor::CjkPunctuation) if !is_closing => (end, letter(after)),
+            _ => continue,
         };
         // One character between two runs has one reading.
-        if let Some((at, shown)) = change.filter(|(at, _)| found.last().is_none_or(|last| last.at < *at)) {
+        if let Some(shown) = shown.filter(|_| found.last().is_none_or(|last| last.at < at)) {
             found.push(StandIn { at, shown });
         }
     }
@@ -57,7 +79,8 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{ff01}'..='\u{ffe6}' | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3fffd}')
 }
 
-/// What stands beside a run of asterisks.
+/// What stands beside a run.
+#[derive(Clone, Copy)]
 enum Neighbor {
     Space,
     Letter,

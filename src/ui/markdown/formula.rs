@@ -125,6 +125,7 @@ impl<'a> FormulaSearch<'a> {
                 self.links.pop();
                 self.is_literal = false;
             }
+            Event::Rule => self.pair_marks(),
             Event::Start(tag) => {
                 self.pair_marks();
                 self.is_literal = matches!(tag, Tag::CodeBlock(_));
@@ -148,25 +149,23 @@ impl<'a> FormulaSearch<'a> {
     }
 
     fn read_text(&mut self, range: &Range<usize>) {
-        let bytes = self.text.as_bytes();
-        // An escaped character starts an event of its own; an escaped backslash, too.
-        let is_escaped = range.start > 0 && bytes[range.start - 1] == b'\\';
-        let bracket = bytes[range.start..range.end].first().filter(|_| is_escaped);
-        let kind = match bracket {
+        let place = self.place;
+        let piece = &self.text[range.clone()];
+        // An escaped character starts an event of its own.
+        let is_escaped = piece.starts_with(['(', ')', '[', ']', '$']) && is_behind_backslash(self.text, range.start);
+        let kind = match piece.as_bytes().first().filter(|_| is_escaped) {
             Some(b'(') => Some(MarkKind::Open(false)),
             Some(b'[') => Some(MarkKind::Open(true)),
             Some(b')') => Some(MarkKind::Close(false)),
             Some(b']') => Some(MarkKind::Close(true)),
             _ => None,
         };
-        let place = self.place;
         if let Some(kind) = kind {
             self.marks.push(Mark { kind, at: range.start - 1, end: range.start + 1, place });
         }
-        for at in range.start + usize::from(is_escaped)..range.end {
-            if bytes[at] != b'$' {
-                continue;
-            }
+        let from = range.start + usize::from(is_escaped);
+        for (offset, _) in self.text[from..range.end].match_indices('$') {
+            let at = from + offset;
             match self.marks.last_mut() {
                 Some(last) if last.kind == MarkKind::Dollars && last.end == at && last.place == place => {
                     last.end = at + 1
@@ -200,6 +199,11 @@ impl<'a> FormulaSearch<'a> {
             }
         }
     }
+}
+
+/// Returns whether the character at a byte is escaped: two backslashes are one that is written.
+fn is_behind_backslash(text: &str, at: usize) -> bool {
+    text.as_bytes()[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// Returns the closing bracket among the later marks. Of two opening ones, the latest counts.

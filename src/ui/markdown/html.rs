@@ -16,6 +16,7 @@ pub enum Element {
     Details,
     Div,
     Em,
+    Form,
     H4,
     H5,
     H6,
@@ -50,6 +51,7 @@ impl Element {
             Self::Details => "details",
             Self::Div => "div",
             Self::Em => "em",
+            Self::Form => "form",
             Self::H4 => "h4",
             Self::H5 => "h5",
             Self::H6 => "h6",
@@ -75,9 +77,11 @@ impl Element {
     }
 }
 
-/// The closed list of attributes. `Href` takes only a checked target ([`super::target`]) or an address of our own.
+/// The closed list of attributes. `Href` takes only a checked target ([`super::target`]) or an address of our own,
+/// `Action` only a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
+    Action,
     AriaLabel,
     Class,
     DataBlockId,
@@ -88,6 +92,7 @@ pub enum Attribute {
     Href,
     Id,
     Math(MathAttribute),
+    Method,
     Open,
     Rel,
     Role,
@@ -102,6 +107,7 @@ pub enum Attribute {
 impl Attribute {
     fn name(self) -> &'static str {
         match self {
+            Self::Action => "action",
             Self::AriaLabel => "aria-label",
             Self::Class => "class",
             Self::DataBlockId => "data-block-id",
@@ -112,6 +118,7 @@ impl Attribute {
             Self::Href => "href",
             Self::Id => "id",
             Self::Math(attribute) => attribute.name(),
+            Self::Method => "method",
             Self::Open => "open",
             Self::Rel => "rel",
             Self::Role => "role",
@@ -193,6 +200,15 @@ impl Html {
         if let Some((width, height)) = size {
             self.out.push_str(&format!("\" width=\"{width}\" height=\"{height}"));
         }
+        self.out.push_str("\"/>");
+    }
+
+    /// Writes a hidden field of a form.
+    pub fn hidden_field(&mut self, name: &str, value: &str) {
+        for part in ["<input type=\"hidden\" name=\"", name, "\" value=\""] {
+            self.out.push_str(part);
+        }
+        escape(value, &mut self.out);
         self.out.push_str("\"/>");
     }
 

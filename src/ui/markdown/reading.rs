@@ -1,10 +1,10 @@
 //! What the parser is given to read, and what it cannot know.
 //!
-//! The parser reads a text twice where it has formulas, or emphasis beside Chinese, Japanese or Korean. The first time
-//! it reads the text itself; that shows which dollars stand in running text ([`super::formula`]). The second time it
-//! reads a copy of the same length in which nothing inside a formula looks like Markdown and asterisks stand beside
-//! what gives them their meaning ([`super::cjk`]). All ranges are the same in both, so the text that is drawn is always
-//! the text itself.
+//! The parser reads a text twice where it has formulas, or emphasis beside Chinese, Japanese or Korean. It reads copies of
+//! the same length. In the first one, asterisks stand beside what gives them their meaning ([`super::cjk`]); that shows
+//! which dollars stand in running text ([`super::formula`]) and which changes lie in code or addresses. The second one is
+//! without those changes, and nothing inside a formula looks like Markdown. All ranges are the same, so the text that is
+//! drawn is always the text itself.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -43,10 +43,12 @@ impl<'a> Reading<'a> {
         if wanted.is_empty() && !formula::may_have(text) {
             return Self { text, parsed: Cow::Borrowed(text), formulas: Vec::new() };
         }
+        // All of them: in code and in addresses they change nothing that is searched for.
+        let first = with_stand_ins(text, &wanted, &[]);
         let mut search = FormulaSearch::new(text);
         let mut allowed = Vec::new();
         let mut wanted = &*wanted;
-        for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        for (event, range) in Parser::new_ext(&first, options()).into_offset_iter() {
             if matches!(event, Event::Text(_)) {
                 wanted = &wanted[wanted.partition_point(|stand_in| stand_in.at < range.start)..];
                 let (here, later) = wanted.split_at(wanted.partition_point(|stand_in| stand_in.at < range.end));
@@ -99,6 +101,8 @@ fn with_stand_ins<'a>(text: &'a str, stand_ins: &[StandIn], formulas: &[Formula]
                 b'\\' if formula.in_table && bytes.get(at + 1) == Some(&b'|') => continue,
                 b'\\' | b'[' | b']' | b'(' | b')' if is_mark => b'.',
                 b'*' | b'_' | b'~' | b'[' | b']' | b'<' | b'`' | b'\\' if !is_mark => b'x',
+                // Its backslash is gone: it must not begin a table.
+                b'|' if !formula.in_table => b'x',
                 _ => continue,
             };
         }

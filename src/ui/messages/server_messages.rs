@@ -1,5 +1,5 @@
 //! Errors of requests and texts of built-in tools, in the reader's language. The server sends whole sentences
-//! (`ui::locale::coded_messages`); only what the browser finds out by itself is told here.
+//! (`ui::locale::coded_messages`); only failures that the browser itself detects have their texts here.
 
 use std::borrow::Cow;
 

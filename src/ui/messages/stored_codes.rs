@@ -42,6 +42,7 @@ pub fn notice_sentence(notice: Notice) -> &'static str {
         Notice::ImagesDescribed => "服务商拒绝了图片，已改用文字描述。",
         Notice::ImagesUnsupported => "此模型不支持图片，已改用文字描述。",
         Notice::ToolsSearched => "所选服务器的工具数量超过模型上限，模型会按需搜索工具。",
+        Notice::ToolsLeftOut => "部分所选工具无法使用，原因见此对话的工具页面。",
         Notice::LengthReached => "回复已达到模型的长度上限。",
         Notice::ContextFilled => "对话已达到模型的上下文上限，回复到此为止。",
         Notice::Filtered => "服务商的内容过滤器在此处终止了回复。",

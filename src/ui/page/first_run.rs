@@ -70,11 +70,11 @@ pub fn ConnectedLine(connecting: ProviderConnect) -> impl IntoView {
     })
 }
 
-type Draw = fn(ProviderConnect) -> AnyView;
+type DrawProviderConnect = fn(ProviderConnect) -> AnyView;
 
 /// Loads the code part of the form.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawProviderConnect, NotFetched> {
     Ok(provider_connect::draw_form)
 }
 
@@ -94,7 +94,7 @@ pub fn FirstRunPanel(
         move || connecting.option.with(Option::is_some),
         fetch,
         leave,
-        move |draw: &Draw| draw(connecting),
+        move |draw: &DrawProviderConnect| draw(connecting),
     );
     view! {
         <section class="first-run" aria-labelledby="first-run-title">

@@ -154,8 +154,8 @@ fn question_of(block: &Block) -> Option<(u128, String)> {
             Some(of_block(announcements::asks_permission(&tool_name(block).0, &keys())))
         }
         Content::ToolUse { status: ToolStatus::Running, .. } => {
-            let asked = Elicitation::find_open(block)?;
-            Some((asked.id.as_u128(), announcements::asks_user(&asked.request.server, &keys())))
+            let question = Elicitation::find_open(block)?;
+            Some((question.id.as_u128(), announcements::asks_user(&question.request.server, &keys())))
         }
         _ => pause_sentence(block).map(|reason| of_block(announcements::paused(&reason, &keys()))),
     }

@@ -6,7 +6,7 @@ use super::arguments::as_text;
 use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::PictureView;
 use super::{hidden_characters, json, picture};
-use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::hidden_text::{count_hidden_characters, visible_text};
 use crate::domain::tool_output::ResourceLink;
 use crate::domain::url_encoding::encode;
 use crate::domain::{Block, Content, TurnId, limits};
@@ -28,15 +28,16 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
         (Attribute::DataBlockType, "tool_result"),
     ];
     html.open(Element::Div, &attributes);
-    images(&mut html, metadata);
+    let mut images = images(metadata);
     let whole = as_text(result);
     let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
     // A tree shows values without the indentation and line breaks that the text form adds.
     let fits = shown.len() == whole.len() || result.to_string().len() <= limits::TOOL_SHOWN_BYTES;
     let is_text = result.is_string() || !fits || !json::write_json_tree(&mut html, name, result);
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
-        hidden_characters::write_text_box(&mut html, name, !result.is_string(), shown);
+        images = text_with_images(&mut html, (name, !result.is_string()), shown, images);
     }
+    images.iter().for_each(|image| write_image(&mut html, image));
     cut(&mut html, metadata, is_text && shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
     resource_links(&mut html, metadata, turn);
@@ -56,14 +57,59 @@ pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
     Some(MarkupPart::new(html.finish()))
 }
 
-/// Writes images stored as blobs, each with a link to the full picture.
-fn images(html: &mut Html, metadata: &Value) {
+/// An image of a result.
+struct ResultImage<'m> {
+    address: String,
+    /// The name, which stands in brackets where the image was before a text.
+    name: &'m str,
+}
+
+/// Returns the images that are stored as blobs.
+fn images(metadata: &Value) -> Vec<ResultImage<'_>> {
+    let mut images = Vec::new();
     for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
         let Some(address) = blob(image) else { continue };
-        let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
-        let alt = if alt.is_empty() { words::image() } else { alt };
-        picture::write_picture(html, &PictureView { address: &address, small: None, alt, size: None });
+        images.push(ResultImage { address, name: image.get("alt").and_then(Value::as_str).unwrap_or_default() });
     }
+    images
+}
+
+/// Writes an image with a link to the full picture.
+fn write_image(html: &mut Html, image: &ResultImage) {
+    let alt = if image.name.is_empty() { words::image() } else { image.name };
+    picture::write_picture(html, &PictureView { address: &image.address, small: None, alt, size: None });
+}
+
+/// Writes a text with each image where it came. Returns the images that came after the text.
+fn text_with_images<'m>(
+    html: &mut Html,
+    (name, is_code): (&str, bool),
+    text: &str,
+    images: Vec<ResultImage<'m>>,
+) -> Vec<ResultImage<'m>> {
+    let (mut rest, mut behind) = (text, Vec::new());
+    for image in images {
+        let Some((before, after)) = split_at_note(rest, image.name) else {
+            behind.push(image);
+            continue;
+        };
+        if !before.is_empty() {
+            hidden_characters::write_text_box(html, name, is_code, before);
+        }
+        write_image(html, &image);
+        rest = after;
+    }
+    if !rest.is_empty() || text.is_empty() {
+        hidden_characters::write_text_box(html, name, is_code, rest);
+    }
+    behind
+}
+
+/// Splits a text at the line that names an image.
+fn split_at_note<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
+    let (before, after) = text.split_once(&*format!("[{name}]")).filter(|_| !name.is_empty())?;
+    let is_line = (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'));
+    is_line.then(|| (before.trim_end_matches('\n'), after.trim_start_matches('\n')))
 }
 
 /// Writes the note that a result is truncated, with a link to all of it. `length` is that of the stored result.
@@ -103,20 +149,41 @@ fn files(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// Writes the links of a result to resources of its server. Each leads to a page of ours that shows and attaches it;
-/// nothing is read before.
+/// Writes the links of a result to resources of its server. Each leads to a page of ours that shows the resource, and has
+/// a button that attaches it to the message of this chat. Nothing is read before.
 fn resource_links(html: &mut Html, metadata: &Value, turn: TurnId) {
     let Some((server, links)) = ResourceLink::list(metadata).filter(|_| standalone_context().is_none()) else { return };
     if links.is_empty() {
         return;
     }
     html.open(Element::Ul, &[(Attribute::Class, "resource-links")]);
-    for ResourceLink { name, uri } in links.iter().take(limits::TOOL_IMAGES) {
+    for ResourceLink { name, uri } in links.iter().take(limits::RESOURCE_LINKS) {
         let address = format!("/insert/view?server={}&uri={}&turn={turn}", encode(server), encode(uri));
         html.open(Element::Li, &[(Attribute::Dir, "auto")]);
-        hidden_characters::write_revealed(html, if name.is_empty() { uri } else { name });
+        let name = if name.is_empty() { uri } else { name };
+        hidden_characters::write_revealed(html, name);
         html.text(" · ");
-        html.text_element(Element::A, &[(Attribute::Href, &address), REL], words::view_or_attach());
+        let named = |html: &mut Html, verb: &str| {
+            html.text(verb);
+            html.text_element(Element::Span, &[(Attribute::Class, "quiet")], &format!(" {}", visible_text(name)));
+        };
+        html.open(Element::A, &[(Attribute::Href, &address), REL]);
+        named(html, words::view_resource());
+        html.close();
+        html.text(" · ");
+        let form = [
+            (Attribute::Class, "inline-form no-print"),
+            (Attribute::Method, "post"),
+            (Attribute::Action, "/forms/insert/resource"),
+        ];
+        html.open(Element::Form, &form);
+        html.hidden_field("turn", &turn.to_string());
+        html.hidden_field("server", server);
+        html.hidden_field("uri", uri);
+        html.open(Element::Button, &[(Attribute::Type, "submit"), (Attribute::Class, "button bare")]);
+        named(html, words::attach_resource());
+        html.close();
+        html.close();
         html.close();
     }
     html.close();

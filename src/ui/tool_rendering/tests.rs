@@ -109,6 +109,38 @@ fn link_to_full_result_leads_to_its_page() {
 }
 
 #[test]
+fn images_stand_where_they_came() {
+    let image = |name: &str, blob: &str| json!({"blob": blob.repeat(64), "mime": "image/png", "alt": name});
+    let images = json!({"images": [image("Image 1", "a"), image("Image 2", "b"), image("Image 3", "c")]});
+    let html = result_with(json!("Before:\n\n[Image 1]\n\n[Image 2]\n\nAfter, see [Image 3]."), images.clone());
+    let order = ["Before:<", "/aaaa", "/bbbb", "After, see [Image 3].<", "/cccc"];
+    let places: Vec<_> = order.iter().map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}"))).collect();
+    assert!(places.is_sorted(), "{html}");
+    assert!(!html.contains("[Image 1]") && !html.contains("[Image 2]"), "{html}");
+    let html = result_with(json!("[Image 1]\n\nAfter"), images);
+    assert!(html.find("/aaaa") < html.find("After") && html.matches("<pre").count() == 1, "{html}");
+}
+
+#[test]
+fn linked_resource_is_viewed_and_attached_from_its_result() {
+    let links = json!([{ "name": "<Notes>\u{200b}", "uri": "file:///a?b&c\"" }]);
+    let html = result_with(json!("x"), json!({ "resource_links": links, "resource_server": "files" }));
+    let turn = turn_id(2);
+    for part in [
+        format!("href=\"/insert/view?server=files&amp;uri=file%3A%2F%2F%2Fa%3Fb%26c%22&amp;turn={turn}\""),
+        "method=\"post\" action=\"/forms/insert/resource\"".to_owned(),
+        format!("<input type=\"hidden\" name=\"turn\" value=\"{turn}\"/>"),
+        "name=\"server\" value=\"files\"/>".to_owned(),
+        "name=\"uri\" value=\"file:///a?b&amp;c&quot;\"/>".to_owned(),
+        "Attach<span class=\"quiet\"> &lt;Notes&gt;[U+200B]</span></button>".to_owned(),
+    ] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
+    // A server that is not known, as in an imported chat, can give nothing.
+    assert!(!result_with(json!("x"), json!({ "resource_links": links })).contains("<form"));
+}
+
+#[test]
 fn last_lines_of_running_call_are_text() {
     let html = tail(&["copying <b>a</b>", "zero\u{200b}width"]).unwrap();
     let html = html.markup().as_str();

@@ -17,8 +17,10 @@ use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering;
 
+mod app_view;
 mod call;
 
+use app_view::AppViewPanel;
 pub use call::tool_status;
 use call::{CardSummary, ShownCall};
 
@@ -49,6 +51,15 @@ pub fn ToolCard(
         call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open()))
     });
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::decline_reason)));
+    // The forms in a result attach what it links to. The box learns of it as of a change in another tab.
+    let attaching = AsyncForm::from_context();
+    let attach = move |event| attaching.submit(event, move || state.announce(words::resource_attached()));
+    let has_view = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::has_view)));
+    let app_view = move || {
+        let is_given = has_view.get()?;
+        let server = call.with_untracked(|call| call.as_ref().and_then(|call| call.name().1)).unwrap_or_default();
+        Some(view! { <AppViewPanel turn=turn_id block server is_given/> })
+    };
     let is_open = standalone_context().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let labelled_by = heading_id.clone();
@@ -70,13 +81,15 @@ pub fn ToolCard(
             <ToolHeader state call looks block heading_id/>
             {live_view(declined)}
             <RunningCallProgress call turn=turn_id block/>
+            {live_view(app_view)}
             <details class="tool-details" open=is_open>
                 <summary role="button">
                     <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>
                 </summary>
-                <div class="tool-body">
+                <div class="tool-body" on:submit=attach>
                     <MarkdownText parts class="drawn"/>
+                    {attaching.problem_view()}
                     {move || has_no_result.get().then(|| view! { <p class="tool-part">{words::no_result()}</p> })}
                 </div>
             </details>

@@ -300,8 +300,8 @@ fn openrouter(request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), 
 }
 
 /// Reasoning goes back in the member in which it was sent, and a tool loop needs that of each call.
-fn generic(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let messages = asked.list("messages");
+fn generic(request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let messages = request.list("messages");
     let begin = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     for (at, message) in messages.iter().enumerate() {
         let known = ["role", "content", "name", "tool_calls", "tool_call_id", "reasoning"];
@@ -310,7 +310,7 @@ fn generic(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), Provi
         }
         let id = &message["tool_calls"][0]["id"];
         let made = |sent: &&super::memory::SentReply| sent.content[0]["tool_calls"][0]["id"] == *id && !id.is_null();
-        let Some(sent) = memory.replies_of(&asked.provider, asked.text("model")).find(made) else { continue };
+        let Some(sent) = memory.replies_of(&request.provider, request.text("model")).find(made) else { continue };
         let reasoning = &sent.content[0]["reasoning"];
         let (is_lost, is_changed) = (message.get("reasoning").is_none(), message["reasoning"] != *reasoning);
         if reasoning != "" && ((is_lost && at > begin) || (!is_lost && is_changed)) {

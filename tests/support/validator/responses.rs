@@ -64,7 +64,7 @@ impl ApiProtocol for ResponsesProtocol {
         }
         parameters(request)?;
         if let Some(id) = request.body.get("previous_response_id").and_then(Value::as_str) {
-            // What is kept is in the input by now.
+            // The items of a kept response are in the input by now.
             refuse!("Previous response with id '{id}' not found.");
         }
         let input = request.list("input");
@@ -223,7 +223,7 @@ fn parameters(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// Whether OpenAI runs tools of its own for a model.
+/// Returns whether OpenAI runs tools of its own for a model.
 fn searches(model: &str) -> bool {
     ["gpt-5", "gpt-4o", "gpt-4.1", "o3", "o4"].iter().any(|family| model.starts_with(family))
 }

@@ -6,14 +6,14 @@ use html_escape::decode_html_entities;
 use memchr::{memchr, memmem};
 
 /// A piece of HTML.
-pub(super) enum HtmlToken<'h> {
+pub(crate) enum HtmlToken<'h> {
     /// Text with its entities decoded.
     Text(Cow<'h, str>),
     Tag(HtmlTag),
 }
 
 /// A tag with its attributes.
-pub(super) struct HtmlTag {
+pub(crate) struct HtmlTag {
     /// In lower case.
     pub name: String,
     pub is_closing: bool,
@@ -22,7 +22,7 @@ pub(super) struct HtmlTag {
 
 impl HtmlTag {
     /// Returns the value of an attribute, by its name in lower case.
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
@@ -31,16 +31,23 @@ impl HtmlTag {
 const ATTRIBUTES: usize = 32;
 
 /// Iterates over the tokens of a text.
-pub(super) struct HtmlTokens<'h> {
+pub(crate) struct HtmlTokens<'h> {
     rest: &'h str,
+    /// The length of the whole text.
+    length: usize,
     /// False once no end of a comment, or of a declaration, was found, so that it is looked for once.
     has_comment_end: bool,
     has_declaration_end: bool,
 }
 
 impl<'h> HtmlTokens<'h> {
-    pub(super) fn new(html: &'h str) -> Self {
-        Self { rest: html, has_comment_end: true, has_declaration_end: true }
+    pub(crate) fn new(html: &'h str) -> Self {
+        Self { rest: html, length: html.len(), has_comment_end: true, has_declaration_end: true }
+    }
+
+    /// Returns the position of the next token in the text.
+    pub(crate) fn offset(&self) -> usize {
+        self.length - self.rest.len()
     }
 
     fn text(&mut self, length: usize) -> HtmlToken<'h> {

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{ChunkReader, text_of};
+use super::{ChatChunkReader, text_of};
 use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
 
-impl ChunkReader {
+impl ChatChunkReader {
     /// Reads an image in the format of requests. An image that is invalid or only linked is kept as an opaque item.
     pub(super) fn push_image(&mut self, part: &Value, out: &mut Vec<DecodedItem>) {
         let url = part.pointer("/image_url/url").or_else(|| part.get("image_url")).and_then(Value::as_str);

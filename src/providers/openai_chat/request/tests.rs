@@ -324,9 +324,9 @@ fn reasoning_of_tool_loop_goes_back_in_members_it_came_in() {
             let expected = if dialect == "vllm" { sent.clone() } else { json!({}) };
             assert_eq!(members(&later[5]), expected, "{what} {dialect}: a reply without tools");
         }
-        let mut asked = request("m", vec![user("Go"), in_loop.clone()]);
-        asked.reasoning_members = ReasoningMembers::Refused;
-        let refused = body_of("generic", &asked)["messages"].clone();
+        let mut sent_request = request("m", vec![user("Go"), in_loop.clone()]);
+        sent_request.reasoning_members = ReasoningMembers::Refused;
+        let refused = body_of("generic", &sent_request)["messages"].clone();
         assert_eq!(members(&refused[1]), json!({}), "{what}");
         assert_eq!(refused[1]["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "s", "{what}");
     }
@@ -334,16 +334,16 @@ fn reasoning_of_tool_loop_goes_back_in_members_it_came_in() {
 
 #[test]
 fn reasoning_inside_text_goes_back_inside_text() {
-    let said = "<think>Let me.</think>\n\nI look.";
-    let chunk = json!({"choices": [{"index": 0, "delta": {"content": said, "tool_calls":
+    let text = "<think>Let me.</think>\n\nI look.";
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": text, "tool_calls":
         [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}]});
     let raw = format!("data: {chunk}\n\n");
     let loops = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!(1))], &[&raw]);
-    let mut asked = request("MiniMax-M2", vec![user("Go"), loops]);
+    let mut sent_request = request("MiniMax-M2", vec![user("Go"), loops]);
     for members in [ReasoningMembers::Unknown, ReasoningMembers::Refused] {
-        asked.reasoning_members = members;
-        let sent = &body_of("generic", &asked)["messages"][1];
-        assert_eq!((&sent["content"], sent.get("reasoning_content")), (&json!(said), None), "{members:?}");
+        sent_request.reasoning_members = members;
+        let sent = &body_of("generic", &sent_request)["messages"][1];
+        assert_eq!((&sent["content"], sent.get("reasoning_content")), (&json!(text), None), "{members:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Channel, ResponseOutput, TextSegment};
+use super::{OpenTextSegment, OutputChannel, ResponseOutput};
 use crate::openai_responses::entry::{self, OutputItemKind};
 use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
 use crate::openai_responses::text_part::{PartEnding, PartPosition, TextCompletion, resolve_surrogates};
@@ -20,14 +20,14 @@ impl ResponseOutput {
         if !open.is_corrected {
             return;
         }
-        let text = |segment: &TextSegment| {
+        let text = |segment: &OpenTextSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
             format!("{}{}", segment.separator, &whole[segment.skipped.min(whole.len())..])
         };
         let block: String = open.segments.iter().map(text).collect();
         out.push(match open.channel {
-            Channel::Thinking(..) => DecodedItem::ThinkingReplaced(block),
-            Channel::Text(_) | Channel::None => DecodedItem::TextReplaced(block),
+            OutputChannel::Thinking(..) => DecodedItem::ThinkingReplaced(block),
+            OutputChannel::Text(_) | OutputChannel::None => DecodedItem::TextReplaced(block),
         });
     }
 
@@ -143,20 +143,20 @@ impl ResponseOutput {
             OutputItemKind::Message => {
                 match self.open.channel {
                     // An opaque item separates two messages in a row, so that they become two text blocks.
-                    Channel::Text(other) if other != at => {
+                    OutputChannel::Text(other) if other != at => {
                         self.opaque("message", &json!({"output_index": self.entries[at].index}), out);
                     }
-                    Channel::Text(_) => {}
-                    Channel::None | Channel::Thinking(..) => self.close_text(out),
+                    OutputChannel::Text(_) => {}
+                    OutputChannel::None | OutputChannel::Thinking(..) => self.close_text(out),
                 }
-                self.open.channel = Channel::Text(at);
+                self.open.channel = OutputChannel::Text(at);
                 self.note_segment(at, part, text.len(), "");
                 out.push(DecodedItem::Text(text));
             }
             OutputItemKind::Reasoning => {
-                let channel = Channel::Thinking(at, part);
-                let is_next = matches!(self.open.channel, Channel::Thinking(..)) && self.open.channel != channel;
-                if !matches!(self.open.channel, Channel::Thinking(..)) {
+                let channel = OutputChannel::Thinking(at, part);
+                let is_next = matches!(self.open.channel, OutputChannel::Thinking(..)) && self.open.channel != channel;
+                if !matches!(self.open.channel, OutputChannel::Thinking(..)) {
                     self.close_text(out);
                 }
                 self.open.channel = channel;
@@ -174,7 +174,7 @@ impl ResponseOutput {
     /// it.
     pub(super) fn characters_before(&self, at: usize, part: usize) -> Option<usize> {
         let segment = self.open.segment(at, part).filter(|n| self.open.segments[*n].skipped == 0)?;
-        let characters = |segment: &TextSegment| {
+        let characters = |segment: &OpenTextSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
             whole[segment.skipped.min(whole.len())..].chars().count() + segment.separator.len()
         };
@@ -184,7 +184,7 @@ impl ResponseOutput {
     fn note_segment(&mut self, entry: usize, part: usize, length: usize, separator: &'static str) {
         if self.open.segment(entry, part).is_none() {
             let skipped = self.entries[entry].parts[part].1.emitted.len().saturating_sub(length);
-            self.open.segments.push(TextSegment { entry, part, skipped, separator });
+            self.open.segments.push(OpenTextSegment { entry, part, skipped, separator });
         }
     }
 }

@@ -71,7 +71,7 @@ impl TurnRun<'_> {
         };
         step.calls[at].progress = Some(running.progress);
         // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
-        let most: Duration = running.limit + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
+        let most: Duration = running.limit + limits::TOOL_STOP + limits::APP_VIEW_TIME + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
             let outcome = run_within(most, open, running.result).await;
             CallWork::Over { at, outcome: outcome.unwrap_or_else(timed_out) }

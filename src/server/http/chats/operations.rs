@@ -69,7 +69,10 @@ pub fn delete_chat(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn restore_chat(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Chats", "restore_chat", "Restores a chat from Trash.").response::<Chat>(200, "The chat.")
+    operation
+        .describe("Chats", "restore_chat", "Restores a chat from Trash.")
+        .response::<Chat>(200, "The chat.")
+        .problem_response(409, "`not_in_trash`: it was not deleted.")
 }
 
 pub fn copy_chat(operation: ApiOperation) -> ApiOperation {
@@ -188,7 +191,7 @@ const SOCKET: &str = "Messages are JSON objects with a `type`. The protocol is t
     To the server: `message {content, provider?, model?, params?, client_request_id?}`, where `content` is a string \
     or a list of blocks, and `cancel {}`. Invalid or failed messages get an `error`, and the connection stays \
     open.\n\n\
-    A connection follows one branch and streams every reply that starts at its end, whoever requested it. If the end \
+    A connection follows one branch and streams every reply that starts at its end, also those that other clients requested. If the end \
     was deleted, an `error` with the code `path_deleted` has the `turn_id` and `branch_id` it continues from; resend \
     a message that was in flight. A server that shuts down closes with 1001, a message that is too large gets 1009, \
     too many connections 1008.";

@@ -19,7 +19,7 @@ use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::{StrictQuery, deserialize_flag, page_limit};
-use crate::server::http::response::block_form::{BlockForm, TurnView};
+use crate::server::http::response::block_form::{BlockForm, TurnResponse};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
 
@@ -118,7 +118,7 @@ pub struct PathPageQuery {
 pub struct PathTurns {
     /// The turns, from the root.
     #[schema(value_type = Vec<Turn>)]
-    turns: Vec<TurnView>,
+    turns: Vec<TurnResponse>,
     /// The turn around which the page was read. Null in an empty chat.
     anchor_id: Option<TurnId>,
     /// True if the path has turns before these.
@@ -184,7 +184,7 @@ pub async fn turns(
     };
     let seen = app.service().window(viewer.0, chat, window).await?;
     Ok(ApiJson(PathTurns {
-        turns: TurnView::list(&app, seen.turns, query.form.unwrap_or_default()).await?,
+        turns: TurnResponse::list(&app, seen.turns, query.form.unwrap_or_default()).await?,
         anchor_id: seen.anchor_id,
         has_more_before: seen.has_more_before,
         has_more_after: seen.has_more_after,

@@ -84,6 +84,7 @@ pub fn delete_document(operation: ApiOperation) -> ApiOperation {
         .add_description("Messages that reference it stay; models see that it was deleted.")
         .query_parameters::<DeleteDocumentQuery>()
         .empty_response(204, "It is deleted.")
+        .problem_response(409, "`not_in_trash`: it can only be deleted permanently once it is in Trash.")
 }
 
 pub fn restore_document(operation: ApiOperation) -> ApiOperation {
@@ -97,7 +98,7 @@ pub fn restore_document(operation: ApiOperation) -> ApiOperation {
         .optional_request_body()
         .response::<DocumentDetails>(200, NOW)
         .problem_response(404, NO_VERSION)
-        .problem_response(409, "`too_many_versions`: a limit is reached.")
+        .problem_response(409, "`too_many_versions`: a limit is reached; `not_in_trash`: it was not deleted.")
 }
 
 pub fn list_document_versions(operation: ApiOperation) -> ApiOperation {

@@ -95,7 +95,7 @@ pub async fn decide_found_server(
 }
 
 /// `POST /forms/providers/add`: stores a connection and tests it.
-pub async fn add(
+pub async fn add_connection(
     State(app): State<App>,
     viewer: Viewer,
     context: PageContext,

@@ -40,12 +40,12 @@ pub struct BlockFormQuery {
 /// A turn in the requested form.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum TurnView {
+pub enum TurnResponse {
     Native(Box<Turn>),
     Other(Map<String, Value>),
 }
 
-impl TurnView {
+impl TurnResponse {
     /// Shows these turns of the caller in this form.
     ///
     /// # Errors

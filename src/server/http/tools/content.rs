@@ -1,15 +1,17 @@
 //! Resources and prompts of tool servers, for the composer: as JSON, and as the page "Insert from a server", which works
 //! without script.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, InvalidField, TurnId, UserId};
+use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
@@ -22,7 +24,7 @@ use crate::server::http::response::service_problem::refusal_sentence;
 use crate::server::server_pages::insert::{InsertPage, ResourcePage, TypedInsert, URI_FIELD, argument_field};
 use crate::ui::locale::coded_messages::{coded_sentence, labelled_sentence};
 use turnleaf_service::ServiceError;
-use turnleaf_service::tools::server_content::{ResourceContent, ServerCatalogView};
+use turnleaf_service::tools::server_content::{ArgumentDraft, ArgumentSubject, ResourceContent, ServerCatalogView};
 
 /// A resource to store for a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -53,6 +55,30 @@ pub struct ServerPromptRequest {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ServerPromptText {
     text: String,
+}
+
+/// An argument that is being written: of a prompt, or of a template of addresses.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuggestValuesRequest {
+    /// The name of the prompt. Either this or `template` is required.
+    prompt: Option<String>,
+    /// The template of addresses.
+    template: Option<String>,
+    argument: String,
+    /// What is written so far.
+    #[serde(default)]
+    value: String,
+    /// The other arguments by name.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    arguments: Map<String, Value>,
+}
+
+/// Values that a server suggests. They are untrusted.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct SuggestedValues {
+    values: Vec<String>,
 }
 
 /// `GET /api/tool-servers/{id}/catalog`.
@@ -89,6 +115,33 @@ pub async fn show_prompt(
 ) -> Result<ApiJson<ServerPromptText>, Problem> {
     let text = app.service().server_prompt(viewer.0, (&id, &body.name), body.arguments).await?;
     Ok(ApiJson(ServerPromptText { text }))
+}
+
+/// `POST /api/tool-servers/{id}/suggestions`: returns values that a server suggests for an argument.
+pub async fn suggest_values(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    ApiJson(body): ApiJson<SuggestValuesRequest>,
+) -> Result<ApiJson<SuggestedValues>, Problem> {
+    let SuggestValuesRequest { prompt, template, argument, value, arguments } = body;
+    let subject = match (prompt, template) {
+        (Some(prompt), None) => ArgumentSubject::Prompt(prompt),
+        (None, Some(template)) => ArgumentSubject::Template(template),
+        (None, None) => return Err(ServiceError::from(InvalidField::new("prompt", MessageCode::IsRequired)).into()),
+        (Some(_), Some(_)) => {
+            let both = MessageCode::BothSet.with("one", "prompt").with("other", "template");
+            return Err(ServiceError::from(InvalidField::new("template", both)).into());
+        }
+    };
+    let text = |(name, value): (String, Value)| match value {
+        Value::String(text) => Ok((name, text)),
+        _ => Err(ServiceError::from(InvalidField::new(format!("arguments/{name}"), MessageCode::NotAText))),
+    };
+    let others = arguments.into_iter().map(text).collect::<Result<HashMap<_, _>, _>>()?;
+    let draft = ArgumentDraft { subject, argument, value, others };
+    let values = app.service().argument_suggestions(viewer.0, &id, draft).await?;
+    Ok(ApiJson(SuggestedValues { values }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,18 +237,25 @@ fn submitted_chat(fields: &SubmittedFields) -> Result<Option<ChatId>, Problem> {
     fields.text("chat_id").map(|id| id.parse().map_err(|_| Problem::not_found())).transpose()
 }
 
-/// `POST /forms/insert/resource`: attaches a resource and returns to the chat.
+/// `POST /forms/insert/resource`: attaches a resource and returns to the chat. A form in a reply names its turn.
 pub async fn attach_resource_form(
     State(app): State<App>,
     viewer: Viewer,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let chat = submitted_chat(&fields)?;
+    let chat = match fields.contains("turn") {
+        true => Some(app.service().turn(viewer.0, fields.subject_id("turn")?).await?.chat_id),
+        false => submitted_chat(&fields)?,
+    };
     let server: String = fields.subject_id("server")?;
     let uri = fields.text(URI_FIELD).unwrap_or_default();
+    let stays = fields.is_checked("stay");
     match app.service().attach_server_resource(viewer.0, chat, (&server, &uri)).await {
+        // The page finds the change of the draft itself.
+        Ok(_) if stays => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(_) => Ok(see_other(&chat_page_path(chat))),
+        Err(error) if stays => Err(error.into()),
         Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
     }
 }
@@ -219,6 +279,48 @@ pub async fn insert_prompt_form(
     }
 }
 
+/// `POST /forms/insert/suggest`: shows the page again with what was typed and the values that the server suggests.
+pub async fn suggest_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let chat = submitted_chat(&fields)?;
+    let typed = typed_insert(&fields);
+    let server = typed.server.as_str();
+    let suggested = if typed.template.is_empty() {
+        let named: Vec<(String, String)> =
+            fields.values("argument").into_iter().zip(typed.arguments.iter().cloned()).collect();
+        app.service().prompt_suggestions(viewer.0, (server, &typed.prompt), &named).await
+    } else {
+        let addresses = app.service().address_suggestions(viewer.0, (server, &typed.template), &typed.uri).await;
+        addresses.map(|addresses| vec![addresses])
+    };
+    match suggested {
+        Ok(suggested) => {
+            let typed = Some(TypedInsert { suggested: Some(suggested), ..typed });
+            let page = InsertPage { typed, ..insert_page(&app, viewer.0, chat).await? };
+            Ok(context.respond(&app, StatusCode::OK, page.draw()))
+        }
+        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+    }
+}
+
+/// Returns what was typed into a form of the page.
+fn typed_insert(fields: &SubmittedFields) -> TypedInsert {
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    TypedInsert {
+        server: text("server"),
+        prompt: text("prompt"),
+        arguments: (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at))).collect(),
+        template: text("template"),
+        uri: text(URI_FIELD),
+        suggested: None,
+        error: None,
+    }
+}
+
 /// Shows the page again with the reason of a refusal and what was typed.
 async fn refuse(
     app: &App,
@@ -234,16 +336,7 @@ async fn refuse(
         _ => return Err(error.into()),
     };
     let page = insert_page(app, viewer, chat).await?;
-    let arguments = (0..fields.values("argument").len()).map(|at| fields.lines(&argument_field(at))).collect();
-    let text = |name: &str| fields.text(name).unwrap_or_default();
-    let mut typed = TypedInsert {
-        server: text("server"),
-        prompt: text("prompt"),
-        arguments,
-        template: text("template"),
-        uri: text(URI_FIELD),
-        error: None,
-    };
+    let mut typed = typed_insert(fields);
     let mut problem = sentence;
     if let ServiceError::Invalid(InvalidField { field, reason }) = &error {
         let name = field.strip_prefix("arguments/").unwrap_or(field);

@@ -7,7 +7,8 @@ use crate::server::http::tools::api::{
     SetServerPolicyRequest, SetToolPolicyRequest, ToolCatalog, ToolPolicyRule, ToolServerWithNotices,
 };
 use crate::server::http::tools::content::{
-    AttachServerResourceRequest, ServerPromptRequest, ServerPromptText, ServerResourceAttachment,
+    AttachServerResourceRequest, ServerPromptRequest, ServerPromptText, ServerResourceAttachment, SuggestValuesRequest,
+    SuggestedValues,
 };
 use crate::server::http::tools::web_search::SetWebSearchRequest;
 use serde_json::json;
@@ -117,6 +118,7 @@ pub fn set_server_instructions(operation: ApiOperation) -> ApiOperation {
         .shared_response(404)
 }
 
+const OFF: &str = "`server_off`: the server is disabled.";
 const UNAVAILABLE: &str = "`server_unavailable`: the server does not answer, or refuses.";
 
 pub fn show_server_catalog(operation: ApiOperation) -> ApiOperation {
@@ -124,6 +126,7 @@ pub fn show_server_catalog(operation: ApiOperation) -> ApiOperation {
         .describe("Tools", "show_server_catalog", "Lists the resources and prompts of a tool server.")
         .response::<ServerCatalogView>(200, "What the server offers. Its texts are untrusted.")
         .problem_response(409, UNAVAILABLE)
+        .problem_response(409, OFF)
         .shared_response(404)
 }
 
@@ -144,6 +147,7 @@ pub fn store_server_resource(operation: ApiOperation) -> ApiOperation {
         .problem_response(409, UNAVAILABLE)
         .problem_response(413, "`too_large`: the resource is too large.")
         .problem_response(422, INVALID_VALUE)
+        .problem_response(409, OFF)
         .shared_response(404)
 }
 
@@ -153,6 +157,20 @@ pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
         .add_description("The text is for a person to edit; nothing is sent to a model.")
         .request_body::<ServerPromptRequest>(json!({ "name": "review", "arguments": { "style": "short" } }))
         .response::<ServerPromptText>(200, "The text.")
+        .problem_response(409, UNAVAILABLE)
+        .problem_response(422, INVALID_VALUE)
+        .problem_response(409, OFF)
+        .shared_response(404)
+}
+
+pub fn suggest_server_values(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Tools", "suggest_server_values", "Suggests values for an argument of a prompt or of a template.")
+        .add_description("The server is asked for values that go on from what is written. Many servers suggest none.")
+        .request_body::<SuggestValuesRequest>(json!({
+            "prompt": "review", "argument": "style", "value": "sh", "arguments": { "language": "rust" },
+        }))
+        .response::<SuggestedValues>(200, "The values. They are untrusted.")
         .problem_response(409, UNAVAILABLE)
         .problem_response(422, INVALID_VALUE)
         .shared_response(404)

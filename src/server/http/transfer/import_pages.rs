@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
-use crate::domain::{ImportDifferenceKind, ImportId, ImportState, UserId};
+use crate::domain::{ImportDifferenceKind, ImportId, UndoScope, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field};
@@ -18,7 +18,7 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields, s
 use crate::server::http::transfer::import_upload::{
     ImportSettings, SpooledFiles, UploadUse, requested_format, requested_options, spool_file, start_upload,
 };
-use crate::server::server_pages::import::{ImportPage, ImportPageStep};
+use crate::server::server_pages::import::{ImportPage, ImportPageStep, reversal_notice};
 use crate::server::server_pages::messages::{delete_all, import as words};
 use crate::server::server_pages::transfer::TransferPage;
 use crate::server::server_pages::{ActionNotice, ServerPage};
@@ -67,9 +67,9 @@ pub async fn data_page(
 }
 
 async fn render_data_page(app: &App, viewer: UserId, notice: Option<ActionNotice>) -> Result<ServerPage, Problem> {
-    let (jobs, database) = (app.service().list_imports(viewer).await?, app.service().database_name());
+    let (imports, database) = (app.service().list_imports(viewer).await?, app.service().database_name());
     let storage = app.service().storage_use(viewer).await?;
-    Ok(TransferPage { jobs, database, storage, notice }.draw())
+    Ok(TransferPage { imports, database, storage, notice }.draw())
 }
 
 /// The query of the page of an import.
@@ -78,15 +78,6 @@ async fn render_data_page(app: &App, viewer: UserId, notice: Option<ActionNotice
 pub struct ImportPageQuery {
     /// Shows only the differences of this kind.
     show: Option<ImportDifferenceKind>,
-    /// The action that was done.
-    done: Option<ImportResult>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ImportResult {
-    Undone,
-    Restored,
 }
 
 /// `GET /settings/data/imports/{id}`.
@@ -98,17 +89,11 @@ pub async fn page(
     StrictQuery(query): StrictQuery<ImportPageQuery>,
 ) -> Result<Response, Problem> {
     let job = app.service().find_import(viewer.0, id).await?;
-    let is_over = job.is_over;
-    // The address may be older than the state.
-    let notice = query.done.and_then(|done| match done {
-        ImportResult::Undone if job.state == ImportState::Undone => Some(words::undone(&job.present)),
-        ImportResult::Restored if job.state.can_undo() => Some(words::restored().to_owned()),
-        ImportResult::Undone | ImportResult::Restored => None,
-    });
-    let notice = notice.map(ActionNotice::Done);
+    let is_resting = job.is_over && !job.is_reversing();
+    let notice = reversal_notice(&job);
     let page = ImportPage { job, shown_kind: query.show, step: ImportPageStep::Report, notice };
     let mut response = context.respond(&app, StatusCode::OK, page.draw());
-    if !is_over {
+    if !is_resting {
         response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(REFRESH_SECONDS));
     }
     Ok(response)
@@ -170,7 +155,7 @@ pub async fn start_form(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    match app.service().import_preview(viewer.0, id) {
+    match app.service().import_preview(viewer.0, id).await {
         Ok(import) => Ok(see_other(&page_path(import))),
         Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
     }
@@ -187,7 +172,8 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
     })
 }
 
-/// `POST /forms/import/undo`: undoes an import, after a confirmation (`sure`).
+/// `POST /forms/import/undo`: starts the undo of an import, or of what an undo kept (`changed`), after a confirmation
+/// (`sure`).
 pub async fn undo_form(
     State(app): State<App>,
     viewer: Viewer,
@@ -195,19 +181,22 @@ pub async fn undo_form(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
+    let (scope, step) = match fields.is_checked("changed") {
+        true => (UndoScope::Changed, ImportPageStep::ConfirmUndoRest),
+        false => (UndoScope::Unchanged, ImportPageStep::ConfirmUndo),
+    };
     if !fields.is_checked("sure") {
         let job = app.service().find_import(viewer.0, id).await?;
-        let step = ImportPageStep::ConfirmUndo;
         let page = ImportPage { job, shown_kind: None, step, notice: None };
         return Ok(context.respond(&app, StatusCode::OK, page.draw()));
     }
-    match app.service().undo_import(viewer.0, id).await {
-        Ok(_) => Ok(see_other(&format!("{}?done=undone", page_path(id)))),
+    match app.service().undo_import(viewer.0, id, scope).await {
+        Ok(()) => Ok(see_other(&page_path(id))),
         Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
     }
 }
 
-/// `POST /forms/import/restore`: restores what the undo of an import moved to Trash.
+/// `POST /forms/import/restore`: starts to restore what the undo of an import moved to Trash.
 pub async fn restore_form(
     State(app): State<App>,
     viewer: Viewer,
@@ -216,7 +205,7 @@ pub async fn restore_form(
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
     match app.service().restore_import(viewer.0, id).await {
-        Ok(_) => Ok(see_other(&format!("{}?done=restored", page_path(id)))),
+        Ok(()) => Ok(see_other(&page_path(id))),
         Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
     }
 }

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-use crate::domain::{ImportId, InvalidField, MessageCode};
+use crate::domain::{ImportId, InvalidField, MessageCode, UndoScope};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -18,7 +18,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::transfer::import_upload::{
     AUTO, ImportSettings, UploadUse, requested_format, requested_options, spool_file, start_upload,
 };
-use turnleaf_service::transfer::imports::{ImportJob, ImportRestore, ImportSummary, ImportUndo, formats};
+use turnleaf_service::transfer::imports::{ImportJob, ImportSummary, formats};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -95,8 +95,7 @@ pub async fn create(
 
 /// `GET /api/imports`.
 pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ImportSummary>>, Problem> {
-    let jobs = app.service().list_imports(viewer.0).await?;
-    Ok(ApiJson(jobs.iter().map(ImportSummary::from).collect()))
+    Ok(ApiJson(app.service().list_imports(viewer.0).await?))
 }
 
 /// `GET /api/imports/{id}`.
@@ -110,7 +109,7 @@ pub async fn show(
 
 /// `POST /api/imports/{id}/start`: imports the file of a preview.
 pub async fn start(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ImportId>) -> Result<Response, Problem> {
-    accepted(app.service().import_preview(viewer.0, id)?)
+    accepted(app.service().import_preview(viewer.0, id).await?)
 }
 
 /// `POST /api/imports/{id}/stop`.
@@ -119,22 +118,35 @@ pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<Imp
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/imports/{id}/undo`.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct UndoQuery {
+    /// Also what was continued or changed here since, with what was written there. It can follow an undo without it.
+    #[serde(default)]
+    changed: bool,
+}
+
+/// `POST /api/imports/{id}/undo`: starts the undo.
 pub async fn undo(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ImportId>,
-) -> Result<ApiJson<ImportUndo>, Problem> {
-    Ok(ApiJson(app.service().undo_import(viewer.0, id).await?))
+    StrictQuery(query): StrictQuery<UndoQuery>,
+) -> Result<Response, Problem> {
+    let scope = if query.changed { UndoScope::Changed } else { UndoScope::Unchanged };
+    app.service().undo_import(viewer.0, id, scope).await?;
+    accepted(id)
 }
 
-/// `POST /api/imports/{id}/restore`.
+/// `POST /api/imports/{id}/restore`: starts the restoring.
 pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ImportId>,
-) -> Result<ApiJson<ImportRestore>, Problem> {
-    Ok(ApiJson(app.service().restore_import(viewer.0, id).await?))
+) -> Result<Response, Problem> {
+    app.service().restore_import(viewer.0, id).await?;
+    accepted(id)
 }
 
 /// `DELETE /api/imports/{id}`: forgets an import with its report.

@@ -2,9 +2,9 @@
 
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::transfer::exports::ExportQuery;
-use crate::server::http::transfer::imports::{ImportQuery, StartedImport};
+use crate::server::http::transfer::imports::{ImportQuery, StartedImport, UndoQuery};
 use serde_json::json;
-use turnleaf_service::transfer::imports::{ImportJob, ImportRestore, ImportSummary, ImportUndo};
+use turnleaf_service::transfer::imports::{ImportJob, ImportSummary};
 
 pub fn export_all(operation: ApiOperation) -> ApiOperation {
     operation
@@ -72,8 +72,8 @@ pub fn start_previewed_import(operation: ApiOperation) -> ApiOperation {
 
 pub fn stop_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "stop_import", "Stops an import, or discards a preview with its file.")
-        .add_description("Imported chats are kept.")
+        .describe("Transfer", "stop_import", "Stops an import, or removes the file of a preview.")
+        .add_description("Imported chats are kept. A cancelled preview is no longer listed.")
         .empty_response(204, "It stops after the current chat.")
 }
 
@@ -81,15 +81,18 @@ pub fn undo_import(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Transfer", "undo_import", "Moves what an import created to Trash.")
         .add_description(
-            "Chats that were continued here, messages that others follow, and documents that were changed or are \
-            used elsewhere are kept. Running replies are stopped first. Trash does not list the parts one by one; \
-            `restore` restores all of them.",
+            "It runs in the background; see `reversal` of the import. Chats that were continued here, messages that \
+            others follow, and documents that were changed or are used elsewhere are kept, and listed as `kept`. With \
+            `changed`, only documents in use are kept. Running replies are stopped first. Trash does not list the parts \
+            one by one; `restore` restores all of them. If it ends with `import_partly_undone`, or with the server, it \
+            can be repeated.",
         )
-        .response::<ImportUndo>(200, "What was moved to Trash and what is kept.")
+        .query_parameters::<UndoQuery>()
+        .response::<StartedImport>(202, "It started, or is running.")
         .problem_response(
             409,
-            "`import_not_undoable`: it is already undone; `import_partly_undone`: something could not be moved to \
-            Trash, and the request can be repeated.",
+            "`import_not_undoable`: it is already undone; `import_created_nothing`: it is a dry run or a preview, or \
+            could not be recorded.",
         )
         .problem_response(409, UNAVAILABLE)
 }
@@ -97,12 +100,12 @@ pub fn undo_import(operation: ApiOperation) -> ApiOperation {
 pub fn restore_import(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Transfer", "restore_import", "Restores what undoing an import moved to Trash.")
-        .response::<ImportRestore>(200, "What was restored.")
-        .problem_response(
-            409,
-            "`import_not_undone`: nothing of it is in Trash; `import_partly_restored`: a part was deleted again with \
-            what it belongs to, and the rest is restored.",
+        .add_description(
+            "It runs in the background; see `reversal` of the import. It ends with `import_partly_restored` if a part \
+            was deleted again with what it belongs to; the rest is restored.",
         )
+        .response::<StartedImport>(202, "It started, or is running.")
+        .problem_response(409, "`import_not_undone`: nothing of it is in Trash.")
         .problem_response(409, UNAVAILABLE)
 }
 

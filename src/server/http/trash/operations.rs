@@ -38,6 +38,7 @@ pub fn restore_turn(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Trash", "restore_turn", "Restores the whole deletion that contains this turn.")
         .response::<RestoreSummary>(200, "What was restored.")
+        .problem_response(409, "`not_in_trash`: it was not deleted.")
         .problem_response(409, BELOW)
 }
 
@@ -45,6 +46,7 @@ pub fn restore_branch(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Trash", "restore_branch", "Restores the whole deletion that contains this branch.")
         .response::<RestoreSummary>(200, "What was restored.")
+        .problem_response(409, "`not_in_trash`: it was not deleted.")
         .problem_response(409, BELOW)
 }
 

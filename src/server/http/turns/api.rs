@@ -12,7 +12,7 @@ use crate::server::http::request::idempotency::{client_request_id, created_statu
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
-use crate::server::http::response::block_form::{BlockFormQuery, TurnView};
+use crate::server::http::response::block_form::{BlockFormQuery, TurnResponse};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
@@ -112,9 +112,9 @@ pub async fn show(
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<BlockFormQuery>,
-) -> Result<ApiJson<TurnView>, Problem> {
+) -> Result<ApiJson<TurnResponse>, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
-    Ok(ApiJson(TurnView::new(&app, turn, query.form.unwrap_or_default()).await?))
+    Ok(ApiJson(TurnResponse::new(&app, turn, query.form.unwrap_or_default()).await?))
 }
 
 /// `GET /api/turns/{id}/markdown`: returns a turn as Markdown. Quotes appear with their source, also below the reply

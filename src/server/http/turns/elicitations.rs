@@ -21,7 +21,7 @@ use crate::ui::transcript::elicitation_form::field_name;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::elicitations::CONTENT_FIELD;
 
-/// What the user does with a question.
+/// The user's action on a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ElicitationAction {
@@ -68,7 +68,7 @@ fn answer_of(action: ElicitationAction, content: Map<String, Value>) -> Elicitat
     }
 }
 
-/// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the call asks nothing any more.
+/// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the question of the call is closed.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,

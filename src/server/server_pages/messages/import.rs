@@ -69,6 +69,13 @@ define_messages! {
     keep: "Cancel", "取消";
     restore: "Restore import", "恢复此导入";
     restored: "Restored.", "已恢复。";
+    kept: "Kept", "保留的内容";
+    kept_hint: "The undo kept these, because they were continued, changed, or are used elsewhere.",
+        "这些内容因已被继续、修改或在别处使用，撤销时予以保留。";
+    kept_in_use: "in use", "使用中";
+    undo_rest: "Undo the rest…", "撤销其余部分…";
+    undo_rest_title: "Undo the rest of this import?", "撤销此导入的其余部分？";
+    undo_rest_sure: "Undo the rest", "撤销其余部分";
     forget: "Remove from list", "从列表中移除";
     forget_hint: "Removing the import from the list deletes this report. What was imported is kept.",
         "从列表中移除会删除此报告，已导入的内容会保留。";
@@ -255,6 +262,34 @@ pub fn undo_description(of: &ImportCreations) -> String {
         "What this import created is moved to Trash: {list}. You can restore it all together for {days} days. \
         Chats you have continued, messages you have answered, and documents you have changed or use elsewhere are kept.",
         "此导入创建的内容将移到回收站：{list}。{days} 天内可一并恢复。你继续过的对话、回复过的消息，以及修改过或在别处使用的文档会保留。"
+    )
+}
+
+/// Describes what undoing the rest of an import moves to Trash.
+pub fn undo_rest_description() -> String {
+    let days = limits::TRASH_KEPT.num_days();
+    message!(
+        "What the undo kept is moved to Trash, too, with everything you wrote there. Documents that other chats use are \
+        kept. You can restore it all together for {days} days.",
+        "撤销时保留的内容及你在其中写下的一切也将移到回收站。其他对话使用的文档会保留。{days} 天内可一并恢复。"
+    )
+}
+
+/// Returns the progress of an undo.
+pub fn undoing(done: u64, total: u64) -> String {
+    let (done, total) = (number(done), number(total));
+    message!(
+        "Moving to Trash: {done} of {total}. This page refreshes until the undo is finished.",
+        "正在移到回收站：{done} / {total}。此页面会自动刷新，直到完成。"
+    )
+}
+
+/// Returns the progress of a restoring.
+pub fn restoring(done: u64, total: u64) -> String {
+    let (done, total) = (number(done), number(total));
+    message!(
+        "Restoring: {done} of {total}. This page refreshes until it is finished.",
+        "正在恢复：{done} / {total}。此页面会自动刷新，直到完成。"
     )
 }
 

@@ -15,6 +15,9 @@ define_messages! {
     attach: "Attach", "附加";
     view: "View", "查看";
     insert: "Insert", "插入";
+    suggest: "Suggest values", "建议取值";
+    suggested: "Choose a suggested value in the field, or type another one.", "可在输入框中选择建议的取值，或输入其他值。";
+    none_suggested: "The server suggests no values.", "服务器没有建议的取值。";
     address: "Address", "地址";
     template_hint: "Replace each part in braces.", "请替换每个花括号中的部分。";
     not_read_yet: "Opening this asks the server for its content.", "打开此资源时，将向服务器请求其内容。";

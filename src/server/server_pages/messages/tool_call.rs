@@ -16,7 +16,7 @@ define_messages! {
     confirm_all: "I trust this server with everything it can do", "我信任此服务器，允许它做它能做的一切";
     allow_all: "Allow all its tools", "允许它的所有工具";
     confirm_first: "Nothing was allowed. Confirm that you trust the server.", "尚未允许。请先确认你信任此服务器。";
-    tool_gone: "This tool is not available any more, so the call will be refused.", "此工具已不可用，调用会被拒绝。";
+    tool_gone: "This tool is no longer available, so the call will be refused.", "此工具已不可用，调用会被拒绝。";
 }
 
 /// The heading of the list of tools of a server.

@@ -83,6 +83,7 @@ mod tests {
             is_harmless: false,
             hints: Vec::new(),
             icon: None,
+            view: None,
         }
     }
 

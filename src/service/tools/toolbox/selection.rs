@@ -244,6 +244,7 @@ mod tests {
             is_harmless: false,
             hints: Vec::new(),
             icon: None,
+            view: None,
         }
     }
 

@@ -110,6 +110,7 @@ mod tests {
             is_harmless: false,
             hints: Vec::new(),
             icon: None,
+            view: None,
         }
     }
 

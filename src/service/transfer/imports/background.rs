@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::jobs::{ImportJob, PreviewStart, RunningImport};
+use super::job::ImportJob;
+use super::jobs::{PreviewStart, RunningImport};
 use super::report::{ImportReport, ImportRequest};
 use super::spool::SpooledImport;
 use crate::{Service, ServiceError};
@@ -54,9 +55,16 @@ impl Service {
     /// Starts the import of a previewed file and returns its id; a repeated call returns the same one.
     ///
     /// # Errors
-    /// `NotFound` if the owner has no such preview, `not_a_preview` for an import, `preview_running`, `preview_expired` when its file is gone, and
-    /// `import_running` or `deletion_running` while the slot of the owner is held.
-    pub fn import_preview(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
+    /// `NotFound` if the owner has no such preview, `not_a_preview` for an import, `preview_running`, `preview_expired`
+    /// when its file is gone, and `import_running` or `deletion_running` while the slot of the owner is held.
+    pub async fn import_preview(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
+        if self.find_import(owner, preview).await?.report.dry_run {
+            return self.import_preview_job(owner, preview);
+        }
+        Err(ServiceError::conflict("not_a_preview", MessageCode::NotAPreview))
+    }
+
+    fn import_preview_job(&self, owner: UserId, preview: ImportId) -> Result<ImportId, ServiceError> {
         match self.import_job_registry().start_preview_import(owner, preview, self.clock().now())? {
             PreviewStart::Earlier(id) => Ok(id),
             PreviewStart::New(started) => {
@@ -106,11 +114,11 @@ impl Service {
         self.import_job_registry().owner_jobs(owner)
     }
 
-    /// Stops an import after its current conversation; imported chats stay. A finished preview is removed with its
-    /// file.
+    /// Stops an import after its current conversation; imported chats stay. The file of a finished preview is removed,
+    /// and it is no longer listed.
     pub async fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
         if self.find_import(owner, id).await?.is_over {
-            self.import_job_registry().discard_preview(owner, id);
+            self.import_job_registry().cancel_preview(id);
         } else {
             self.import_job_registry().stop(id);
         }

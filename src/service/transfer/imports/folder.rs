@@ -1,7 +1,8 @@
 //! An unpacked export: the regular files below a folder, as the parts of an import.
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use turnleaf_interchange::{FolderFiles, ImportError, ImportIssue, Input, InputPart, IssueKind, IssueLocation, bounds};
@@ -35,7 +36,11 @@ impl Listing {
             let kind = entry.file_type()?;
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if kind.is_dir() && depth < DEPTH {
-                self.add_folder(&entry.path(), &format!("{name}/"), depth + 1)?;
+                match self.add_folder(&entry.path(), &format!("{name}/"), depth + 1) {
+                    // A folder that may not be read does not stop the others.
+                    Err(ImportError::Io(error)) => self.skip(name, &format!("it cannot be read ({})", error.kind())),
+                    read => read?,
+                }
             } else if kind.is_file() {
                 let part = InputPart { name, packed_bytes: entry.metadata()?.len() };
                 self.files.push((part, entry.path()));
@@ -44,12 +49,28 @@ impl Listing {
                     return Err(ImportError::TooLarge(text));
                 }
             } else {
-                let location = IssueLocation { file: name, ..IssueLocation::default() };
-                let text = "the entry was skipped: it is not a regular file".to_owned();
-                self.findings.push(ImportIssue { kind: IssueKind::LeftOut, location, text });
+                self.skip(name, kind_of(kind));
             }
         }
         Ok(())
+    }
+
+    fn skip(&mut self, name: String, why: &str) {
+        let location = IssueLocation { file: name, ..IssueLocation::default() };
+        let text = format!("the entry was skipped: {why}");
+        self.findings.push(ImportIssue { kind: IssueKind::LeftOut, location, text });
+    }
+}
+
+/// Says what an entry is that is not read.
+fn kind_of(kind: FileType) -> &'static str {
+    match () {
+        () if kind.is_dir() => "its folders are nested too deeply",
+        () if kind.is_symlink() => "it is a link",
+        () if kind.is_fifo() => "it is a named pipe",
+        () if kind.is_socket() => "it is a socket",
+        () if kind.is_char_device() || kind.is_block_device() => "it is a device",
+        () => "it is not a regular file",
     }
 }
 

@@ -1,63 +1,11 @@
 //! Imports as their owner sees them: those of this process with their progress, and the recorded ones.
 
-use chrono::{DateTime, Utc};
-use serde::Serialize;
-
-use super::jobs::ImportJob;
+use super::job::{ImportJob, ImportSummary};
 use super::recording::{self, interrupted_report, read_report};
+use super::reversal::{KeptChat, KeptCreations, KeptDocument};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserId, limits};
+use turnleaf_domain::{ImportId, ImportState, MessageCode, UserId, limits};
 use turnleaf_store::imports::{self, StoredImport};
-
-/// An import in a list, without its chats and differences.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ImportSummary {
-    pub id: ImportId,
-    pub is_over: bool,
-    pub state: ImportState,
-    /// True for previews and dry runs.
-    pub dry_run: bool,
-    pub name: String,
-    /// Null if the format is not known.
-    pub format: Option<&'static str>,
-    pub started_at: DateTime<Utc>,
-    pub ended_at: Option<DateTime<Utc>>,
-    pub undone_at: Option<DateTime<Utc>>,
-    /// For a preview: the time until which it can be imported.
-    pub importable_until: Option<DateTime<Utc>>,
-    pub conversations: u64,
-    pub imported: u64,
-    pub known: u64,
-    pub left_out: u64,
-    /// What the import created and is not in Trash; counted after its end.
-    pub present: ImportCreations,
-    /// The number of items that are in Trash because the import was undone, and can be restored.
-    pub in_trash: u64,
-}
-
-impl From<&ImportJob> for ImportSummary {
-    fn from(job: &ImportJob) -> Self {
-        let report = &job.report;
-        Self {
-            id: job.id,
-            is_over: job.is_over,
-            state: job.state,
-            dry_run: report.dry_run,
-            name: report.name.clone(),
-            format: report.format,
-            started_at: job.started_at,
-            ended_at: job.ended_at,
-            undone_at: job.undone_at,
-            importable_until: job.importable_until,
-            conversations: report.conversations,
-            imported: report.imported,
-            known: report.known,
-            left_out: report.left_out,
-            present: job.present,
-            in_trash: job.in_trash,
-        }
-    }
-}
 
 /// Returns a recorded import as a job. One that is recorded as running although it does not run was interrupted.
 fn recorded_job(stored: StoredImport, is_running: bool) -> ImportJob {
@@ -80,6 +28,8 @@ fn recorded_job(stored: StoredImport, is_running: bool) -> ImportJob {
         import_id: None,
         present: stored.present,
         in_trash: stored.in_trash,
+        reversal: None,
+        kept: None,
         report,
     }
 }
@@ -97,7 +47,8 @@ impl Service {
 
     fn recorded_import(&self, owner: UserId, stored: StoredImport) -> ImportJob {
         let is_running = self.is_import_running(owner, &stored);
-        recorded_job(stored, is_running)
+        let reversal = self.import_job_registry().reversal(owner, stored.id);
+        ImportJob { reversal, ..recorded_job(stored, is_running) }
     }
 
     /// Returns a recorded import that does not run. One whose process ended without recording it is marked as
@@ -128,28 +79,45 @@ impl Service {
             job => {
                 let recorded =
                     imports::find(self.db(), owner, id).await?.map(|stored| self.recorded_import(owner, stored));
-                match (recorded, job) {
-                    (Some(recorded), Some(job)) => Ok(ImportJob { report: job.report, ..recorded }),
-                    (Some(recorded), None) => Ok(recorded),
-                    (None, Some(job)) => Ok(job),
-                    (None, None) => Err(ServiceError::NotFound),
+                let mut found = match (recorded, job) {
+                    (Some(recorded), Some(job)) => ImportJob { report: job.report, ..recorded },
+                    (Some(recorded), None) => recorded,
+                    (None, Some(job)) => job,
+                    (None, None) => return Err(ServiceError::NotFound),
+                };
+                if found.state == ImportState::Undone && !found.present.is_empty() {
+                    found.kept = Some(self.kept_creations(owner, id).await?);
                 }
+                Ok(found)
             }
         }
     }
 
-    /// Returns the imports of this owner, newest first, and before them the previews and dry runs of this process.
-    pub async fn list_imports(&self, owner: UserId) -> Result<Vec<ImportJob>, ServiceError> {
-        let mut jobs = self.import_job_registry().owner_jobs(owner);
+    async fn kept_creations(&self, owner: UserId, id: ImportId) -> Result<KeptCreations, ServiceError> {
+        let chats = imports::kept::list_chats(self.db(), owner, id, limits::IMPORT_KEPT_LISTED).await?;
+        let documents = imports::kept::list_documents(self.db(), owner, id, limits::IMPORT_KEPT_LISTED).await?;
+        Ok(KeptCreations {
+            chats: chats.into_iter().map(|chat| KeptChat { id: chat.id, title: chat.title }).collect(),
+            documents: documents
+                .into_iter()
+                .map(|document| KeptDocument { id: document.id, title: document.title, is_used: document.is_used })
+                .collect(),
+        })
+    }
+
+    /// Returns the imports of this owner without their reports, newest first, with the previews and dry runs of this
+    /// process.
+    pub async fn list_imports(&self, owner: UserId) -> Result<Vec<ImportSummary>, ServiceError> {
+        let mut listed = self.import_job_registry().owner_summaries(owner);
         let recorded = imports::list(self.db(), owner, limits::IMPORTS_KEPT).await?;
         // Jobs that could not be recorded are kept, too.
-        jobs.retain(|job| !job.is_over || !recorded.iter().any(|stored| stored.id == job.id));
-        let is_shown = |stored: &StoredImport| !jobs.iter().any(|job| job.id == stored.id);
-        let recorded: Vec<ImportJob> =
-            recorded.into_iter().filter(is_shown).map(|stored| self.recorded_import(owner, stored)).collect();
-        jobs.extend(recorded);
-        jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
-        Ok(jobs)
+        listed.retain(|job| !job.is_over || !recorded.iter().any(|stored| stored.id == job.id));
+        let is_new = |stored: &StoredImport| !listed.iter().any(|job| job.id == stored.id);
+        let recorded: Vec<ImportSummary> =
+            recorded.into_iter().filter(is_new).map(|stored| self.recorded_import(owner, stored).summary()).collect();
+        listed.extend(recorded);
+        listed.sort_by_key(|import| std::cmp::Reverse(import.id));
+        Ok(listed)
     }
 
     /// Forgets an import with its report, which contains titles of chats. What it created stays, and can no longer be
@@ -173,12 +141,16 @@ impl Service {
         imports::delete(&mut tx, owner, id).await?;
         tx.commit().await?;
         self.import_job_registry().forget(owner, id);
+        if self.import_job_registry().reversal(owner, id).is_some() {
+            self.import_job_registry().forget_reversal(owner);
+        }
         Ok(())
     }
 
     /// Returns the imports whose undoing can be reverted, because what they created is in Trash.
-    pub async fn list_undone_imports(&self, owner: UserId) -> Result<Vec<ImportJob>, ServiceError> {
+    pub async fn list_undone_imports(&self, owner: UserId) -> Result<Vec<ImportSummary>, ServiceError> {
         let recorded = imports::list_undone(self.db(), owner).await?.into_iter();
-        Ok(recorded.filter(|stored| stored.in_trash > 0).map(|stored| self.recorded_import(owner, stored)).collect())
+        let summary = |stored| self.recorded_import(owner, stored).summary();
+        Ok(recorded.filter(|stored| stored.in_trash > 0).map(summary).collect())
     }
 }

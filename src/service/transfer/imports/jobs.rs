@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 pub use self::slot::ImportSlot;
 pub(super) use self::slot_use::ImportSlotUse;
 use self::slot_use::import_running;
+use super::job::{ImportJob, ImportSummary};
 use super::report::{ImportReport, ImportRequest};
+use super::reversal::Reversals;
 use super::spool::{ImportScratch, SpooledImport, spooled_bytes};
 use crate::ServiceError;
 use turnleaf_domain::{ImportCreations, ImportId, ImportState, MessageCode, UserId, limits};
@@ -23,6 +24,7 @@ use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
 
+pub(super) mod reversals;
 mod slot;
 mod slot_use;
 
@@ -31,55 +33,14 @@ const REMEMBERED: usize = 20;
 /// The maximum time of a transaction that stores a chunk of a chat.
 const PIECE_TIME: Duration = Duration::from_millis(200);
 
-/// An import, a preview of one, or a dry run.
-#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct ImportJob {
-    pub id: ImportId,
-    pub is_over: bool,
-    pub state: ImportState,
-    pub started_at: DateTime<Utc>,
-    /// The end of an import; null while it runs, and for a dry run.
-    pub ended_at: Option<DateTime<Utc>>,
-    /// The time at which the import was undone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undone_at: Option<DateTime<Utc>>,
-    /// For a preview: the time until which it can be imported. Absent once its file is gone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub importable_until: Option<DateTime<Utc>>,
-    /// For a preview: the import that was started from it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub import_id: Option<ImportId>,
-    /// What the import created and is not in Trash; counted after its end.
-    pub present: ImportCreations,
-    /// The number of items that are in Trash because the import was undone, and can be restored.
-    pub in_trash: u64,
-    pub report: ImportReport,
-}
-
-impl ImportJob {
-    /// Returns whether something was read or imported. An import that was interrupted may have no counts although it
-    /// created something.
-    pub fn has_begun(&self) -> bool {
-        self.has_counts() || !self.present.is_empty() || self.in_trash > 0
-    }
-
-    /// Returns whether the counts of the report say what happened: the file was read at least in part, or to its end.
-    pub fn has_counts(&self) -> bool {
-        self.report.conversations > 0 || self.report.stopped.is_none()
-    }
-
-    /// Returns whether undoing would move something to Trash.
-    pub fn can_undo(&self) -> bool {
-        self.is_over && self.state.can_undo() && !self.present.is_empty()
-    }
-}
-
 struct JobEntry {
     owner: UserId,
     stop: CancellationToken,
     seen: ImportJob,
     /// The file of a preview, with how to read it.
     kept: Option<KeptFile>,
+    /// A preview that was cancelled: it is found by its id, and not listed.
+    is_cancelled: bool,
 }
 
 /// The file of a preview.
@@ -112,6 +73,7 @@ struct ImportJobsInner {
     jobs: Mutex<VecDeque<JobEntry>>,
     /// The owners whose slot is held, with its purpose.
     taken: Mutex<HashMap<UserId, ImportSlotUse>>,
+    reversals: Reversals,
     /// The folder of scratch files; `None` uses the system's temporary folder.
     folder: Option<PathBuf>,
     /// Overrides [`PIECE_TIME`].
@@ -185,8 +147,8 @@ impl ImportJobs {
     /// Registers the import of a preview.
     ///
     /// # Errors
-    /// `NotFound` for an unknown job; conflicts for an import that is no preview, while the preview or another import runs, while the slot is
-    /// held, and when the file is gone.
+    /// `NotFound` for an unknown job; conflicts while the preview or another import runs, while the slot is held, and
+    /// when the file is gone.
     pub(super) fn start_preview_import(
         &self,
         owner: UserId,
@@ -196,9 +158,6 @@ impl ImportJobs {
         self.with_jobs(|all| {
             let entry = all.iter_mut().find(|job| job.owner == owner && job.seen.id == preview);
             let entry = entry.ok_or(ServiceError::NotFound)?;
-            if !entry.seen.report.dry_run {
-                return Err(ServiceError::conflict("not_a_preview", MessageCode::NotAPreview));
-            }
             if let Some(earlier) = entry.seen.import_id {
                 return Ok(PreviewStart::Earlier(earlier));
             }
@@ -246,6 +205,8 @@ impl ImportJobs {
             import_id: None,
             present: ImportCreations::default(),
             in_trash: 0,
+            reversal: None,
+            kept: None,
             report: report.clone(),
         };
         if all.len() >= REMEMBERED
@@ -253,7 +214,7 @@ impl ImportJobs {
         {
             all.remove(oldest);
         }
-        all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None });
+        all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen, kept: None, is_cancelled: false });
         Ok(RunningImport { jobs: self.clone(), id, stop, file: None, keeps: None, report, ended_at: None })
     }
 
@@ -262,9 +223,12 @@ impl ImportJobs {
         self.update_job(id, JobEntry::discard_file);
     }
 
-    /// Removes a finished preview with its file; does nothing for other jobs.
-    pub(super) fn discard_preview(&self, owner: UserId, id: ImportId) {
-        self.with_jobs(|all| all.retain(|job| job.owner != owner || job.seen.id != id || job.kept.is_none()));
+    /// Removes the file of a finished preview, which is no longer listed; does nothing for other jobs.
+    pub(super) fn cancel_preview(&self, id: ImportId) {
+        self.update_job(id, |job| {
+            job.is_cancelled |= job.kept.is_some();
+            job.discard_file();
+        });
     }
 
     /// Publishes the report of a running import.
@@ -280,9 +244,16 @@ impl ImportJobs {
         })
     }
 
+    /// Returns the imports of this owner without their reports, newest first.
+    pub(super) fn owner_summaries(&self, owner: UserId) -> Vec<ImportSummary> {
+        let is_listed = |job: &&JobEntry| job.owner == owner && !job.is_cancelled;
+        self.with_jobs(|jobs| jobs.iter().rev().filter(is_listed).map(|job| job.seen.summary()).collect())
+    }
+
     /// Returns the imports of this owner, newest first.
     pub(super) fn owner_jobs(&self, owner: UserId) -> Vec<ImportJob> {
-        self.with_jobs(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
+        let is_listed = |job: &&JobEntry| job.owner == owner && !job.is_cancelled;
+        self.with_jobs(|jobs| jobs.iter().rev().filter(is_listed).map(|job| job.seen.clone()).collect())
     }
 
     /// Forgets the finished imports of this owner.

@@ -1,6 +1,6 @@
-//! Steps of a rerun: a background task of the server asks a message, waits for the reply, and asks the next. Each
+//! Steps of a rerun: a background task of the server sends a message, waits for the reply, and sends the next. Each
 //! step is stored in the transaction of its exchange, so that after a crash between two steps the plan states exactly
-//! what was asked.
+//! which messages were sent.
 
 use serde_json::json;
 

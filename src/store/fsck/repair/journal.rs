@@ -43,11 +43,11 @@ pub(super) enum JournalRebuild {
     AroundGaps(Vec<Block>),
 }
 
-type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
+type JournaledTurnRow = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
 /// Replays the journal of a finished turn.
 pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, StoreError> {
-    let (row, lines): (Option<Row>, Vec<EventColumns>) = in_tx!(tx, |conn| {
+    let (row, lines): (Option<JournaledTurnRow>, Vec<EventColumns>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
         (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
     });

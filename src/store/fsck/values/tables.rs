@@ -275,13 +275,14 @@ const CONTENT: &[CheckedTable] = &[
             id("id", Row),
             id("owner_id", Row),
             word::<ImportState>("state", Text("interrupted")),
-            json_text::<Value>("report", Text("null")),
+            json_text::<Value>("summary", Text("null")),
             time("started_at", Moment),
             time("reported_at", Moment),
             time("ended_at", Null),
             time("undone_at", Null),
         ],
     ),
+    table("import_reports", &["import_id"], &[id("import_id", Row), json_text::<Value>("report", Text("null"))]),
     table("import_chats", &["import_id", "chat_id", "first_ord"], &[id("import_id", Row), id("chat_id", Row)])
         .with_chat("chat_id"),
     table(

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult, ServerResult};
+use rmcp::model::{CallToolRequestParams, InputRequest, InputRequiredResult, RequestMetaObject, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
 use crate::mcp::error_messages::URL_REQUIRED;
+use crate::mcp::json_repair::FIELD_ORDER;
 use crate::mcp::{elicitation, sanitizer};
 use crate::question::QuestionSender;
 use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest};
@@ -17,7 +18,7 @@ use turnleaf_providers::redaction::SecretSet;
 /// What a server needs before it runs a call.
 pub enum RequiredInput {
     /// Answers by the server's key, sent back with its state. A request that cannot be shown has its reason.
-    Answers { requests: BTreeMap<String, Result<ElicitationRequest, String>>, state: Option<String> },
+    Answers { requests: Vec<(String, Result<ElicitationRequest, String>)>, state: Option<String> },
     /// Pages that the user must finish first.
     Pages(Vec<ElicitationRequest>),
 }
@@ -49,11 +50,20 @@ impl RequiredInput {
 
     fn from_result(needed: &InputRequiredResult, server: &str, secrets: &SecretSet) -> Self {
         let read = |request: &InputRequest| match request {
-            InputRequest::Elicitation(asked) => elicitation::read_request(&asked.params, &Value::Null, server, secrets),
+            InputRequest::Elicitation(asked) => {
+                // The library moves the metadata out of the parameters.
+                let meta = asked.extensions.get::<RequestMetaObject>();
+                let meta = serde_json::to_value(meta).unwrap_or_default();
+                elicitation::read_request(&asked.params, &meta, server, secrets)
+            }
             _ => Err("the client supports only elicitation".to_owned()),
         };
-        let requests = needed.input_requests.iter().flatten();
-        let requests = requests.take(ELICITATIONS_PER_CALL).map(|(key, asked)| (key.clone(), read(asked))).collect();
+        let order = needed.meta.as_ref().and_then(|meta| meta.0.get(FIELD_ORDER)?.as_array());
+        let place = |key: &str| order.and_then(|order| order.iter().position(|known| known == key));
+        let mut requests: Vec<_> = needed.input_requests.iter().flatten().collect();
+        requests.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
+        let requests = requests.into_iter().take(ELICITATIONS_PER_CALL);
+        let requests = requests.map(|(key, asked)| (key.clone(), read(asked))).collect();
         Self::Answers { requests, state: needed.request_state.clone() }
     }
 
@@ -102,6 +112,7 @@ mod tests {
     use rmcp::model::{ErrorCode, ErrorData};
 
     use super::*;
+    use crate::mcp::json_repair;
     use crate::question::{QuestionEvent, question_channel};
 
     fn url_error(elicitations: Value) -> Result<ServerResult, ServiceError> {
@@ -152,6 +163,28 @@ mod tests {
         let (sender, mut questions) = question_channel();
         let refused = input.collect(&sender, CallToolRequestParams::new("push")).await;
         assert!(refused.is_err() && questions.events.try_recv().is_err());
+    }
+
+    #[test]
+    fn questions_and_their_fields_stay_in_order_of_server() {
+        let form = |names: [&str; 2]| {
+            let properties: Value = names.into_iter().map(|name| (name, json!({ "type": "string" }))).collect();
+            json!({ "method": "elicitation/create", "params": { "mode": "form", "message": "Who?",
+                "requestedSchema": { "type": "object", "properties": properties } } })
+        };
+        let requests = json!({ "later": form(["zip", "city"]), "earlier": form(["b", "a"]) });
+        let result = json!({ "resultType": "input_required", "inputRequests": requests });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string();
+        let message: Value = json_repair::parse(message.as_bytes()).expect("it is JSON");
+        let needed = serde_json::from_value(message["result"].clone()).expect("a result");
+        let input = RequiredInput::from_answer(&Ok(needed), "Forge", &SecretSet::default()).expect("it asks");
+        let RequiredInput::Answers { requests, .. } = input else { panic!("it asks for answers") };
+        let names = |request: Result<ElicitationRequest, String>| -> Vec<String> {
+            request.expect("it can be shown").fields.into_iter().map(|field| field.name).collect()
+        };
+        let found: Vec<_> = requests.into_iter().map(|(key, request)| (key, names(request))).collect();
+        let expected = [("later", ["zip", "city"]), ("earlier", ["b", "a"])];
+        assert_eq!(found, expected.map(|(key, names)| (key.to_owned(), names.map(str::to_owned).to_vec())));
     }
 
     #[tokio::test]

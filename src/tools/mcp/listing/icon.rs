@@ -3,14 +3,10 @@
 
 use serde_json::Value;
 
+use turnleaf_domain::limits::{TOOL_ICON_BYTES, TOOL_ICON_PIXELS};
 use turnleaf_providers::base64;
 use turnleaf_providers::pictures::image_size;
 
-/// Longest `data:` URL of one icon, and of all icons of a server, in bytes.
-const ICON_BYTES: usize = 8 << 10;
-pub const ALL_ICONS_BYTES: usize = 256 << 10;
-/// The largest width and height, in pixels: a small file of another size may take gigabytes to draw.
-const ICON_PIXELS: u32 = 256;
 const PREFIX: &str = "data:image/png;base64,";
 /// The beginning of a PNG file: its signature, and the length and name of its first chunk, which has the size.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -22,13 +18,14 @@ pub fn read_icon(icons: Option<&Value>) -> Option<String> {
 }
 
 fn is_shown(src: &str) -> bool {
-    let data = src.strip_prefix(PREFIX).filter(|_| src.len() <= ICON_BYTES);
+    let data = src.strip_prefix(PREFIX).filter(|_| src.len() <= TOOL_ICON_BYTES);
     data.and_then(base64::decode).is_some_and(|bytes| is_small_png(&bytes))
 }
 
+/// Returns whether a PNG is small also when it is drawn: a small file may take gigabytes then.
 fn is_small_png(bytes: &[u8]) -> bool {
     let size = image_size(bytes).filter(|_| bytes.starts_with(PNG));
-    size.is_some_and(|(width, height)| width.max(height) <= ICON_PIXELS)
+    size.is_some_and(|(width, height)| width.max(height) <= TOOL_ICON_PIXELS)
 }
 
 #[cfg(test)]
@@ -57,7 +54,7 @@ mod tests {
             (data("image/webp", b"RIFF1234WEBP"), false),
             ("https://example.org/a.png".to_owned(), false),
             ("data:image/png;base64,%".to_owned(), false),
-            (data("image/png", &[sized(16, 16), vec![0; ICON_BYTES]].concat()), false),
+            (data("image/png", &[sized(16, 16), vec![0; TOOL_ICON_BYTES]].concat()), false),
         ] {
             assert_eq!(read_icon(Some(&json!([{ "src": src }]))).is_some(), is_shown, "{src}");
         }

@@ -13,10 +13,10 @@ type Next = Box<dyn FnOnce() + Send>;
 
 /// Counts the pending saves of one composer.
 #[derive(Clone, Default)]
-pub struct PendingSaves(Arc<Mutex<State>>);
+pub struct PendingSaves(Arc<Mutex<PendingSaveState>>);
 
 #[derive(Default)]
-struct State {
+struct PendingSaveState {
     saves: u32,
     waiting: Vec<Next>,
     /// Counts how often the waiting actions ran.
@@ -70,7 +70,7 @@ impl PendingSaves {
         waiting.into_iter().for_each(|next| next());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PendingSaveState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

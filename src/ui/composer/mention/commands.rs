@@ -160,19 +160,7 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         // Without a command that matches, the options are unknown until the prompts have arrived.
         (!found.is_empty() || prompts.is_settled()).then_some(found)
     });
-    effect(move || {
-        let count = options.with(|options| options.as_ref().map(Vec::len));
-        // The count of the other menu stays.
-        if count.is_some() || mention.command.with_untracked(Option::is_some) {
-            mention.count.set(count);
-        }
-        let Some(count) = count else { return };
-        match count {
-            // The text is not a command, so the menu does not interfere.
-            0 => mention.close(),
-            _ => state.announcer.announce(words::offered(count)),
-        }
-    });
+    // First, because a choice may wait for the count.
     on_change(
         move || mention.chosen.get(),
         move |_, chosen| {
@@ -185,6 +173,19 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
             }
         },
     );
+    effect(move || {
+        let count = options.with(|options| options.as_ref().map(Vec::len));
+        // The count of the other menu stays.
+        if count.is_some() || mention.command.with_untracked(Option::is_some) {
+            mention.set_count(count);
+        }
+        let Some(count) = count else { return };
+        match count {
+            // The text is not a command, so the menu does not interfere.
+            0 => mention.close(),
+            _ => state.announcer.announce(words::offered(count)),
+        }
+    });
     let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
     live_view(move || {
         let rows = options.get()?.iter().map(SlashChoice::to_option).collect();

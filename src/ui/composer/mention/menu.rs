@@ -83,7 +83,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         if mention.word.with(Option::is_none) {
             return;
         }
-        mention.count.set(count.map(|(_, all)| all));
+        mention.set_count(count.map(|(_, all)| all));
         if let Some((documents, all)) = count {
             state.announcer.announce(words::offered_with_turns(documents, all - documents));
         }

@@ -24,7 +24,7 @@ pub fn from_rich_text(pieces: &[RichText], is_line_begun: bool) -> Option<String
         Some((name, _)) if is_line_begun && is_heading(name) => return None,
         _ => {}
     }
-    let mut page = MarkdownWriter::default();
+    let mut page = PasteWriter::default();
     page.blocks(pieces);
     let is_marked = page.line.is_marked && !page.is_plain;
     let mut text = page.finish();
@@ -54,7 +54,7 @@ enum BlockSpacing {
 
 /// The blocks written so far and the current line.
 #[derive(Default)]
-struct MarkdownWriter {
+struct PasteWriter {
     blocks: Vec<(BlockSpacing, String)>,
     line: MarkdownLine,
     /// Whether it is code in a table, as diffs and files are rendered: plain text is better there.
@@ -73,7 +73,7 @@ fn elements<'a>(pieces: &'a [RichText], names: &[&str], within: &[&str], found: 
     }
 }
 
-impl MarkdownWriter {
+impl PasteWriter {
     /// Ends the current line.
     fn end(&mut self, kind: BlockSpacing) {
         let line = std::mem::take(&mut self.line.text);

@@ -32,6 +32,14 @@ fn emphasis_beside_cjk_text_is_drawn() {
         ("***“一”***后", "<em><strong>“一”</strong></em>后"),
         ("- **要点：**说明", "<ul><li dir=\"auto\"><strong>要点：</strong>说明</li></ul>"),
         ("中文**加粗**。", "中文<strong>加粗</strong>。"),
+        ("~~“旧”~~新~~（价）~~", "<del>“旧”</del>新<del>（价）</del>"),
+        // One character between two runs.
+        ("**价格**：**$5**起", "<strong>价格</strong>：<strong>$5</strong>起"),
+        ("**文件**：**`a.txt`**", "<strong>文件</strong>：<strong><code dir=\"ltr\">a.txt</code></strong>"),
+        ("我**不**“同意”", "我<strong>不</strong>“同意”"),
+        ("“好”**很**多", "“好”<strong>很</strong>多"),
+        ("**甲**乙**“丙”**丁", "<strong>甲</strong>乙<strong>“丙”</strong>丁"),
+        ("**未闭合\n\n是**“a”**字", "**未闭合是<strong>“a”</strong>字"),
     ] {
         assert_eq!(html(text), expected, "{text:?}");
     }

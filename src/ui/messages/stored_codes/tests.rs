@@ -258,6 +258,14 @@ fn approval_notes_are_shown_by_their_code_also_those_of_older_versions() {
         let older = ApprovalRequest { note: Some(old.into()), ..request() };
         assert_eq!(in_both(|| approval_note(&older).unwrap()), both, "{old}");
     }
+    for note in ApprovalNote::ALL.into_iter().skip(old.len()) {
+        let mut new = request();
+        new.set_note(note, message_args([("server", "Files".to_owned())]));
+        let both = in_both(|| approval_note(&new).unwrap());
+        check_both(&both);
+        assert!(both.iter().all(|text| text.contains("Files")), "{both:?}");
+        assert!(new.asks_for_sign_in());
+    }
     let newer = ApprovalRequest { note: Some("Who knows.".into()), note_code: Some("newer".into()), ..request() };
     assert_eq!(in_both(|| approval_note(&newer).unwrap()), ["Who knows."; 2]);
     assert_eq!(approval_note(&request()), None);

@@ -19,8 +19,12 @@ define_messages! {
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
-    view_or_attach: "View or attach", "查看或附加";
+    view_resource: "View", "查看";
+    attach_resource: "Attach", "附加";
+    resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
+    open_view: "Open on its own page", "在单独的页面中打开";
+    view_not_given: "The server has a view of this result but did not provide it.", "服务器为此结果准备了视图，但未能提供。";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
     model_wrote: "Edited by you. The model wrote:", "已由你编辑。模型原本写的是：";
@@ -58,6 +62,20 @@ pub fn effect(server: &str) -> String {
         "This tool runs on the server “{server}” with exactly these arguments. It can do anything that server can: \
         read, change, or send whatever it has access to.",
         "此工具会在服务器“{server}”上运行，参数与所示完全一致。它能做该服务器能做的任何事：读取、更改或发送可访问的内容。"
+    )
+}
+
+/// The view that a tool server has of a result.
+pub fn view_of(server: &str) -> String {
+    message!("View from {server}", "来自 {server} 的视图")
+}
+
+/// Says what such a view is and what it can do.
+pub fn about_view(server: &str) -> String {
+    message!(
+        "The tool server “{server}” provided this view. It cannot reach your chats, this server or the internet. \
+        Do not enter passwords in it.",
+        "此视图由工具服务器“{server}”提供。它无法访问你的对话、此服务器或互联网。请勿在其中输入密码。"
     )
 }
 
@@ -193,6 +211,7 @@ pub fn claimed_effects(hints: &[String]) -> Option<String> {
     let word = |hint: &String| match hint.as_str() {
         "read only" => localized_word("read-only", "只读").to_owned(),
         "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
+        "idempotent" => localized_word("repeating it changes nothing more", "重复执行不会有更多影响").to_owned(),
         "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
         other => other.to_owned(),
     };

@@ -51,11 +51,11 @@ struct FindSession {
     shown: StoredValue<u32>,
 }
 
-type Draw = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
+type DrawFindBar = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
 
 /// Loads the code part of the bar.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawFindBar, NotFetched> {
     Ok(draw)
 }
 
@@ -79,7 +79,7 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
         on_cleanup(move || listener.remove());
     });
     let leave = Callback::new(move |()| open.set(false));
-    lazy_part_when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
+    lazy_part_when(move || open.get(), fetch, leave, move |draw: &DrawFindBar| draw(state, chat_id, open))
 }
 
 /// Renders the bar.

@@ -6,6 +6,7 @@ use crate::domain::block::ToolStatus;
 use crate::domain::elicitation::Elicitation;
 use crate::domain::segment::is_tool_failed;
 use crate::domain::tool::ToolProgress;
+use crate::domain::tool_output::AppView;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
 use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
@@ -94,6 +95,14 @@ impl ShownCall {
     pub fn decline_reason(&self) -> Option<String> {
         let reason = self.call.block_metadata.get("decision")?.get("reason")?.as_str()?;
         (self.status() == Some(ToolStatus::Denied) && !reason.trim().is_empty()).then(|| reason.to_owned())
+    }
+
+    /// Returns whether its server gave a page for the result; none for a tool without one.
+    pub fn has_view(&self) -> Option<bool> {
+        match self.result.as_ref().map(|block| &block.content) {
+            Some(Content::ToolResult { metadata, .. }) => AppView::find(metadata).map(|view| view.page.is_some()),
+            _ => None,
+        }
     }
 
     pub fn has_failed(&self) -> bool {

@@ -1,5 +1,5 @@
-//! How a WebSocket client receives the growing arguments of a tool call: in pieces that it appends, or as the whole
-//! text so far, which replaces what it had.
+//! The arguments of a tool call, as a WebSocket client receives them while they grow: in pieces that it appends, or as
+//! the whole text so far, which replaces what it had.
 
 use std::collections::HashMap;
 

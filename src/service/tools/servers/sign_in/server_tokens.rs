@@ -14,7 +14,7 @@ use url::Url;
 
 use super::sealing::SignInBinding;
 use crate::providers::Sealer;
-use turnleaf_domain::{CodedMessage, ToolServerId, UserId};
+use turnleaf_domain::{CodedMessage, ToolServerId, UserId, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::tasks;
 use turnleaf_providers::http_client::HttpClient;
@@ -93,6 +93,7 @@ struct Shared {
     /// Held while tokens are read, renewed and stored (single flight).
     cache: tokio::sync::Mutex<TokenCache>,
     state: Mutex<SignInState>,
+    /// The tokens that were sent, which are redacted from then on.
     sent: Mutex<VecDeque<SecretString>>,
     /// Counts what ended sign-ins, so that one in progress notices it. It changes while the cache is locked.
     generation: AtomicU64,
@@ -101,9 +102,6 @@ struct Shared {
 /// The tokens of one person for one server. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct ServerTokens(Arc<Shared>);
-
-/// The number of sent tokens that are remembered for redaction.
-const SENT: usize = 64;
 
 impl ServerTokens {
     pub fn new(runtime: SignInRuntime, owner: UserId, server: ToolServerId, target: TokenTarget) -> Self {
@@ -177,7 +175,7 @@ impl ServerTokens {
         if self.generation() != generation {
             return Ok(false);
         }
-        runtime.registry.remember_credentials(tokens.secrets());
+        runtime.registry.remember_issued(*server, tokens.secrets());
         let sealed = self.binding().seal(&runtime.sealer, &tokens);
         let mut tx = runtime.db.begin().await?;
         let version = tool_sign_ins::put_tokens(&mut tx, *owner, *server, &sealed, runtime.clock.now()).await?;
@@ -288,7 +286,7 @@ impl ServerTokens {
         let token = signed_in.tokens.access_secret();
         let mut sent = lock(&self.0.sent);
         if !sent.iter().any(|known| known.expose_secret() == token.expose_secret()) {
-            if sent.len() == SENT {
+            if sent.len() == limits::SIGN_IN_TOKENS_KNOWN {
                 sent.pop_front();
             }
             sent.push_back(token.clone());

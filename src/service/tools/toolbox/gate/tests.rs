@@ -31,6 +31,7 @@ fn tool(description: &str) -> ToolDescription {
         is_harmless: false,
         hints: vec!["read only".into()],
         icon: None,
+        view: None,
     }
 }
 

@@ -1,16 +1,13 @@
 //! Reading and renewing the tokens of a server. All of it happens while the tokens are locked, so that one request at a
 //! time renews them.
 
-use chrono::TimeDelta;
 use tokio::sync::MutexGuard as AsyncMutexGuard;
 
 use super::{KnownTokenSet, ServerTokens, Shared, TokenCache};
+use turnleaf_domain::limits;
 use turnleaf_store::StoreError;
 use turnleaf_store::tool_sign_ins::{self, StoredTokens};
 use turnleaf_tools::oauth::tokens::{RenewalError, TokenSet};
-
-/// The pause after an authorization server could not be asked, so that requests do not wait for it one after another.
-const PAUSE: TimeDelta = TimeDelta::seconds(30);
 
 impl ServerTokens {
     /// Locks the tokens, which are read first if they were not. Tokens that cannot be read count as none.
@@ -34,7 +31,7 @@ impl ServerTokens {
         };
         match self.binding().open::<TokenSet>(&runtime.sealer, &stored.sealed) {
             Ok(tokens) => {
-                runtime.registry.remember_credentials(tokens.secrets());
+                runtime.registry.remember_issued(*server, tokens.secrets());
                 TokenCache::signed_in(tokens, stored.version)
             }
             Err(error) => {
@@ -61,7 +58,7 @@ impl ServerTokens {
             Err(RenewalError::Refused) => None,
             Err(RenewalError::Unavailable(problem)) => {
                 tracing::warn!(server = %self.0.server, code = problem.code.code(), "a token could not be renewed");
-                signed_in.renew_after = self.0.runtime.clock.now().checked_add_signed(PAUSE);
+                signed_in.renew_after = Some(self.0.runtime.clock.now() + limits::TOKEN_RENEWAL_PAUSE);
                 return false;
             }
         };
@@ -108,7 +105,7 @@ impl ServerTokens {
         let mut tx = runtime.db.begin().await?;
         let is_stored = match renewed {
             Some(renewed) => {
-                runtime.registry.remember_credentials(renewed.secrets());
+                runtime.registry.remember_issued(*server, renewed.secrets());
                 let sealed = self.binding().seal(&runtime.sealer, renewed);
                 let stored = StoredTokens { server: *server, sealed, version };
                 tool_sign_ins::renew_tokens(&mut tx, *owner, &stored, runtime.clock.now()).await?

@@ -17,7 +17,7 @@ pub struct StoryState<'a> {
     pub exchange: ExchangeId,
 }
 
-fn new_graft(state: &StoryState<'_>) -> Rerun {
+fn new_rerun(state: &StoryState<'_>) -> Rerun {
     Rerun {
         id: next_id(),
         chat_id: state.chat,
@@ -38,35 +38,35 @@ fn new_graft(state: &StoryState<'_>) -> Rerun {
     }
 }
 
-pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
+pub async fn check_rerun(db: &Db, state: &StoryState<'_>) {
     let owner = state.owner;
     let stranger: UserId = next_id();
-    let mut graft = new_graft(state);
+    let mut rerun = new_rerun(state);
     let mut tx = db.begin().await.unwrap();
-    reruns::insert(&mut tx, owner, &graft).await.unwrap();
-    let nul = Rerun { id: next_id(), detail: Some("a\0b".into()), ..graft.clone() };
+    reruns::insert(&mut tx, owner, &rerun).await.unwrap();
+    let nul = Rerun { id: next_id(), detail: Some("a\0b".into()), ..rerun.clone() };
     assert!(matches!(reruns::insert(&mut tx, owner, &nul).await, Err(StoreError::Nul(_))));
     tx.commit().await.unwrap();
-    assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
-    assert_eq!(reruns::find(db, stranger, graft.id).await.unwrap(), None);
-    assert_eq!(reruns::list(db, owner, state.chat, 9).await.unwrap(), [graft.clone()]);
+    assert_eq!(reruns::find(db, owner, rerun.id).await.unwrap().as_ref(), Some(&rerun));
+    assert_eq!(reruns::find(db, stranger, rerun.id).await.unwrap(), None);
+    assert_eq!(reruns::list(db, owner, state.chat, 9).await.unwrap(), [rerun.clone()]);
     assert_eq!(reruns::list(db, stranger, state.chat, 9).await.unwrap(), []);
-    assert_eq!(reruns::list_running(db).await.unwrap(), [(owner, graft.clone())]);
+    assert_eq!(reruns::list_running(db).await.unwrap(), [(owner, rerun.clone())]);
 
     // A step counts once: advancing is a compare-and-set on the observed position.
     let to = RerunAdvance { asked: 1, exchange_id: state.exchange, branch_id: state.branch };
     let at = next_time();
     let mut tx = db.begin().await.unwrap();
-    assert!(reruns::advance(&mut tx, &graft, to, at).await.unwrap());
-    assert!(!reruns::advance(&mut tx, &graft, to, at).await.unwrap(), "it has been taken");
+    assert!(reruns::advance(&mut tx, &rerun, to, at).await.unwrap());
+    assert!(!reruns::advance(&mut tx, &rerun, to, at).await.unwrap(), "it has been taken");
     tx.commit().await.unwrap();
-    graft = Rerun { asked: 1, exchange_id: Some(state.exchange), updated_at: at, ..graft };
-    assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
+    rerun = Rerun { asked: 1, exchange_id: Some(state.exchange), updated_at: at, ..rerun };
+    assert_eq!(reruns::find(db, owner, rerun.id).await.unwrap().as_ref(), Some(&rerun));
     assert_eq!(exchanges::find_reply(db, owner, state.exchange).await.unwrap(), Some(state.reply.id));
     assert_eq!(exchanges::find_reply(db, stranger, state.exchange).await.unwrap(), None);
 
     let set_status = |from: RerunStatus, to: RerunStatusChange| {
-        let id = graft.id;
+        let id = rerun.id;
         async move {
             let mut tx = db.begin().await.unwrap();
             let changed = reruns::set_status(&mut tx, id, from, &to, next_time()).await.unwrap();
@@ -77,23 +77,23 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
     let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some(CodedMessage::uncoded("It said\0no.")));
     assert!(!set_status(RerunStatus::Paused, paused.clone()).await, "it runs");
     assert!(set_status(RerunStatus::Running, paused).await);
-    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    let found = reruns::find(db, owner, rerun.id).await.unwrap().unwrap();
     assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert_eq!((found.detail.as_deref(), found.detail_code), (Some("It said\u{2400}no."), None));
     // A coded reason keeps its code and arguments.
     let coded = MessageCode::TooManyMessages.with("most", 50);
     let refused = RerunStatusChange::Paused(RerunPauseReason::Refused, Some(coded.clone()));
     assert!(set_status(RerunStatus::Paused, refused).await);
-    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    let found = reruns::find(db, owner, rerun.id).await.unwrap().unwrap();
     assert_eq!(found.detail.as_deref(), Some("a chat can have at most 50 messages"));
     assert_eq!(found.detail_message(), Some(coded));
     assert_eq!(reruns::list_running(db).await.unwrap(), []);
     // A step of a paused rerun sets it running and clears the reason of the pause.
     let mut tx = db.begin().await.unwrap();
-    assert!(!reruns::advance(&mut tx, &graft, to, next_time()).await.unwrap(), "seen while it ran");
+    assert!(!reruns::advance(&mut tx, &rerun, to, next_time()).await.unwrap(), "seen while it ran");
     assert!(reruns::advance(&mut tx, &found, RerunAdvance { asked: 2, ..to }, next_time()).await.unwrap());
     tx.commit().await.unwrap();
-    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    let found = reruns::find(db, owner, rerun.id).await.unwrap().unwrap();
     assert_eq!((found.asked, found.status, found.reason, found.detail), (2, RerunStatus::Running, None, None));
     assert!(set_status(RerunStatus::Running, RerunStatusChange::Cancelled).await);
     assert!(set_status(RerunStatus::Cancelled, RerunStatusChange::Running).await);

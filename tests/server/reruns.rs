@@ -51,7 +51,7 @@ async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange
 }
 
 /// Returns a rerun of the path with another model, from `from` on.
-fn new_graft(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
+fn new_rerun(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
     NewRerun {
         from_turn_id: from,
         leaf_turn_id: path.last().unwrap().assistant_turn.id,
@@ -62,7 +62,7 @@ fn new_graft(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
     }
 }
 
-async fn start_graft(house: &TestServer, path: &[AcceptedExchange], new: NewRerun) -> Result<RerunState, ServiceError> {
+async fn start_rerun(house: &TestServer, path: &[AcceptedExchange], new: NewRerun) -> Result<RerunState, ServiceError> {
     house.service.start_rerun(house.owner, path[0].chat.id, new).await.map(|made| made.value)
 }
 
@@ -111,7 +111,7 @@ async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
     let path = start_path(&house, 3).await;
     let before = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
 
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     assert_eq!(
         (begun.branch.lock.clone(), begun.branch.origin),
         (ModelLock::new("scripted", "model-b"), BranchOrigin::ModelSwitch)
@@ -142,15 +142,15 @@ async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
 }
 
 #[tokio::test]
-async fn graft_starts_after_reply_or_with_other_reply_to_message() {
+async fn rerun_starts_after_reply_or_with_other_reply_to_message() {
     let house = TestServer::new(scripted_replies(&["a", "b", "c", "x", "y", "p", "q"])).await;
     let path = start_path(&house, 3).await;
-    let behind = start_graft(&house, &path, new_graft(&path, Some(path[0].assistant_turn.id))).await.unwrap();
+    let behind = start_rerun(&house, &path, new_rerun(&path, Some(path[0].assistant_turn.id))).await.unwrap();
     assert_eq!(behind.branch.fork_turn_id, Some(path[0].assistant_turn.id));
     let behind = house.wait_until_settled(behind.graft.id).await;
     assert_eq!(house.path_texts(behind.reply.unwrap().id).await, ["m0", "a", "m1", "x", "m2", "y"]);
 
-    let with = start_graft(&house, &path, new_graft(&path, Some(path[1].user_turn.id))).await.unwrap();
+    let with = start_rerun(&house, &path, new_rerun(&path, Some(path[1].user_turn.id))).await.unwrap();
     assert_eq!(with.graft.messages, [path[1].user_turn.id, path[2].user_turn.id]);
     let with = house.wait_until_settled(with.graft.id).await;
     let reply = with.reply.unwrap();
@@ -187,7 +187,7 @@ async fn message_attachments_are_copied_unchanged() {
     turn_blocks::upsert(&mut tx, &rows, question.created_at).await.unwrap();
     tx.commit().await.unwrap();
 
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     let done = house.wait_until_settled(begun.graft.id).await;
     let copy = done.reply.unwrap().prev_turn_id.unwrap();
     let (old, new) = (
@@ -204,7 +204,7 @@ async fn message_attachments_are_copied_unchanged() {
 }
 
 #[tokio::test]
-async fn failed_reply_pauses_graft_until_resumed() {
+async fn failed_reply_pauses_rerun_until_resumed() {
     let script = [
         streamed_answer([text_step("a")]),
         streamed_answer([text_step("b")]),
@@ -214,7 +214,7 @@ async fn failed_reply_pauses_graft_until_resumed() {
     ];
     let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     let paused = house.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.status, paused.graft.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert!(paused.graft.detail.unwrap().contains("rejected"));
@@ -234,14 +234,14 @@ async fn failed_reply_pauses_graft_until_resumed() {
 }
 
 #[tokio::test]
-async fn stop_pauses_graft_and_cancel_ends_it_with_reply() {
+async fn stop_pauses_rerun_and_cancel_ends_it_with_reply() {
     let hang = || ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]);
     let script = [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), hang(), hang()];
     let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     house.service.stop_turn(house.owner, begun.reply.unwrap().id).await.unwrap();
     let paused = house.wait_until_settled(begun.graft.id).await;
@@ -260,10 +260,10 @@ async fn stop_pauses_graft_and_cancel_ends_it_with_reply() {
 }
 
 #[tokio::test]
-async fn same_request_starts_one_graft() {
+async fn same_request_starts_one_rerun() {
     let house = TestServer::new(scripted_replies(&["a", "b", "x", "y", "z"])).await;
     let path = start_path(&house, 2).await;
-    let new = NewRerun { client_request_id: Some("k".into()), ..new_graft(&path, None) };
+    let new = NewRerun { client_request_id: Some("k".into()), ..new_rerun(&path, None) };
     let chat = path[0].chat.id;
     let calls = (0..10).map(|_| house.service.start_rerun(house.owner, chat, new.clone()));
     let begun: Vec<_> = futures::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();
@@ -271,25 +271,25 @@ async fn same_request_starts_one_graft() {
     let begun: Vec<RerunState> = begun.into_iter().map(|made| made.value).collect();
     assert!(begun.iter().all(|grafted| grafted.graft.id == begun[0].graft.id));
     let other = NewRerun { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(start_graft(&house, &path, other).await), "idempotency_mismatch");
+    assert_eq!(conflict(start_rerun(&house, &path, other).await), "idempotency_mismatch");
     house.wait_until_settled(begun[0].graft.id).await;
     assert_eq!(house.service.reruns(house.owner, path[0].chat.id).await.unwrap().len(), 1);
     house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn graft_is_found_by_idempotency_key_after_path_is_deleted() {
+async fn rerun_is_found_by_idempotency_key_after_path_is_deleted() {
     let house = TestServer::new(scripted_replies(&["a", "b", "x", "y"])).await;
     let path = start_path(&house, 2).await;
     let (chat, leaf) = (path[0].chat.id, path[1].user_turn.id);
-    let new = NewRerun { client_request_id: Some("k".into()), ..new_graft(&path, Some(path[0].assistant_turn.id)) };
+    let new = NewRerun { client_request_id: Some("k".into()), ..new_rerun(&path, Some(path[0].assistant_turn.id)) };
     let begun = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
     house.wait_until_settled(begun.value.graft.id).await;
     house.service.delete_turn(house.owner, leaf).await.unwrap();
     let again = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
     assert_eq!((again.is_new, again.value.graft.id), (false, begun.value.graft.id));
     let other = NewRerun { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(start_graft(&house, &path, other).await), "idempotency_mismatch");
+    assert_eq!(conflict(start_rerun(&house, &path, other).await), "idempotency_mismatch");
     house.check_invariants().await;
 }
 
@@ -300,7 +300,7 @@ async fn concurrent_resumes_send_one_request() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 1).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     house.wait_until_settled(begun.graft.id).await;
     let calls = (0..8).map(|_| house.service.resume_rerun(house.owner, begun.graft.id));
     let resumed = futures::future::join_all(calls).await;
@@ -329,7 +329,7 @@ async fn restart_after_kill(house: TestServer, provider: ScriptedProvider) -> Te
 }
 
 #[tokio::test]
-async fn crash_during_reply_leaves_paused_graft() {
+async fn crash_during_reply_leaves_paused_rerun() {
     let script = [
         streamed_answer([text_step("a")]),
         streamed_answer([text_step("b")]),
@@ -339,7 +339,7 @@ async fn crash_during_reply_leaves_paused_graft() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     let provider = scripted_replies(&["x", "y"]);
     let log = provider.log();
@@ -372,7 +372,7 @@ async fn crash_between_steps_sends_nothing_twice() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     // The rerun's task notices that the row is paused, and ends.
     sql(&house, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
@@ -395,7 +395,7 @@ async fn crash_between_steps_sends_nothing_twice() {
 }
 
 #[tokio::test]
-async fn full_chat_stops_graft_with_reason() {
+async fn full_chat_stops_rerun_with_reason() {
     let gate = Arc::new(Notify::new());
     let held = ScriptedAnswer::Stream(
         [text_step("x"), ScriptedStep::WaitForSignal(gate.clone())].into_iter().chain(finish_steps("stop")).collect(),
@@ -405,7 +405,7 @@ async fn full_chat_stops_graft_with_reason() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     sql(&house, "UPDATE chats SET next_ord = 50001").await;
     gate.notify_one();
@@ -414,15 +414,15 @@ async fn full_chat_stops_graft_with_reason() {
     assert!(paused.graft.detail.unwrap().contains("50000"));
     assert_eq!(paused.graft.detail_code.as_deref(), Some("too_many_messages"));
     assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "too_many_turns");
-    assert_eq!(conflict(start_graft(&house, &path, new_graft(&path, None)).await), "too_many_turns");
+    assert_eq!(conflict(start_rerun(&house, &path, new_rerun(&path, None)).await), "too_many_turns");
     house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn finished_but_unmarked_graft_is_completed_after_restart() {
+async fn finished_but_unmarked_rerun_is_completed_after_restart() {
     let house = TestServer::new(scripted_replies(&["a", "x"])).await;
     let path = start_path(&house, 1).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     house.wait_until_settled(begun.graft.id).await;
     let house = restart_after_kill(house, scripted_replies(&[])).await;
     assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 0);
@@ -431,7 +431,7 @@ async fn finished_but_unmarked_graft_is_completed_after_restart() {
 }
 
 #[tokio::test]
-async fn concurrent_message_after_graft_and_graft_get_separate_branches() {
+async fn concurrent_message_after_rerun_and_rerun_get_separate_branches() {
     let script = [
         streamed_answer([text_step("a")]),
         streamed_answer([text_step("b")]),
@@ -442,7 +442,7 @@ async fn concurrent_message_after_graft_and_graft_get_separate_branches() {
     ];
     let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     let paused = house.wait_until_settled(begun.graft.id).await;
     let place = PlacementRequest { prev_turn_id: paused.reply.map(|reply| reply.id), ..PlacementRequest::default() };
     let mine = TurnRequest { chat_id: Some(path[0].chat.id), place, ..message_to_send("something else") };
@@ -464,7 +464,7 @@ async fn missing_message_missing_model_and_deleted_chat_are_named() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let path = start_path(&house, 2).await;
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     // The chat is deleted while the first reply is written, so that reply is stopped first.
     house.service.delete_chat(house.owner, path[0].chat.id).await.unwrap();
@@ -490,7 +490,7 @@ async fn missing_message_missing_model_and_deleted_chat_are_named() {
 }
 
 #[tokio::test]
-async fn invalid_graft_is_refused_and_leaves_nothing_behind() {
+async fn invalid_rerun_is_refused_and_leaves_nothing_behind() {
     let house = TestServer::new(scripted_replies(&["a", "b", "other"])).await;
     let path = start_path(&house, 2).await;
     let other = house.send("elsewhere").await;
@@ -498,24 +498,24 @@ async fn invalid_graft_is_refused_and_leaves_nothing_behind() {
     let chat = path[0].chat.id;
     let before = house.service.branches(house.owner, chat).await.unwrap().len();
     let leaf = path[1].assistant_turn.id;
-    let new = new_graft(&path, None);
+    let new = new_rerun(&path, None);
     let elsewhere = NewRerun { leaf_turn_id: other.assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, elsewhere).await), "leaf_turn_id");
+    assert_eq!(invalid(start_rerun(&house, &path, elsewhere).await), "leaf_turn_id");
     let off = NewRerun { from_turn_id: Some(other.user_turn.id), ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, off).await), "from_turn_id");
+    assert_eq!(invalid(start_rerun(&house, &path, off).await), "from_turn_id");
     let below =
         NewRerun { from_turn_id: Some(path[1].user_turn.id), leaf_turn_id: path[0].assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, below).await), "from_turn_id");
+    assert_eq!(invalid(start_rerun(&house, &path, below).await), "from_turn_id");
     let nothing = NewRerun { from_turn_id: Some(leaf), ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, nothing).await), "leaf_turn_id");
+    assert_eq!(invalid(start_rerun(&house, &path, nothing).await), "leaf_turn_id");
     let gone = NewRerun { provider: "nobody".into(), ..new.clone() };
-    assert_eq!(conflict(start_graft(&house, &path, gone).await), "model_unavailable");
+    assert_eq!(conflict(start_rerun(&house, &path, gone).await), "model_unavailable");
     let never = NewRerun { provider: "No Provider".into(), ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, never).await), "provider");
+    assert_eq!(invalid(start_rerun(&house, &path, never).await), "provider");
     let hot = NewRerun { params: ModelParams { temperature: Some(9.0), ..ModelParams::default() }, ..new.clone() };
-    assert_eq!(invalid(start_graft(&house, &path, hot).await), "params.temperature");
+    assert_eq!(invalid(start_rerun(&house, &path, hot).await), "params.temperature");
     let random = NewRerun { leaf_turn_id: ids::mint(), ..new.clone() };
-    assert!(matches!(start_graft(&house, &path, random).await, Err(ServiceError::NotFound)));
+    assert!(matches!(start_rerun(&house, &path, random).await, Err(ServiceError::NotFound)));
     let stranger = house.service.start_rerun(ids::mint(), chat, new).await;
     assert!(matches!(stranger, Err(ServiceError::NotFound)));
     assert_eq!(house.service.branches(house.owner, chat).await.unwrap().len(), before);
@@ -533,7 +533,7 @@ async fn unsupported_inherited_parameter_is_dropped_and_explicit_one_is_refused(
         ..ChatChange::default()
     };
     house.service.change_chat(house.owner, path[0].chat.id, change).await.unwrap();
-    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
     let done = house.wait_until_settled(begun.graft.id).await;
     assert_eq!(done.graft.status, RerunStatus::Done);
     let exchange = exchanges::find(&house.db, house.owner, done.reply.unwrap().exchange_id).await.unwrap().unwrap();

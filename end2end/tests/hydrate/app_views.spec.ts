@@ -1,0 +1,143 @@
+// Pages of tool servers (MCP Apps): what they are told, what they may ask for, and what they cannot reach.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { FrameLocator, Page } from "@playwright/test";
+
+import { expectStatus, latestReply, messageBox, sendMessage, waitForHydration } from "../../support/chat.ts";
+import { expect, type ProblemWatch } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
+import type { Turnleaf } from "../../support/turnleaf.ts";
+import { decisionButton, openChatWithTools, test as base, toolCards, toolMessages, wireName } from "../../support/tools.ts";
+import { userTurns } from "../../support/turn_actions.ts";
+
+/** A server elsewhere that counts what arrives. */
+class Elsewhere {
+  readonly arrived: string[] = [];
+  private constructor(private readonly server: Server) {
+    server.on("request", (request, response) => {
+      this.arrived.push(`${request.method} ${request.url}`);
+      response.end();
+    });
+  }
+
+  static async start(): Promise<Elsewhere> {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    return new Elsewhere(server);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+const test = base.extend<{ elsewhere: Elsewhere }>({
+  elsewhere: async ({ watch }, use) => {
+    const elsewhere = await Elsewhere.start();
+    expectRefusals(watch, elsewhere);
+    await use(elsewhere);
+    elsewhere.stop();
+  },
+});
+
+test.use({ withPages: true });
+
+/** What the browser says about everything that a page is kept from. */
+function expectRefusals(watch: ProblemWatch, elsewhere: Elsewhere): void {
+  watch.expect(/content policy: /);
+  watch.expect(/Content Security Policy|sandbox|SecurityError|Unsafe attempt|ERR_BLOCKED|Blocked |Refused to/i);
+  watch.expect(new RegExp(`^request to (http|ws)${elsewhere.url.slice(4)}`));
+}
+
+const frameElement = (page: Page) => page.locator("iframe.sandboxed-frame");
+const board = (page: Page): FrameLocator => page.frameLocator("iframe.sandboxed-frame");
+
+/** Has the model call the tool with the page, allows it, and ends the reply. */
+async function showBoard(page: Page, model: ModelServer, turnleaf: Turnleaf, elsewhere: Elsewhere): Promise<any> {
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls([wireName("board"), elsewhere.url]);
+  await expect(frameElement(page)).toHaveCount(0);
+  await decisionButton(page, "Allow once").click();
+  const reply = await model.nextReply();
+  reply.finishWithText("Done.");
+  await expectStatus(latestReply(page), "complete");
+  return reply.request;
+}
+
+test("a page is shown with its call after the approval, and after a reload without its server", async ({ page, model, turnleaf, tools, elsewhere }) => {
+  const request = await showBoard(page, model, turnleaf, elsewhere);
+  expect(toolMessages(request)[0]!.content).toContain("A board.");
+  const names = request.tools.map((tool: any) => tool.function.name);
+  expect(names).toContain(wireName("board"));
+  expect(names).not.toContain(wireName("refresh"));
+  for (const _ of ["live", "after a reload"]) {
+    await expect(frameElement(page)).toHaveAttribute("title", "View from Files");
+    await expect(board(page).locator("#input")).toHaveText(JSON.stringify({ text: elsewhere.url }));
+    await expect(board(page).locator("#result")).toContainText(`"structuredContent":{"cards":["${elsewhere.url}"]}`);
+    await expect(board(page).locator("#host")).toContainText('"theme":"light"');
+    // The page asked for this height.
+    await expect.poll(() => frameElement(page).evaluate((frame) => frame.clientHeight)).toBe(421);
+    await page.reload();
+    await waitForHydration(page);
+  }
+  expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page"]);
+});
+
+test("a page reaches neither Turnleaf nor the network", async ({ page, model, turnleaf, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  // Not even by going there itself.
+  await board(page).locator("#leave").click();
+  await expect(board(page).locator("#leave")).toHaveCount(0);
+  await messageBox(page).fill("Still here");
+  expect(page.url()).toContain(turnleaf.url);
+  expect(elsewhere.arrived).toEqual([]);
+});
+
+test("a page asks for links, writes into the message box, and runs no tools", async ({ page, context, model, turnleaf, tools, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  const answer = board(page).locator("#answer");
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  const opened = context.waitForEvent("page");
+  await board(page).locator("#link").click();
+  const asking = await opened;
+  await expect(asking).toHaveURL(/\/leave\?to=https%3A%2F%2Fboard\.example%2F%3Fq%3D1&turn=/);
+  await expect(asking.getByText("board.example").first()).toBeVisible();
+  await asking.close();
+  await expect(answer).toHaveText("{}");
+  await board(page).locator("#script-link").click();
+  await expect(answer).toContainText('"code":-32602');
+  await board(page).locator("#write").click();
+  await expect(messageBox(page)).toHaveValue("Written by the board.");
+  await expect(answer).toHaveText("{}");
+  await expect(userTurns(page)).toHaveCount(1);
+  await board(page).locator("#tool").click();
+  await expect(answer).toContainText("does not run tools for a view");
+  await board(page).locator("#unknown").click();
+  await expect(answer).toContainText('"code":-32601');
+  expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page"]);
+});
+
+test("a page can be hidden, follows the theme, and has a page of its own", async ({ page, model, turnleaf, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(board(page).locator("#host")).toContainText('"theme":"dark"');
+  await toolCards(page).first().getByText("View from Files").click();
+  await expect(frameElement(page)).toBeHidden();
+  await toolCards(page).first().getByText("View from Files").click();
+  await toolCards(page).first().getByRole("link", { name: "Open on its own page" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Board" })).toBeVisible();
+  await expect(board(page).locator("#input")).toHaveText(JSON.stringify({ text: elsewhere.url }));
+  // Whoever visits the document itself gets the page around it.
+  const document = await frameElement(page).getAttribute("src");
+  await page.goto(document!);
+  await expect(page).toHaveURL(/\/view$/);
+});

@@ -1,0 +1,71 @@
+//! Pages that tools have for their results (MCP Apps).
+
+use serde_json::{Value, json};
+use turnleaf::domain::tool_output::AppView;
+use turnleaf_tools::toolbox::{CallOutcome, CallResult};
+
+use crate::mcp_fixtures::{call_tool, misbehaving_servers, outcome_text, server_key};
+
+/// Returns a blob of a result.
+fn blob<'a>(outcome: &'a CallResult, sha256: Option<&str>) -> &'a [u8] {
+    let found = outcome.blobs.iter().find(|blob| Some(blob.sha256.as_str()) == sha256);
+    &found.expect("the blob is there").bytes
+}
+
+#[tokio::test]
+async fn pages_are_listed_with_tools_and_their_own_tools_are_left_out() {
+    let servers = misbehaving_servers("pages");
+    let tools = servers.tools(&server_key("bad")).await.expect("it is configured");
+    let view = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.view.as_deref());
+    assert_eq!(view("show_page"), Some(Some("ui://bad/page")));
+    assert_eq!(view("show_old"), Some(Some("ui://bad/page")));
+    assert_eq!(view("echo"), Some(None));
+    assert_eq!(view("refresh"), None, "only pages may call it");
+    let status = servers.status(&server_key("bad")).expect("it is configured");
+    assert!(status.log.contains("`refresh` is for pages of the server"), "{}", status.log);
+    assert!(status.unusable.iter().all(|tool| tool.tool != "refresh"));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn page_is_read_once_for_each_result() {
+    let servers = misbehaving_servers("pages");
+    for (tool, page) in [("show_page", "<p>page 1"), ("show_old", "<p>page 2")] {
+        let outcome = call_tool(&servers, tool, json!({})).await;
+        assert_eq!(outcome.outcome, CallOutcome::Done);
+        assert!(outcome_text(&outcome).starts_with("Sunny."), "{outcome:?}");
+        let metadata = Value::Object(outcome.metadata.clone());
+        let view = AppView::find(&metadata).expect("it has a page");
+        assert_eq!((view.uri, blob(&outcome, view.page)), ("ui://bad/page", page.as_bytes()));
+        let answer: Value = serde_json::from_slice(blob(&outcome, view.answer)).expect("it is JSON");
+        assert_eq!(answer["content"], json!([{ "type": "text", "text": "Sunny." }]));
+        assert_eq!(answer["_meta"], json!({ "at": "noon" }));
+        let declared = &answer["structuredContent"]["declared"]["io.modelcontextprotocol/ui"];
+        assert_eq!(declared, &json!({ "mimeTypes": ["text/html;profile=mcp-app"] }));
+    }
+    let without = call_tool(&servers, "echo", json!({ "text": "x" })).await;
+    assert!(without.metadata.get(AppView::KEY).is_none() && without.blobs.is_empty(), "{without:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn result_stays_where_server_gives_no_page() {
+    let servers = misbehaving_servers("pages");
+    let failed = call_tool(&servers, "show_page", json!({ "fails": true })).await;
+    assert_eq!(failed.outcome, CallOutcome::Failed);
+    assert!(failed.metadata.get(AppView::KEY).is_none(), "{failed:?}");
+    for page in ["missing", "plain", "exit"] {
+        let outcome = call_tool(&servers, &format!("show_{page}"), json!({})).await;
+        assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+        assert!(outcome_text(&outcome).starts_with("Sunny."), "{outcome:?}");
+        assert_eq!(outcome.metadata[AppView::KEY], json!({ "uri": format!("ui://bad/{page}") }));
+        assert!(outcome.blobs.is_empty(), "{outcome:?}");
+        let status = servers.status(&server_key("bad")).expect("it is configured");
+        assert!(
+            status.log.contains(&format!("(the page `ui://bad/{page}` of a tool is not shown: ")),
+            "{}",
+            status.log
+        );
+    }
+    servers.shut_down().await;
+}
