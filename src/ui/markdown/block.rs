@@ -75,7 +75,6 @@ pub fn draw_blocks(
             disclosures = draw::open_disclosures(disclosures, &draw::last_html(&events));
         }
         if disclosures > 0 && coming.peek().is_some() {
-            reached = end;
             continue;
         }
         let before = left;
