@@ -102,7 +102,7 @@ test("nothing that the drawing writes leaves its box, however wide its letters a
   const stopped = await send("WWWW ".repeat(20));
   const reply = await model.nextReply();
   reply.sendText("a");
-  expect((await fetch(`${turnleaf.url}/api/turns/${stopped}/stop`, { method: "POST", headers, body: "{}" })).ok).toBe(true);
+  expect((await fetch(`${turnleaf.url}/api/turns/${stopped}/stop`, { method: "POST" })).ok).toBe(true);
   await (await fetch(`${turnleaf.url}/api/turns/${stopped}/events`)).text();
 
   await page.goto(`/c/${planted.chat}/drawing`);
