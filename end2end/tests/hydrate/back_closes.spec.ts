@@ -19,14 +19,14 @@ test("Back closes the drawer, the palette and a dialog first, and then goes back
   await expect(page.locator("#chats")).toBeHidden();
   expect(page.url()).toBe(chat);
 
-  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.press("Control+k");
   await expect(page.getByRole("dialog")).toBeVisible();
   await back();
   await expect(page.getByRole("dialog")).toBeHidden();
   expect(page.url()).toBe(chat);
 
   // It opens again: the page knows that it was closed.
-  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.press("Control+k");
   await expect(page.getByRole("dialog")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
