@@ -1,6 +1,5 @@
 //! Pasted text: a long one becomes an attached document, which can be undone, and one that looks like an API key gets a
-//! warning. Rich text is converted to [`markdown`] by a code part that is
-//! loaded at the first use.
+//! warning. Rich text is converted to [`markdown`] by a code part that is loaded at the first use.
 
 mod markdown;
 
@@ -76,7 +75,8 @@ impl PasteNotices {
     }
 
     /// Pastes rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it.
-    /// Markdown with more content replaces it, unless the text was changed meanwhile. A long text is attached as Markdown.
+    /// Markdown with more content replaces it, unless the text was changed meanwhile. A long text is attached as
+    /// Markdown instead.
     pub fn on_rich_paste(self, attaching: MessageAttachments, area: NodeRef<html::Textarea>, text: &str, html: String) {
         let Some(field) = area.get_untracked() else { return };
         self.warn_of_key(text);
