@@ -4,6 +4,7 @@
 mod real {
     use std::cell::Cell;
 
+    use js_sys::Reflect;
     use leptos::ev::Event;
     use leptos::web_sys::HtmlDialogElement;
     use wasm_bindgen::JsCast;
@@ -70,19 +71,49 @@ mod real {
     /// Closes the open popovers, after one of their entries was chosen.
     pub fn close_popovers() {
         while let Some(popover) = find(":popover-open") {
-            let hide = js_sys::Reflect::get(&popover, &"hidePopover".into());
-            match hide.map(wasm_bindgen::JsCast::dyn_into::<js_sys::Function>) {
+            let hide = Reflect::get(&popover, &"hidePopover".into());
+            match hide.map(JsCast::dyn_into::<js_sys::Function>) {
                 Ok(Ok(hide)) if hide.call0(&popover).is_ok() => {}
                 _ => return,
             }
         }
     }
 
+    /// Lets Back close what is open before it leaves the page. The history gets no entries for that, so it never needs
+    /// one press more than there were pages. Where the browser asks a page before it goes back (the Navigation API),
+    /// this answers; the Back of Android closes dialogs and popovers by itself.
+    pub fn close_on_back() {
+        let navigation = web_sys::window().and_then(|window| Reflect::get(&window, &"navigation".into()).ok());
+        let Some(Ok(navigation)) = navigation.map(JsCast::dyn_into::<web_sys::EventTarget>) else { return };
+        let stay = Closure::<dyn Fn(Event)>::new(|event: Event| {
+            let is_traversal = Reflect::get(&event, &"navigationType".into()).is_ok_and(|kind| kind == "traverse");
+            if is_traversal && event.cancelable() && is_any_open() {
+                event.prevent_default();
+                close_innermost();
+            }
+        });
+        let _ = navigation.add_event_listener_with_callback("navigate", stay.into_js_value().unchecked_ref());
+    }
+
+    /// Closes the open popovers, or the dialog that was opened last where there are none.
+    fn close_innermost() {
+        if find(":popover-open").is_some() {
+            return close_popovers();
+        }
+        let dialogs = web_sys::window()
+            .and_then(|window| window.document())
+            .and_then(|document| document.query_selector_all("dialog[open]").ok());
+        let last = dialogs.and_then(|dialogs| dialogs.item(dialogs.length().saturating_sub(1)));
+        if let Some(Ok(dialog)) = last.map(JsCast::dyn_into::<HtmlDialogElement>) {
+            dialog.close();
+        }
+    }
+
     /// Opens the popover with this id, or closes it.
     pub fn toggle_popover(id: &str) {
         let Some(popover) = find(&format!("#{id}")) else { return };
-        let toggle = js_sys::Reflect::get(&popover, &"togglePopover".into());
-        if let Ok(Ok(toggle)) = toggle.map(wasm_bindgen::JsCast::dyn_into::<js_sys::Function>) {
+        let toggle = Reflect::get(&popover, &"togglePopover".into());
+        if let Ok(Ok(toggle)) = toggle.map(JsCast::dyn_into::<js_sys::Function>) {
             let _ = toggle.call0(&popover);
         }
     }
@@ -113,7 +144,9 @@ mod real {
 
     pub fn close_popovers() {}
 
+    pub fn close_on_back() {}
+
     pub fn toggle_popover(_id: &str) {}
 }
 
-pub use real::{close_popovers, is_any_open, is_open, is_own_event, set_open, toggle_popover};
+pub use real::{close_on_back, close_popovers, is_any_open, is_open, is_own_event, set_open, toggle_popover};

@@ -21,6 +21,7 @@ mod real {
         let texts = texts(selector)?;
         let ranges = ranges(&texts, words);
         let first: Range = ranges.get(0).dyn_into().ok()?;
+        reveal(&first.start_container().ok()?);
         let y = first.get_bounding_client_rect().top();
         let window = web_sys::window()?;
         let make: Function = Reflect::get(&window, &"Highlight".into()).ok()?.dyn_into().ok()?;
@@ -28,6 +29,21 @@ mod real {
             call(&marks, "set", &[NAME.into(), mark]);
         }
         Some(y)
+    }
+
+    /// Opens what hides a text: the disclosures around it, and a long message that shows its beginning.
+    fn reveal(text: &Node) {
+        let mut around = text.parent_element();
+        while let Some(element) = around {
+            if element.tag_name() == "DETAILS" {
+                let _ = element.set_attribute("open", "");
+            }
+            let more = element.next_element_sibling().filter(|next| next.class_list().contains("said-more"));
+            if let Some(tick) = more.and_then(|more| more.first_element_child()) {
+                let _ = Reflect::set(&tick, &"checked".into(), &true.into());
+            }
+            around = element.parent_element();
+        }
     }
 
     /// Removes the highlights.

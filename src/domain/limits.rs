@@ -311,9 +311,12 @@ pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
 /// The text of a document, all references of one message, and the references and images of one message.
 pub const DOCUMENT_BYTES: usize = 8 << 20;
 pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
-/// The concurrent uploads of a page, and the length of pasted text that it offers to save as a document.
+/// The concurrent uploads of a page, and the length of pasted text that stays text and is no document. A message with
+/// more lines or characters than the last two is shown with its beginning until all of it is asked for.
 pub const PAGE_UPLOADS_AT_ONCE: usize = 3;
 pub const PASTE_CHARS: usize = 10_000;
+pub const LONG_MESSAGE_LINES: usize = 40;
+pub const LONG_MESSAGE_CHARS: usize = 4_000;
 /// Pasted rich text that becomes Markdown: its bytes and the depth of its elements.
 pub const RICH_PASTE_BYTES: usize = 2 << 20;
 pub const RICH_PASTE_DEPTH: usize = 64;

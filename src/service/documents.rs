@@ -69,6 +69,13 @@ impl Service {
         Ok(documents::list(self.db(), owner, behind, title, limit).await?)
     }
 
+    /// Returns the document with exactly this title; of several, the one that changed last.
+    pub async fn document_titled(&self, owner: UserId, title: &str) -> Result<Option<Document>, ServiceError> {
+        let Ok(matcher) = TextMatcher::new(title) else { return Ok(None) };
+        let found = documents::list(self.db(), owner, None, Some(&matcher), limits::PAGE_MAX).await?;
+        Ok(found.into_iter().find(|document| document.title == title))
+    }
+
     /// Returns the documents in Trash.
     pub async fn deleted_documents(&self, owner: UserId) -> Result<Vec<Document>, ServiceError> {
         Ok(documents::list_deleted(self.db(), owner, limits::PAGE_MAX).await?)

@@ -3,8 +3,9 @@
 //!
 //! No text becomes markup by itself. `pulldown_cmark` parses the text, [`draw`] chooses our own element for each
 //! construct, and [`html`] is the only writer: it knows a closed list of elements and attributes and escapes
-//! everything else. Raw HTML in the text is text. A link goes to http, https or mailto or is no link ([`target`]); an
-//! image is a card with a link and is never loaded. No sanitizer is needed, because no foreign markup gets through.
+//! everything else. Raw HTML in the text is text, but for a handful of tags without attributes, for which our own
+//! elements are written (`draw::html_tag`). A link goes to http, https or mailto or is no link ([`target`]); an image is
+//! a card with a link and is never loaded. No sanitizer is needed, because no foreign markup gets through.
 //!
 //! What is a formula and what is money, and emphasis in text without spaces, is decided here too ([`reading`]): the
 //! same for a text that grows and for one that is read again.
@@ -40,7 +41,7 @@ pub mod view;
 pub mod tests;
 
 pub use citation::{InlineCitation, source_id};
-pub use draw::{ConfirmingLinks, without_buttons};
+pub use draw::{ReplyLinks, without_buttons};
 pub use enricher::{CodeClass, CodeRun, MarkupEnricher, PlainEnricher};
 pub use html::{Attribute, Element, Html};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};

@@ -36,6 +36,7 @@ pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
 /// The sidebar and its dialogs.
 #[component]
 pub fn Sidebar() -> impl IntoView {
+    effect(dialog::close_on_back);
     view! {
         <nav id="sidebar" class="sidebar no-print" aria-label=messages::chats()>
             <div class="rail">

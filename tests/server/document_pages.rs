@@ -189,6 +189,53 @@ async fn form_files_are_stored_one_by_one() {
 }
 
 #[tokio::test]
+async fn file_named_like_document_is_offered_as_its_new_version() {
+    let api = api().await;
+    let (status, to) = upload(&api, &[("encoding", "")], &[("plan.md", b"one")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let id = id_of(&to);
+    let count = async || api.call("GET", "/api/documents", None).await.1.as_array().unwrap().len();
+    let text = async || api.call("GET", &format!("/api/documents/{id}"), None).await.1["content"].clone();
+    let value = |page: &str, name: &str| {
+        let field = page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap_or_else(|| panic!("{name}: {page}"));
+        field.split('"').next().unwrap().to_owned()
+    };
+
+    // The same bytes, and other ones: neither makes a second document by itself.
+    for (bytes, versions) in [(&b"one"[..], 1), (&b"two"[..], 2)] {
+        let (status, page) = upload(&api, &[("encoding", "")], &[("plan.md", bytes), ("other.md", b"other")]).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(page.contains("There is already a document “plan.md”."), "{page}");
+        assert_eq!(value(&page, "document_id"), id);
+        let blob = value(&page, "blob");
+        let fields =
+            [("document_id", &*id), ("title", "plan.md"), ("blob", &*blob), ("encoding", ""), ("do", "version")];
+        let (status, to) = post(&api, "/forms/documents/from-upload", &fields).await;
+        assert_eq!((status, id_of(&to)), (StatusCode::SEE_OTHER, id.clone()));
+        assert_eq!(text().await, json!(String::from_utf8_lossy(bytes)));
+        let (_, all) = api.call("GET", &format!("/api/documents/{id}/versions"), None).await;
+        assert_eq!(all.as_array().unwrap().len(), versions, "{all}");
+    }
+    assert_eq!(count().await, 2);
+
+    let (_, page) = upload(&api, &[("encoding", "")], &[("plan.md", b"three")]).await;
+    let blob = value(&page, "blob");
+    let create = [("document_id", &*id), ("title", "plan.md"), ("blob", &*blob), ("encoding", ""), ("do", "create")];
+    let (status, to) = post(&api, "/forms/documents/from-upload", &create).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert_ne!(id_of(&to), id);
+    assert_eq!((count().await, text().await), (3, json!("two")));
+
+    // No document and no file of another person.
+    let foreign = [("document_id", "018f0000-0000-7000-8000-000000000000"), ("blob", &*blob), ("do", "version")];
+    assert_eq!(post(&api, "/forms/documents/from-upload", &foreign).await.0, StatusCode::NOT_FOUND);
+    let zeros = "0".repeat(64);
+    let unknown = [("document_id", &*id), ("blob", &*zeros), ("do", "version")];
+    assert!(post(&api, "/forms/documents/from-upload", &unknown).await.0.is_client_error());
+    assert_eq!(text().await, json!("two"));
+}
+
+#[tokio::test]
 async fn quoted_lines_are_sent_with_next_message() {
     let api = api().await;
     let chat = api.create_chat().await;

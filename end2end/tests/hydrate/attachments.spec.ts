@@ -344,19 +344,25 @@ test("Backspace in front of the words selects the last chip, then takes it away"
   await expect(messageBox(page)).toHaveValue("words");
 });
 
-test("a long text that is pasted can become a document, and a key is remarked upon", async ({ page }) => {
+test("a long text that is pasted becomes a document, undo makes it text, and a key is remarked upon", async ({ page }) => {
   await openPage(page);
   const long = "0123456789 ".repeat(1_000);
   await messageBox(page).focus();
-  await dispatchFiles(page, "#message", "paste", [], long);
-  await page.getByRole("button", { name: "Keep as text" }).click();
-  await expect(messageBox(page)).toHaveValue(long);
   await messageBox(page).fill("Before ");
   await dispatchFiles(page, "#message", "paste", [], long);
-  await expect(page.locator(".attached-note")).toContainText("You pasted 11,000 characters.");
-  await page.getByRole("button", { name: "Attach as document" }).click();
+  await expect(page.locator(".attached-note")).toContainText("The 11,000 characters you pasted were attached as a document.");
   await expect(ready(page)).toHaveText([/Pasted text/]);
   await expect(messageBox(page)).toHaveValue("Before ");
+  await page.locator(".attached-note").getByRole("button", { name: "Undo" }).click();
+  await expect(messageBox(page)).toHaveValue(`Before ${long}`);
+  await expect(page.locator(".attached-item")).toHaveCount(0);
+  await expect(page.locator(".attached-note")).toHaveCount(0);
+  // Removing the attachment takes its note along.
+  await messageBox(page).fill("Before ");
+  await dispatchFiles(page, "#message", "paste", [], long);
+  await expect(ready(page)).toHaveText([/Pasted text/]);
+  await page.getByRole("button", { name: /^Remove Pasted text/ }).click();
+  await expect(page.locator(".attached-note")).toHaveCount(0);
   await dispatchFiles(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
   await expect(page.locator(".hint.warning")).toContainText("This looks like an API key.");
   await messageBox(page).fill("nothing");

@@ -53,3 +53,40 @@ test("a chat is pinned and archived on the page of its settings", async ({ page,
   await page.goto("/");
   await expect(page.locator("#chats")).not.toContainText("Stones");
 });
+
+test("selected chats are counted in a bar that stays in sight, also in the middle of a long list", async ({ page, turnleaf }) => {
+  const headers = { "content-type": "application/json" };
+  for (let at = 0; at < 60; at++) {
+    await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body: JSON.stringify({ title: `Chat ${at}`, provider: "demo" }) });
+  }
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.goto("/chats");
+  const archive = page.getByRole("button", { name: "Archive", exact: true });
+  await expect(page.locator(".chats-count")).toBeHidden();
+  await expect(archive).not.toBeInViewport();
+  const boxes = page.getByRole("checkbox");
+  await boxes.nth(0).check();
+  await boxes.nth(2).check();
+  await expect(page.locator(".chats-count")).toBeInViewport();
+  await expect(archive).toBeInViewport({ ratio: 1 });
+  // The style sheet counts: the number is in no document, but in what the browser tells a screen reader.
+  const devtools = await page.context().newCDPSession(page);
+  const told = async () => {
+    const { nodes } = await devtools.send("Accessibility.getFullAXTree");
+    const texts = nodes.filter((node) => node.role?.value === "StaticText").map((node) => String(node.name?.value));
+    const at = texts.findIndex((text) => text.trim() === "selected");
+    return texts.slice(Math.max(at - 1, 0), at + 1).join("").trim();
+  };
+  expect(await told()).toBe("2 selected");
+  await boxes.nth(2).uncheck();
+  await boxes.nth(0).uncheck();
+  await expect(page.locator(".chats-count")).toBeHidden();
+  // A checkbox that gets the focus is not below the bar.
+  await boxes.nth(0).check();
+  for (let at = 0; at < 24; at++) await page.keyboard.press("Tab");
+  const [bar, focused] = await page.evaluate(() => [
+    document.querySelector(".chats-bar")!.getBoundingClientRect().top,
+    document.activeElement!.getBoundingClientRect().bottom,
+  ]);
+  expect(focused).toBeLessThanOrEqual(bar + 1);
+});

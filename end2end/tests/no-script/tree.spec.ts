@@ -85,3 +85,33 @@ test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) =>
   await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
 });
+
+test("nothing that the drawing writes leaves its box, however wide its letters are", async ({ page, turnleaf, model }) => {
+  const planted = await plantTree(turnleaf, model, 2, 1);
+  const headers = { "content-type": "application/json" };
+  const send = async (text: string) => {
+    const body = JSON.stringify({ text, prev_turn_id: planted.trunk[0] });
+    const answer = await fetch(`${turnleaf.url}/api/chats/${planted.chat}/turns`, { method: "POST", headers, body });
+    expect(answer.status).toBe(201);
+    return ((await answer.json()) as { assistant_turn: { id: string } }).assistant_turn.id;
+  };
+  // One reply ends, one is stopped.
+  const ended = send("万".repeat(60));
+  (await model.nextReply()).finishWithText("done");
+  await (await fetch(`${turnleaf.url}/api/turns/${await ended}/events`)).text();
+  const stopped = await send("WWWW ".repeat(20));
+  const reply = await model.nextReply();
+  reply.sendText("a");
+  expect((await fetch(`${turnleaf.url}/api/turns/${stopped}/stop`, { method: "POST" })).ok).toBe(true);
+  await (await fetch(`${turnleaf.url}/api/turns/${stopped}/events`)).text();
+
+  await page.goto(`/c/${planted.chat}/drawing`);
+  await expect(page.locator(".drawing .small", { hasText: "stopped" })).toHaveCount(1);
+  const beyond = await page.locator(".drawing a:has(rect)").evaluateAll((runs) =>
+    runs.flatMap((run) => {
+      const edge = run.querySelector("rect")!.getBoundingClientRect().right;
+      const texts = [...run.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect().right] as const);
+      return texts.filter(([, right]) => right > edge - 4);
+    }));
+  expect(beyond).toEqual([]);
+});

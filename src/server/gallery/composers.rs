@@ -8,9 +8,10 @@ use crate::domain::provider::{Model, ReasoningSupport};
 use crate::domain::{Content, ModelLock, Thinking, TurnId, fixtures};
 use crate::ui::composer::Composer;
 use crate::ui::composer::attachment_queue::AttachmentQueue;
+use crate::ui::composer::paste::AttachedPaste;
 use crate::ui::composer::state::{ComposerListeners, ComposerPhase, ComposerState, FollowedPath};
 use crate::ui::erased::view;
-use crate::ui::messages::attachments::send_failed;
+use crate::ui::messages::attachments::{pasted, send_failed};
 
 /// A state of the composer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +159,10 @@ fn apply_sample(state: ComposerState, sample: ComposerSample) {
         ComposerSample::Stopping => state.phase.set(ComposerPhase::Stopping),
         ComposerSample::UploadingFiles => state.attaching.queue.update(queue_sample_files),
         ComposerSample::Pasted => {
-            state.pasting.offer.set(Some("leaf ".repeat(3_000)));
+            let text = "leaf ".repeat(3_000);
+            let name = pasted().to_owned();
+            let id = state.attaching.queue.try_update(|queue| queue.add(name, text.len() as u64)).unwrap_or_default();
+            state.pasting.attached.set(Some(AttachedPaste { id, text }));
             state.pasting.has_key.set(true);
             state.is_long.set(true);
             state.is_tall.set(true);

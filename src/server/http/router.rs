@@ -190,6 +190,7 @@ const ROUTES: &[Route] = &[
     page!(get "/documents/{id}/edit" documents::pages::edit),
     page!(get "/documents/{id}/compare" documents::pages::compare),
     page!(post "/forms/documents/upload" documents::forms::upload),
+    page!(post "/forms/documents/from-upload" documents::forms::from_upload),
     page!(post "/forms/documents/save" documents::forms::save),
     page!(post "/forms/documents/delete" documents::forms::delete),
     page!(post "/forms/documents/restore" documents::forms::restore),

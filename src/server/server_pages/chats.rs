@@ -179,6 +179,7 @@ impl ChatsPage {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
             false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
         };
+        let (before, behind) = texts::chosen();
         let address = chats_page_address(&self.filter);
         let (href, word) = if self.all_chosen {
             (address.clone(), texts::choose_none())
@@ -187,11 +188,14 @@ impl ChatsPage {
             (format!("{address}{more}all=true"), texts::choose_all())
         };
         view! {
-            <form class="form" method="post" action="/forms/chats">
+            <form class="form chats-form" method="post" action="/forms/chats">
                 <input type="hidden" name="back" value=address/>
                 <p><a href=href>{word}</a></p>
                 <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
-                <div class="deeds">{deeds.iter().map(|action| action.button()).collect_view()}</div>
+                <div class="deeds chats-bar">
+                    <p class="chats-count">{before}<span class="chats-number"></span>{behind}</p>
+                    {deeds.iter().map(|action| action.button()).collect_view()}
+                </div>
             </form>
         }
     }

@@ -26,8 +26,21 @@ const ENCODINGS: [&str; 9] =
 /// The result of one uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileUploadResult {
-    Created { id: DocumentId, title: String },
-    Refused { name: String, reason: String },
+    Created {
+        id: DocumentId,
+        title: String,
+    },
+    /// It waits for a choice, because the document `of` is called like the file.
+    SameTitle {
+        of: DocumentId,
+        title: String,
+        sha256: String,
+        encoding: Option<String>,
+    },
+    Refused {
+        name: String,
+        reason: String,
+    },
 }
 
 /// The list of documents.
@@ -120,6 +133,23 @@ fn upload_results(files: &[FileUploadResult]) -> AnyView {
             let address = format!("/documents/{id}");
             view! {
                 <li class="said ok"><Icon name="check"/><span>{words::uploaded()} {colon()} <a href=address><bdi>{title.clone()}</bdi></a></span></li>
+            }
+        }
+        FileUploadResult::SameTitle { of, title, sha256, encoding } => {
+            let offer = words::same_title(title);
+            view! {
+                <li>
+                    <form class="deeds said warn" method="post" action="/forms/documents/from-upload" aria-label=offer.clone()>
+                        <input type="hidden" name="document_id" value=of.to_string()/>
+                        <input type="hidden" name="title" value=title.clone()/>
+                        <input type="hidden" name="blob" value=sha256.clone()/>
+                        <input type="hidden" name="encoding" value=encoding.clone().unwrap_or_default()/>
+                        <Icon name="alert"/>
+                        <span dir="auto">{offer}</span>
+                        <button type="submit" class="button" name="do" value="version">{words::as_version()}</button>
+                        <button type="submit" class="button bare" name="do" value="create">{words::as_document()}</button>
+                    </form>
+                </li>
             }
         }
         FileUploadResult::Refused { name, reason } => {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::attachment_queue::{AttachmentState, QueuedAttachment};
 use super::attachments::MessageAttachments;
 use super::state::ComposerState;
-use crate::browser::focus;
+use crate::browser::{focus, textarea};
 use crate::domain::attachment::{Attachment, ReferenceStatus};
 use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, reference_chip};
@@ -208,25 +208,25 @@ pub fn AttachedNotes() -> impl IntoView {
         // The focused button disappears.
         focus::focus_first("#message");
     });
-    let take = move |_| {
-        let Some(text) = pasting.offer.get_untracked() else { return };
-        pasting.offer.set(None);
+    let undo = move |_| {
+        let Some(paste) = pasting.attached.get_untracked() else { return };
+        pasting.attached.set(None);
+        attaching.remove(paste.id);
         if let Some(area) = state.area.get_untracked() {
-            crate::browser::textarea::remove_text(&area, &text, usize::MAX);
+            textarea::insert(&area, &paste.text);
         }
-        attaching.add_text(text);
     };
-    let keep = move |_| {
-        pasting.offer.set(None);
-        focus::focus_first("#message");
-    };
+    // Sent or removed, the attachment takes its note along.
+    let attached_chars = Memo::new(move |_| {
+        let paste = pasting.attached.get()?;
+        attaching.queue.with(|queue| queue.find(paste.id).is_some()).then(|| paste.text.chars().count())
+    });
     view! {
         <WaitingNote attaching waits=state.sends_when_ready stop_waiting/>
-        {live_view(move || pasting.offer.get().map(|text| view! {
+        {live_view(move || attached_chars.get().map(|chars| view! {
             <p class="hint attached-note">
-                <span>{texts::long_paste(text.chars().count())}</span>
-                <button type="button" class="button bare strong" on:click=take>{texts::attach_as_document()}</button>
-                <button type="button" class="button bare" on:click=keep>{texts::keep_as_text()}</button>
+                <span>{texts::paste_attached(chars)}</span>
+                <button type="button" class="button bare strong" on:click=undo>{messages::undo()}</button>
             </p>
         }))}
         {live_view(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{texts::looks_like_key()}</p> }))}

@@ -99,18 +99,20 @@ impl MessageAttachments {
     }
 
     /// Adds a text that becomes a document.
-    pub fn add_text(self, text: String) {
-        self.enqueue(words::pasted().to_owned(), text.len() as u64, UploadSource::Text(text));
+    pub fn add_text(self, text: String) -> Option<u32> {
+        let id = self.enqueue(words::pasted().to_owned(), text.len() as u64, UploadSource::Text(text));
         self.start_uploads();
+        id
     }
 
-    fn enqueue(self, name: String, bytes: u64, source: UploadSource) {
+    fn enqueue(self, name: String, bytes: u64, source: UploadSource) -> Option<u32> {
         let id = self.queue.try_update(|queue| queue.add(name, bytes));
         if let Some(id) = id {
             let outgoing = PendingAttachment { source, request: request_id::mint(), encoding: None, uploaded: None };
             self.sources.update_value(|sources| drop(sources.insert(id, outgoing)));
             self.announce_failure(id);
         }
+        id
     }
 
     /// Attaches an existing document.

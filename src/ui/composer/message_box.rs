@@ -139,15 +139,12 @@ fn height_button(state: ComposerState) -> impl IntoView {
     })
 }
 
-/// Handles files and rich text unless the paste `is_plain`. False where plain text is left to the browser.
+/// Handles files and long text, and rich text unless the paste `is_plain`. False where text is left to the browser.
 fn handle_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool) -> bool {
     let (files, text, html) = files::pasted_content(event);
     match files.is_empty() {
-        true if is_plain || !is_rich(&html) => {
-            state.pasting.on_paste(&text);
-            return false;
-        }
-        true => state.pasting.on_rich_paste(state.area, &text, html),
+        true if is_plain || !is_rich(&html) => return state.pasting.on_paste(state.attaching, &text),
+        true => state.pasting.on_rich_paste(state.attaching, state.area, &text, html),
         false => state.attaching.add(files),
     }
     true

@@ -1,6 +1,5 @@
-//! Pasted text: a long one is offered to become a document, and one that looks like an API key gets a warning. The
-//! text stays in the box until the person decides. Rich text is converted to [`markdown`] by a code part that is
-//! loaded at the first use.
+//! Pasted text: a long one becomes an attached document, which can be undone, and one that looks like an API key gets a
+//! warning. Rich text is converted to [`markdown`] by a code part that is loaded at the first use.
 
 mod markdown;
 
@@ -8,6 +7,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::attachments::MessageAttachments;
 use crate::browser::{rich_text, textarea};
 use crate::domain::limits;
 use crate::ui::announce::Announcer;
@@ -19,11 +19,19 @@ const KEYS: &[&str] = &["sk-", "sk_", "AIza", "gsk_", "xai-", "ghp_", "github_pa
 /// An API key has more characters than this behind its prefix.
 const KEY_CHARS: usize = 16;
 
+/// A long text that was attached instead of inserted.
+#[derive(Clone)]
+pub struct AttachedPaste {
+    /// The id of its attachment.
+    pub id: u32,
+    pub text: String,
+}
+
 /// The notices on pasted text.
 #[derive(Clone, Copy)]
 pub struct PasteNotices {
-    /// The long text that is offered to become a document.
-    pub offer: RwSignal<Option<String>>,
+    /// The long text that became an attachment.
+    pub attached: RwSignal<Option<AttachedPaste>>,
     pub has_key: RwSignal<bool>,
     announcer: Announcer,
 }
@@ -36,31 +44,54 @@ impl Default for PasteNotices {
 
 impl PasteNotices {
     pub fn new() -> Self {
-        Self { offer: RwSignal::new(None), has_key: RwSignal::new(false), announcer: expect_context() }
+        Self { attached: RwSignal::new(None), has_key: RwSignal::new(false), announcer: expect_context() }
     }
 
-    pub fn on_paste(self, text: &str) {
-        // Line ends are normalized as in the text box.
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let chars = text.chars().count();
-        if looks_like_key(&text) {
+    /// Attaches a long text. False where the text goes into the box.
+    pub fn on_paste(self, attaching: MessageAttachments, text: &str) -> bool {
+        self.warn_of_key(text);
+        let is_long = is_long(text);
+        if is_long {
+            self.attach(attaching, with_box_line_ends(text));
+        }
+        is_long
+    }
+
+    fn warn_of_key(self, text: &str) {
+        if looks_like_key(text) {
             self.has_key.set(true);
             self.announcer.announce(words::looks_like_key());
-        } else if chars > limits::PASTE_CHARS {
-            self.announcer.announce(words::paste_offer(chars));
         }
-        if chars > limits::PASTE_CHARS {
-            self.offer.set(Some(text));
+    }
+
+    fn attach(self, attaching: MessageAttachments, text: String) {
+        let chars = text.chars().count();
+        if let Some(id) = attaching.add_text(text.clone()) {
+            if !self.has_key.get_untracked() {
+                self.announcer.announce(words::paste_attached(chars));
+            }
+            self.attached.set(Some(AttachedPaste { id, text }));
         }
     }
 
     /// Pastes rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it.
-    /// Markdown with more content replaces it, unless the text was changed meanwhile.
-    pub fn on_rich_paste(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
+    /// Markdown with more content replaces it, unless the text was changed meanwhile. A long text is attached as
+    /// Markdown instead.
+    pub fn on_rich_paste(self, attaching: MessageAttachments, area: NodeRef<html::Textarea>, text: &str, html: String) {
         let Some(field) = area.get_untracked() else { return };
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        self.warn_of_key(text);
+        let text = with_box_line_ends(text);
+        if is_long(&text) {
+            spawn_local(async move {
+                let text = rich_text_to_markdown(text, &html).await;
+                // The page may be gone by now.
+                if area.try_get_untracked().flatten().is_some() {
+                    self.attach(attaching, text);
+                }
+            });
+            return;
+        }
         let before = textarea::text_before_selection(&field);
-        self.on_paste(&text);
         textarea::insert(&field, &text);
         if markdown::is_in_code(&before) {
             return;
@@ -73,22 +104,31 @@ impl PasteNotices {
             let (Some(area), Some(converted)) = (area, converted.filter(|converted| *converted != text)) else {
                 return;
             };
-            if textarea::replace_text(&area, &before, &text, &converted) {
-                self.offer.update(|offer| *offer = offer.take().map(|_| converted));
-            }
+            textarea::replace_text(&area, &before, &text, &converted);
         });
     }
 
     /// Updates the notices: those on text that is no longer in the box are removed.
     pub fn on_input(self, text: &str) {
-        if self.has_key.get_untracked() && !looks_like_key(text) {
+        if text.is_empty() && self.attached.with_untracked(Option::is_some) {
+            self.attached.set(None);
+        }
+        let is_attached =
+            || self.attached.with_untracked(|paste| paste.as_ref().is_some_and(|paste| looks_like_key(&paste.text)));
+        if self.has_key.get_untracked() && !looks_like_key(text) && !is_attached() {
             self.has_key.set(false);
         }
-        // Pasted text is announced before it is in the box.
-        if text.is_empty() && self.offer.with_untracked(Option::is_some) {
-            self.offer.set(None);
-        }
     }
+}
+
+/// Returns whether a pasted text is attached instead of inserted.
+fn is_long(text: &str) -> bool {
+    text.chars().count() > limits::PASTE_CHARS
+}
+
+/// Returns the text with the line ends of a text box.
+fn with_box_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// Converts rich text to Markdown; returns the plain `text` if Markdown would add nothing.

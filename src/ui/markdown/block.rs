@@ -45,6 +45,8 @@ pub fn draw_blocks(
     let mut parts = Vec::new();
     let mut left = budget;
     let mut depth = 0_usize;
+    // A disclosure and the blocks in it are one part.
+    let mut disclosures = 0;
     let mut start = 0;
     // The end of the previous block: two footnotes may be defined on one line.
     let mut reached = 0;
@@ -53,8 +55,9 @@ pub fn draw_blocks(
     }
     let reading = Reading::new(text);
     let mut events = Vec::new();
-    for (event, range) in reading.events() {
-        if depth == 0 {
+    let mut coming = reading.events().peekable();
+    while let Some((event, range)) = coming.next() {
+        if events.is_empty() {
             start = line_start(text, reached, range.start);
         }
         match &event {
@@ -63,8 +66,15 @@ pub fn draw_blocks(
             _ => {}
         }
         let end = range.end;
+        let is_html = matches!(event, Event::End(TagEnd::HtmlBlock));
         events.push((event, range));
         if depth > 0 {
+            continue;
+        }
+        if is_html {
+            disclosures = draw::open_disclosures(disclosures, &draw::last_html(&events));
+        }
+        if disclosures > 0 && coming.peek().is_some() {
             continue;
         }
         let before = left;
@@ -88,7 +98,7 @@ pub fn draw_blocks(
             }
         };
         events.clear();
-        reached = end;
+        (reached, disclosures) = (end, 0);
         parts.push(DrawnBlock { part, range: start..end, after: left, closing });
     }
     parts

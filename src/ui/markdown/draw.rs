@@ -1,9 +1,11 @@
 //! Renders the events of one block to HTML. It does not recurse: open elements are on a stack.
 
+mod alert;
 mod citation;
 mod code;
 mod drawing;
 mod footnote;
+mod html_tag;
 mod link;
 mod table;
 mod text;
@@ -23,7 +25,8 @@ use crate::domain::limits;
 pub use code::{draw_open_code, info_string_language, without_buttons};
 use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
 pub use drawing::{DrawBudget, DrawRefusal};
-pub use link::ConfirmingLinks;
+pub use html_tag::{last_html, open_disclosures};
+pub use link::ReplyLinks;
 
 /// Renders the events of one block of the text. Takes what it needs from the budget `left`, which is undefined after a
 /// refusal, and the block's marks from `cites`.
@@ -55,8 +58,11 @@ pub fn draw_block(
         code: None,
         image: None,
         table: OpenTable::default(),
+        disclosures: Vec::new(),
+        lacks_summary: false,
     };
     draw.events(events)?;
+    draw.end_open_disclosures();
     let left_over = draw.cites.len();
     let part = MarkupPart::new(draw.html.finish());
     *cites = &cites[cites.len() - left_over..];
@@ -75,10 +81,28 @@ pub fn draw_plain(text: &str, remark: Option<&str>) -> MarkupPart {
 
 impl BlockDrawing<'_> {
     fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), DrawRefusal> {
+        let paired = html_tag::paired_inline_tags(events);
         let mut at = 0;
         while let Some((event, range)) = events.get(at) {
+            if let Event::Start(Tag::HtmlBlock) = event {
+                let drawn = self.disclosure(&events[at..])?;
+                if drawn > 0 {
+                    at += drawn;
+                    continue;
+                }
+            }
+            self.name_disclosure()?;
             if let Event::Text(_) = event {
                 at += self.text(&events[at..])?;
+                continue;
+            }
+            if let Event::InlineHtml(tag) = event
+                && self.image.is_none()
+                && paired.binary_search(&at).is_ok()
+            {
+                self.draw_citations_up_to(range.start);
+                self.inline_tag(tag)?;
+                at += 1;
                 continue;
             }
             let is_task = matches!(events.get(at + 1), Some((Event::TaskListMarker(_), _)))
@@ -122,7 +146,7 @@ impl BlockDrawing<'_> {
                 self.html.text_element(Element::Span, &attributes, mark);
                 self.html.text(" ");
             }
-            Event::FootnoteReference(name) => self.footnote_reference(name),
+            Event::FootnoteReference(name) => return self.footnote_reference(name),
         }
         Ok(())
     }
@@ -149,7 +173,8 @@ impl BlockDrawing<'_> {
                 let (element, class) = heading_element(*level);
                 self.open(&[(element, &[(Attribute::Class, class), AUTO])]);
             }
-            Tag::BlockQuote(_) => self.open(&[(Element::Blockquote, &[AUTO])]),
+            Tag::BlockQuote(Some(kind)) => return self.start_alert(*kind),
+            Tag::BlockQuote(None) => self.open(&[(Element::Blockquote, &[AUTO])]),
             Tag::List(None) => self.open(&[(Element::Ul, &[])]),
             Tag::List(Some(1)) => self.open(&[(Element::Ol, &[])]),
             Tag::List(Some(first)) => self.open(&[(Element::Ol, &[(Attribute::Start, &first.to_string())])]),
@@ -191,6 +216,7 @@ impl BlockDrawing<'_> {
             }
             _ => {}
         }
+        self.end_open_disclosures();
         match end {
             TagEnd::Image => self.end_image(),
             TagEnd::Link if self.image.is_none() => self.links -= 1,

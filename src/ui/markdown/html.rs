@@ -20,6 +20,7 @@ pub enum Element {
     H4,
     H5,
     H6,
+    Kbd,
     Li,
     Math(MathElement),
     Ol,
@@ -27,6 +28,7 @@ pub enum Element {
     Pre,
     Span,
     Strong,
+    Sub,
     Summary,
     Sup,
     Table,
@@ -53,6 +55,7 @@ impl Element {
             Self::H4 => "h4",
             Self::H5 => "h5",
             Self::H6 => "h6",
+            Self::Kbd => "kbd",
             Self::Li => "li",
             Self::Math(element) => element.name(),
             Self::Ol => "ol",
@@ -60,6 +63,7 @@ impl Element {
             Self::Pre => "pre",
             Self::Span => "span",
             Self::Strong => "strong",
+            Self::Sub => "sub",
             Self::Summary => "summary",
             Self::Sup => "sup",
             Self::Table => "table",
@@ -158,6 +162,16 @@ impl Html {
             self.out.push_str(element.name());
             self.out.push('>');
         }
+    }
+
+    /// Returns where the attributes of the element end that was opened last, before anything is in it.
+    pub(super) fn attributes_end(&self) -> usize {
+        self.out.len() - 1
+    }
+
+    /// Opens the disclosure whose attributes end here to the reader; later places move.
+    pub(super) fn show_disclosure(&mut self, attributes_end: usize) {
+        self.out.insert_str(attributes_end, " open=\"\"");
     }
 
     /// Writes an element that contains only text.

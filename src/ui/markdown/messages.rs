@@ -14,6 +14,12 @@ define_messages! {
     image: "Image", "图片";
     done: "done", "已完成";
     not_done: "not done", "未完成";
+    details: "Details", "详情";
+    note: "Note", "注意";
+    tip: "Tip", "提示";
+    important: "Important", "重要";
+    warning: "Warning", "警告";
+    caution: "Caution", "小心";
     too_deep: "Nested too deeply. Shown as plain text.", "嵌套过深，以纯文本显示。";
     too_large: "Too much formatting. Shown as plain text from here.", "格式过多，从这里起以纯文本显示。";
 }
@@ -21,6 +27,16 @@ define_messages! {
 /// The accessible name of a mark that leads to a source.
 pub fn source_name(number: usize) -> String {
     message!("Source {number}", "来源 {number}")
+}
+
+/// The accessible name of a reference to a footnote.
+pub fn footnote(name: &str) -> String {
+    message!("Footnote {name}", "脚注 {name}")
+}
+
+/// The accessible name of the link from a footnote back to its place in the text.
+pub fn footnote_back(name: &str) -> String {
+    message!("Footnote {name}: back to the text", "脚注 {name}：返回正文")
 }
 
 /// The label of the link on an image's card.

@@ -28,7 +28,12 @@ pub struct Reading<'a> {
 /// The parser's options, listed one by one: some of the others let the text set attributes, and its formulas would win
 /// over emphasis, links and code.
 fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES
+    // GFM stands for the alerts alone.
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_GFM
 }
 
 impl<'a> Reading<'a> {

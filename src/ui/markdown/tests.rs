@@ -5,6 +5,7 @@ mod citations;
 mod cjk;
 mod formulas;
 mod hostile;
+mod html_tags;
 mod links;
 mod page;
 mod rendering;

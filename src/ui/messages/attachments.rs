@@ -24,8 +24,6 @@ define_messages! {
     file_failed: "A file could not be attached. Retry or remove it, then send.", "有文件未能添加，请重试或将其移除，然后再发送。";
     files_not_sent: "Not sent. Your files are still uploading.", "未发送，你的文件仍在上传。";
     sends_after_upload: "Your message will be sent when uploads finish.", "文件上传完后会发送你的消息。";
-    attach_as_document: "Attach as document", "作为文档添加";
-    keep_as_text: "Keep as text", "保留为文字";
     pasted: "Pasted text", "粘贴的文字";
     looks_like_key: "This looks like an API key. The model provider will see it.", "这看起来像 API 密钥，模型服务商会看到它。";
     searching_documents: "Searching documents…", "正在查找文档…";
@@ -129,15 +127,12 @@ pub fn too_many() -> String {
 }
 
 /// The notice on a long paste.
-pub fn long_paste(chars: usize) -> String {
+pub fn paste_attached(chars: usize) -> String {
     let chars = number(chars as u64);
-    message!("You pasted {chars} characters.", "你粘贴了 {chars} 个字符。")
-}
-
-/// The announcement of a long paste, with the offer for readers who do not see the buttons.
-pub fn paste_offer(chars: usize) -> String {
-    let pasted = long_paste(chars);
-    message!("{pasted} Attach as document?", "{pasted}要作为文档添加吗？")
+    message!(
+        "The {chars} characters you pasted were attached as a document.",
+        "你粘贴的 {chars} 个字符已作为文档添加。"
+    )
 }
 
 /// The problem with a line range beyond the document's end.

@@ -84,6 +84,17 @@ define_messages! {
     reference: "Reference", "引用";
 }
 
+/// The label of the checkbox that shows all of a long message.
+pub fn show_all_lines(lines: usize) -> String {
+    let many = number(lines as u64);
+    message!("Show all ({many} lines)", "显示全部（{many} 行）")
+}
+
+pub fn show_all_characters(chars: usize) -> String {
+    let many = number(chars as u64);
+    message!("Show all ({many} characters)", "显示全部（{many} 个字符）")
+}
+
 /// The line between the turns of one model and those of another.
 pub fn switched_to(model: &str, has_earlier_replies: bool) -> String {
     if !has_earlier_replies {

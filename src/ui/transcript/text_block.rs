@@ -8,7 +8,7 @@ use crate::domain::sources::{self, ReplySources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::markdown::{self, ConfirmingLinks, InlineCitation, MarkupPart, PlainEnricher, StreamingMarkdown};
+use crate::ui::markdown::{self, InlineCitation, MarkupPart, PlainEnricher, ReplyLinks, StreamingMarkdown};
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering::hidden_badge;
@@ -41,16 +41,11 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
         turn.with_block(block, draw).unwrap_or_default()
     });
     // A standalone page has no server for the confirmation page.
-    let parts = if standalone_context().is_some() {
-        parts
-    } else {
-        let asking = StoredValue::new(ConfirmingLinks::new(id));
-        Memo::new(move |_| {
-            let draw =
-                |asking: &mut ConfirmingLinks| parts.with(|parts| known_hosts.with(|known| asking.draw(parts, known)));
-            asking.try_update_value(draw).unwrap_or_default()
-        })
-    };
+    let links = StoredValue::new(ReplyLinks::new(id, block, standalone_context().is_none()));
+    let parts = Memo::new(move |_| {
+        let draw = |links: &mut ReplyLinks| parts.with(|parts| known_hosts.with(|known| links.draw(parts, known)));
+        links.try_update_value(draw).unwrap_or_default()
+    });
     let is_open =
         Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
     // Fonts and voices depend on the text's language; the interface may be in another one.

@@ -9,12 +9,22 @@ use super::turn_actions::UserActions;
 use super::turn_commands::TurnCommands;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use crate::domain::attachment::Attachment;
-use crate::domain::{Block, Content, Role, TurnId, language};
+use crate::domain::{Block, Content, Role, TurnId, language, limits};
 use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::markdown::view::draw_static;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering::hidden_badge;
+
+/// Returns the label of the box that shows all of a long text.
+fn length_label(text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    if lines > limits::LONG_MESSAGE_LINES {
+        return Some(words::show_all_lines(lines));
+    }
+    let chars = text.chars().count();
+    (chars > limits::LONG_MESSAGE_CHARS).then(|| words::show_all_characters(chars))
+}
 
 /// A user's turn, or a system's: complete from the beginning.
 #[component]
@@ -68,8 +78,13 @@ fn UserBlock(turn: TurnState, block: Block) -> impl IntoView {
         Content::Text { text, .. } => {
             let lang = language::detect(&text);
             let hidden = hidden_badge(&text, false).map(|badge| draw_static(&[badge]));
+            // The style sheet shows the beginning of a long text until the box is ticked, also without script.
+            let more = length_label(&text)
+                .map(|label| view! { <label class="said-more no-print"><input type="checkbox"/>{label}</label> });
+            let class = if more.is_some() { "said is-long" } else { "said" };
             view! {
-                <div class="said" dir="auto" lang=lang data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+                <div class=class dir="auto" lang=lang data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+                {more}
                 {hidden}
             }
             .into_any()

@@ -40,8 +40,23 @@ pub fn write(site: &Path) -> Result<()> {
     for (target, feature) in BUILDS {
         libraries.extend(libraries_of(&resolve(target, feature)?)?);
     }
+    libraries.insert(math_font()?);
     let path = site.join(FILE);
     fs::write(&path, notices(&libraries)).with_context(|| path.display().to_string())
+}
+
+/// Returns the font of formulas, which is part of the site: Noto Sans Math 3.000 without the signs that formulas do not
+/// use and without hints, made with the subsetter of fontTools from the npm package `@fontsource/noto-sans-math`.
+fn math_font() -> Result<Library> {
+    let path = workspace::root().join("style/fonts/math-font-license.txt");
+    let license = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    Ok(Library {
+        name: "Noto Sans Math".to_owned(),
+        version: "3.000".to_owned(),
+        license: "OFL-1.1".to_owned(),
+        repository: "https://github.com/notofonts/math".to_owned(),
+        texts: vec![normalized(&license)],
+    })
 }
 
 fn resolve(target: Option<&str>, feature: &str) -> Result<Value> {
@@ -165,6 +180,13 @@ mod tests {
         assert!(text.contains("a 1.0.0 · MIT · https://example.org/a\nb 1.0.0 · MIT"), "{text}");
         assert_eq!(text.matches("Do it.").count(), 1, "{text}");
         assert!(text.contains("a 1.0.0, b 1.0.0\n\nDo it.\n") && text.contains("b 1.0.0\n\nBy B.\n"), "{text}");
+    }
+
+    #[test]
+    fn font_of_formulas_has_its_license() {
+        let font = math_font().unwrap();
+        assert!(font.texts[0].contains("SIL OPEN FONT LICENSE"), "{}", font.texts[0]);
+        assert!(workspace::root().join("public/pkg/math.woff2").is_file());
     }
 
     #[test]

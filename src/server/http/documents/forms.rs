@@ -118,18 +118,58 @@ async fn store_document(
     if uploaded.kind == UploadKind::Image {
         return Ok(FileUploadResult::Refused { name: uploaded.name, reason: words::is_image().to_owned() });
     }
-    let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: encoding.map(str::to_owned) };
+    let sha256 = uploaded.sha256;
+    let source = DocumentTextSource::Blob { sha256: sha256.clone(), encoding: encoding.map(str::to_owned) };
     let document = match of {
         Some(id) => {
             let change = DocumentChange { source: Some(source), ..DocumentChange::default() };
             app.service().change_document(viewer, id, change).await?
         }
         None => {
+            if let Some(same) = app.service().document_titled(viewer, &uploaded.name).await? {
+                return Ok(FileUploadResult::SameTitle {
+                    of: same.id,
+                    title: same.title,
+                    sha256,
+                    encoding: encoding.map(str::to_owned),
+                });
+            }
             let new = NewDocumentRequest { title: Some(uploaded.name), kind: None, source, client_request_id: None };
             app.service().create_document(viewer, new).await?.value
         }
     };
     Ok(FileUploadResult::Created { id: document.id, title: document.title })
+}
+
+/// `POST /forms/documents/from-upload`: makes an uploaded file a new version of the document that is called like it, or
+/// with `do=create` another document.
+pub async fn from_upload(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: DocumentId = fields.required_id("document_id")?;
+    let title = fields.text("title");
+    let sha256 = fields.text("blob").ok_or_else(|| InvalidField::new("blob", MessageCode::IsRequired))?;
+    let source = DocumentTextSource::Blob { sha256, encoding: fields.text("encoding") };
+    let made = if fields.text("do").as_deref() == Some("create") {
+        let new = NewDocumentRequest { title: title.clone(), kind: None, source, client_request_id: None };
+        app.service().create_document(viewer.0, new).await.map(|made| (made.value.id, "created"))
+    } else {
+        let change = DocumentChange { source: Some(source), ..DocumentChange::default() };
+        app.service().change_document(viewer.0, id, change).await.map(|document| (document.id, "saved"))
+    };
+    match made {
+        Ok((id, done)) => Ok(see_other(&format!("/documents/{id}?done={done}"))),
+        Err(error @ (ServiceError::NotFound | ServiceError::Store(_))) => Err(error.into()),
+        Err(error) => {
+            let name = title.unwrap_or_else(|| words::file().to_owned());
+            let files = vec![FileUploadResult::Refused { name, reason: refusal_sentence(&error) }];
+            let page = list_page(&app, viewer.0, None, files).await?;
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
+        }
+    }
 }
 
 /// `POST /forms/documents/save`: saves a new document or another version; `do=preview` only shows a preview.

@@ -1,6 +1,6 @@
 //! Messages of the page of all chats and its bulk actions, in both languages.
 
-use crate::ui::locale::{define_messages, message, plural_message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
     filter: "Title contains", "标题包含";
@@ -28,6 +28,11 @@ define_messages! {
     list_position: "In the chat list", "在对话列表中";
     list_position_hint: "Pinned chats come first. Archived chats are hidden from the list until you send a new \
         message.", "置顶的对话排在最前；归档的对话不显示在列表中，发送新消息后会回到列表。";
+}
+
+/// Returns what stands before and behind the number of selected chats, which the style sheet counts.
+pub fn chosen() -> (&'static str, &'static str) {
+    (localized_word("", "已选择 "), localized_word(" selected", " 个对话"))
 }
 
 /// Returns the label of a chat's checkbox.

@@ -22,6 +22,8 @@ define_messages! {
     encoding_auto: "Detect automatically", "自动识别";
     uploaded: "Uploaded", "已上传";
     upload_results: "Upload results", "上传结果";
+    as_version: "Add as a new version", "作为新版本添加";
+    as_document: "Create another document", "另建文档";
     no_file: "Choose a file first.", "请先选择文件。";
     is_image: "an image cannot be a document; attach it to a message instead", "图片不能作为文档，请改为附加到消息";
     too_many_files: "Too many files. The remaining files were not read.", "表单中的文件过多，其余文件未读取。";
@@ -117,6 +119,11 @@ pub fn delete_description() -> String {
 pub fn files_hint() -> String {
     let (each, together) = (size(limits::UPLOAD_BYTES as u64), size(limits::TURN_UPLOAD_BYTES as u64));
     message!("Up to {each} per file, {together} in total.", "每个文件不超过 {each}，合计不超过 {together}。")
+}
+
+/// The offer for a file whose name is the title of a document.
+pub fn same_title(title: &str) -> String {
+    message!("There is already a document “{title}”.", "已有文档“{title}”。")
 }
 
 pub fn file_failed(name: &str, reason: &str) -> String {

@@ -71,6 +71,16 @@ impl OpenTable {
     }
 }
 
+/// A disclosure that has not ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenDisclosure {
+    /// How many elements of the text it stands in.
+    pub(super) frames: usize,
+    pub(super) is_shown: bool,
+    /// Where its attributes end in the markup.
+    pub(super) attributes_end: usize,
+}
+
 /// A block that is being rendered.
 pub(super) struct BlockDrawing<'a> {
     pub(super) reading: &'a Reading<'a>,
@@ -91,6 +101,9 @@ pub(super) struct BlockDrawing<'a> {
     pub(super) code: Option<(String, String)>,
     pub(super) image: Option<OpenImage>,
     pub(super) table: OpenTable,
+    pub(super) disclosures: Vec<OpenDisclosure>,
+    /// Whether the innermost disclosure waits for its summary.
+    pub(super) lacks_summary: bool,
 }
 
 impl BlockDrawing<'_> {

@@ -3,8 +3,8 @@
 use pulldown_cmark::LinkType;
 
 use super::drawing::{AUTO, BlockDrawing};
-use crate::domain::TurnId;
 use crate::domain::external_links::{KnownHosts, confirmation_url};
+use crate::domain::{BlockId, TurnId};
 use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescape};
 use crate::ui::markdown::messages;
 use crate::ui::markdown::part::{Markup, MarkupPart};
@@ -19,20 +19,31 @@ pub fn write_bare_link(html: &mut Html, target: &LinkTarget, text: &str) {
     html.text_element(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
 }
 
-/// Renders the parts of a reply so that links to unknown hosts ask for confirmation (`domain::leaving`). A reply
-/// grows at its end, so parts that were rendered before are cached.
+/// Renders the parts of a block of a reply with the links that it has in a page: those to unknown hosts ask for
+/// confirmation (`domain::leaving`), and those of footnotes stay within the block. A reply grows at its end, so parts
+/// that were rendered before are cached.
 #[derive(Debug)]
-pub struct ConfirmingLinks {
+pub struct ReplyLinks {
     turn: TurnId,
+    block: BlockId,
+    /// A page without a server has no confirmation page.
+    has_confirmation: bool,
     known: KnownHosts,
-    /// The cache: the fingerprint of each part, and the part with confirming links.
-    rendered: Vec<(u64, MarkupPart)>,
+    rendered: Vec<RenderedPart>,
 }
 
-impl ConfirmingLinks {
-    /// Creates the cache of one turn.
-    pub fn new(turn: TurnId) -> Self {
-        Self { turn, known: KnownHosts::default(), rendered: Vec::new() }
+#[derive(Debug)]
+struct RenderedPart {
+    fingerprint: u64,
+    part: MarkupPart,
+    /// The ids of footnotes that were in no part before it.
+    notes: Vec<String>,
+}
+
+impl ReplyLinks {
+    /// Creates the cache of one block.
+    pub fn new(turn: TurnId, block: BlockId, has_confirmation: bool) -> Self {
+        Self { turn, block, has_confirmation, known: KnownHosts::default(), rendered: Vec::new() }
     }
 
     /// Returns the parts of the reply as it is now.
@@ -41,12 +52,44 @@ impl ConfirmingLinks {
             self.known = known.clone();
             self.rendered.clear();
         }
-        let is_unchanged = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
+        let is_unchanged = |(known, part): &(&RenderedPart, &MarkupPart)| known.fingerprint == part.fingerprint();
         let unchanged = self.rendered.iter().zip(parts).take_while(is_unchanged).count();
         self.rendered.truncate(unchanged);
-        let asking = |part: &MarkupPart| (part.fingerprint(), with_confirming_links(part.clone(), known, self.turn));
-        self.rendered.extend(parts[unchanged..].iter().map(asking));
-        self.rendered.iter().map(|(_, part)| part.clone()).collect()
+        for part in &parts[unchanged..] {
+            let fingerprint = part.fingerprint();
+            let (part, notes) = self.with_own_notes(part.clone());
+            let part = if self.has_confirmation { with_confirming_links(part, known, self.turn) } else { part };
+            self.rendered.push(RenderedPart { fingerprint, part, notes });
+        }
+        self.rendered.iter().map(|rendered| rendered.part.clone()).collect()
+    }
+
+    /// Returns a part whose footnotes are told apart from those of other blocks, and the ids that it adds. Of several
+    /// references to one note, the note leads back to the first.
+    fn with_own_notes(&self, part: MarkupPart) -> (MarkupPart, Vec<String>) {
+        /// Only the writer writes these sequences.
+        const PLACE: &str = " id=\"note";
+        const LINK: &str = " href=\"#note";
+        let html = part.markup().as_str();
+        let mut notes: Vec<String> = Vec::new();
+        if !html.contains(PLACE) {
+            return (part, notes);
+        }
+        let block = self.block;
+        let mut pieces = html.split(PLACE);
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let (id, after) = piece.split_once('"').unwrap_or((piece, ""));
+            let is_known = |notes: &Vec<String>| notes.iter().any(|known| known == id);
+            if is_known(&notes) || self.rendered.iter().any(|before| is_known(&before.notes)) {
+                out.push_str(after);
+            } else {
+                notes.push(id.to_owned());
+                out.push_str(&format!(" id=\"b{block}-note{piece}"));
+            }
+        }
+        let out = out.replace(LINK, &format!(" href=\"#b{block}-note"));
+        (MarkupPart::new(Markup::from_writer(out)), notes)
     }
 }
 

@@ -155,8 +155,8 @@ fn join<'a>(run: &mut Cow<'a, str>, piece: &'a str) {
     if run.is_empty() { *run = Cow::Borrowed(piece) } else { run.to_mut().push_str(piece) }
 }
 
-/// Returns whether it is the one HTML tag that is interpreted: models write it into table cells, which cannot have
-/// line breaks otherwise.
+/// Returns whether it is a line break, which is interpreted like the tags of [`super::html_tag`]: models write it into
+/// table cells, which cannot have line breaks otherwise.
 pub fn is_line_break(tag: &str) -> bool {
     ["<br>", "<br/>", "<br />"].iter().any(|known| tag.eq_ignore_ascii_case(known))
 }

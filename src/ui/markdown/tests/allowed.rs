@@ -2,24 +2,28 @@
 
 /// The attributes that each element may have, with their allowed values.
 const ELEMENTS: &[(&str, &[&str])] = &[
-    ("a", &["href", "title", "rel", "target", "aria-label"]),
+    ("a", &["id", "href", "title", "rel", "target", "aria-label"]),
     ("blockquote", &["dir"]),
     ("br", &[]),
     ("button", &["type", "class", "data-copy", "aria-label"]),
     ("code", &["class", "dir"]),
     ("del", &[]),
-    ("div", &["class", "tabindex", "role", "aria-label"]),
+    ("details", &["class", "open"]),
+    ("div", &["class", "id", "tabindex", "role", "aria-label"]),
     ("em", &[]),
     ("h4", &["class", "dir"]),
     ("h5", &["class", "dir"]),
     ("h6", &["class", "dir"]),
     ("hr", &[]),
+    ("kbd", &[]),
     ("li", &["class", "dir"]),
     ("ol", &["start"]),
     ("p", &["class", "dir"]),
     ("pre", &["dir", "tabindex", "role", "aria-label"]),
     ("span", &["class", "dir", "tabindex", "role", "aria-label"]),
     ("strong", &[]),
+    ("sub", &[]),
+    ("summary", &["dir"]),
     ("sup", &["class"]),
     ("table", &[]),
     ("tbody", &[]),
@@ -116,6 +120,13 @@ const CLASSES: &[&str] = &[
     "md-cite",
     "md-note",
     "md-footnote",
+    "md-details",
+    "md-alert",
+    "md-alert-name",
+    "md-tip",
+    "md-important",
+    "md-warning",
+    "md-caution",
     "c-attribute",
     "c-comment",
     "c-constant",
@@ -206,10 +217,14 @@ fn check_attributes(element: &str, mut rest: &str, seen: &mut ParsedMarkup) -> R
             "dir" => matches!(&*value, "auto" | "ltr"),
             "href" => {
                 seen.links.push(value.clone());
-                ["http://", "https://", "mailto:", "#source-"].iter().any(|start| value.starts_with(start))
+                ["http://", "https://", "mailto:", "#source-", "#note-", "#noted-"]
+                    .iter()
+                    .any(|start| value.starts_with(start))
             }
             "rel" => matches!(&*value, "noopener noreferrer nofollow" | "external"),
             "target" => value == "_blank",
+            "id" => ["note-", "noted-"].iter().any(|start| value.starts_with(start)),
+            "open" => value.is_empty(),
             "type" => value == "button",
             "role" => matches!(&*value, "group" | "img"),
             "tabindex" => value == "0",

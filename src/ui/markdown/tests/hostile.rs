@@ -88,6 +88,10 @@ fn rows() -> Vec<(String, &'static str)> {
         ("---\ntitle: <script>\n---\n".into(), "title: <script>"),
         ("term\n: <b onclick=x>".into(), "<b onclick=x>"),
         ("[[javascript:alert(1)|a]]".into(), "javascript:alert(1)|a"),
+        (xss("<details ontoggle=XSS open>\n\nx"), "<details ontoggle=window.__xss=1 open>"),
+        (xss("<details>\n<summary onclick=XSS>s</summary><script>XSS</script>"), "<script>window.__xss=1</script>"),
+        (xss("<kbd onclick=XSS>a</kbd> <sup>b</sub>"), "<kbd onclick=window.__xss=1>a</kbd> <sup>b</sub>"),
+        ("[^\" onclick=x]\n\n[^\" onclick=x]: a".into(), "a"),
     ]
 }
 
@@ -97,7 +101,7 @@ fn hostile_rows_are_inert_at_every_prefix_and_however_they_arrive() {
         let whole = parse_all(&render(&row));
         assert!(whole.text.contains(text), "{row:?} reads {:?}", whole.text);
         assert!(
-            whole.links.iter().all(|link| link.starts_with("https://ok.test")),
+            whole.links.iter().all(|link| link.starts_with("https://ok.test") || link.starts_with("#note")),
             "{row:?} leads to {:?}",
             whole.links
         );
@@ -170,6 +174,14 @@ fn large_hostile_texts_stay_within_limits_and_are_shown_in_full() {
         ")".repeat(200_000),
         format!("http://a.test/{}", ")".repeat(200_000)),
         "~~a ".repeat(50_000),
+        "<sub>".repeat(40_000),
+        "<sub>a</sub>".repeat(20_000),
+        "<sub><kbd></sub>".repeat(20_000),
+        "<details>\n\n".repeat(20_000),
+        "<details><summary>".repeat(20_000),
+        "<details></details>".repeat(20_000),
+        "- <details>\n".repeat(20_000),
+        "> [!NOTE]\n\n".repeat(20_000),
         table,
     ];
     for text in texts {
@@ -241,6 +253,16 @@ pub const MARKS: &[&str] = &[
     "<",
     ">",
     "</p>",
+    "<sub>",
+    "</sub>",
+    "<kbd>",
+    "</kbd>",
+    "<details>",
+    "<details open>",
+    "</details>",
+    "<summary>",
+    "</summary>",
+    "[!NOTE]",
     "<script>",
     "<b onclick=x>",
     "<!--",

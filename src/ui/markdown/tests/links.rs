@@ -2,10 +2,10 @@
 
 use super::allowed::parse_allowed;
 use crate::domain::external_links::KnownHosts;
-use crate::domain::fixtures::turn_id;
+use crate::domain::fixtures::{block_id, turn_id};
 use crate::ui::markdown::autolink::{AutolinkPiece, split_at_links};
 use crate::ui::markdown::target::LinkTarget;
-use crate::ui::markdown::{ConfirmingLinks, render};
+use crate::ui::markdown::{ReplyLinks, render};
 
 /// Returns the text with its links in angle brackets, each with its target if that differs.
 fn marked(text: &str) -> String {
@@ -162,7 +162,7 @@ fn links_to_unknown_hosts_lead_to_confirmation_page() {
     let mut known = KnownHosts::new(Some("127.0.0.1:8080".into()));
     known.add_hosts_from("what does https://known.test/ say?");
     let draw = |text: &str| -> String {
-        let parts = ConfirmingLinks::new(turn_id(2)).draw(&render(text), &known);
+        let parts = ReplyLinks::new(turn_id(2), block_id(3), true).draw(&render(text), &known);
         parts.iter().map(|part| part.markup().as_str()).collect()
     };
     let asking = |address: &str| format!(" href=\"/leave?turn={}&amp;to={address}\"", turn_id(2));
@@ -193,8 +193,9 @@ fn links_of_streaming_reply_ask_like_those_of_complete_one() {
     let text = "One https://a.test/1\n\n[two](https://b.test/2 \"t\")\n\n- three http://known.test/3\n- four";
     let mut known = KnownHosts::new(None);
     known.add_hosts_from("known.test");
-    let whole = |text: &str, known: &KnownHosts| ConfirmingLinks::new(turn_id(2)).draw(&render(text), known);
-    let mut growing = ConfirmingLinks::new(turn_id(2));
+    let whole =
+        |text: &str, known: &KnownHosts| ReplyLinks::new(turn_id(2), block_id(3), true).draw(&render(text), known);
+    let mut growing = ReplyLinks::new(turn_id(2), block_id(3), true);
     for end in (0..=text.len()).chain([40, 3, text.len()]) {
         assert_eq!(growing.draw(&render(&text[..end]), &known), whole(&text[..end], &known), "{end}");
     }
