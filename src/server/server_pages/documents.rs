@@ -136,10 +136,10 @@ fn upload_results(files: &[FileUploadResult]) -> AnyView {
             }
         }
         FileUploadResult::SameTitle { of, title, sha256, encoding } => {
-            let offer = words::same_title(title);
+            let (offer, label) = (words::same_title(title), words::same_title(title));
             view! {
                 <li>
-                    <form class="deeds said warn" method="post" action="/forms/documents/from-upload" aria-label=offer.clone()>
+                    <form class="deeds said warn" method="post" action="/forms/documents/from-upload" aria-label=label>
                         <input type="hidden" name="document_id" value=of.to_string()/>
                         <input type="hidden" name="title" value=title.clone()/>
                         <input type="hidden" name="blob" value=sha256.clone()/>

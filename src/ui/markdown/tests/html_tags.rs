@@ -136,7 +136,8 @@ fn footnotes_lead_there_and_back_within_their_block() {
     };
     let html = draw(3, &render(text));
     let values = |attribute: &str| -> Vec<String> {
-        let pieces = html.split(&format!(" {attribute}=\"")).skip(1);
+        let start = format!(" {attribute}=\"");
+        let pieces = html.split(&start).skip(1);
         pieces.map(|piece| piece.split('"').next().unwrap_or_default().to_owned()).collect()
     };
     let ids = values("id");
