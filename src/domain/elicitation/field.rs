@@ -157,14 +157,16 @@ impl ElicitationTextFormat {
 
 /// Returns true if a text names a secret that people enter.
 pub(super) fn names_secret(text: &str) -> bool {
-    let lower = text.to_lowercase();
+    // Letter by letter: rules for a sigma at the end of a word would be 4 KB of code in the browser.
+    let to_lowercase = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    let lower = to_lowercase(text);
     // Names of fields are often written in camel case.
     let mut words = String::with_capacity(text.len());
     for c in text.chars() {
         words.extend(c.is_uppercase().then_some(' '));
         words.push(c);
     }
-    let words = words.to_lowercase();
+    let words = to_lowercase(&words);
     let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| SECRET_WORDS.contains(&word));
     SECRETS.iter().any(|secret| lower.contains(secret)) || is_word(&lower) || is_word(&words)
 }
