@@ -4,10 +4,12 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod imports;
+mod queued_messages;
 mod search;
 mod tool_servers;
 
 pub use imports::*;
+pub use queued_messages::*;
 pub use search::*;
 pub use tool_servers::*;
 

@@ -54,6 +54,7 @@ migration_files!(
     "0044_imports",
     "0045_server_instructions",
     "0046_tool_sign_ins",
+    "0051_queued_messages",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));
