@@ -14,6 +14,7 @@ pub mod message_box;
 pub mod model_menu;
 mod page_changes;
 pub mod paste;
+pub mod queue_list;
 pub mod quote;
 pub mod send_button;
 mod sending;
@@ -32,6 +33,7 @@ use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::mention::menus::MentionMenu;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelGoneBanner, ModelMenu, ModelPickDialog, ThinkingMenu};
+use crate::ui::composer::queue_list::{QueueButton, QueueList};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, ComposerState, FollowedPath};
 use crate::ui::erased::{effect, live_view, view};
@@ -83,6 +85,7 @@ pub fn Composer(
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}
+            <QueueList queue=path.queue poll=path.poll/>
             {live_view(move || path.gone_model.get().map(|gone| view! { <ModelGoneBanner gone/> }))}
             <form
                 id=COMPOSER_FORM_ID
@@ -104,6 +107,7 @@ pub fn Composer(
                     <ThinkingMenu/>
                     <ToolsLink tools_on/>
                     <InsertLink/>
+                    <QueueButton/>
                     <SendButton/>
                 </div>
             </form>
