@@ -29,6 +29,7 @@ use crate::domain_fixtures::{
 };
 use crate::grafts::{self, StoryState};
 use crate::imports;
+use crate::queued_messages;
 
 /// A chat with one message and its pending reply.
 pub struct Story {
@@ -74,6 +75,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     };
     grafts::check_path_measures(db, &state).await;
     grafts::check_graft(db, &state).await;
+    queued_messages::check_queue(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

@@ -31,8 +31,8 @@ pub fn QueueList(queue: RwSignal<QueueView>, poll: Option<Callback<()>>) -> impl
         is_shown.get().then(|| {
             let rows = keyed_rows(
                 move || queue.get().messages,
-                |message| message.id.as_u128().wrapping_add(message.rev.into()),
-                move |message| row(message, submit),
+                |message: &QueuedMessageView| message.id.as_u128().wrapping_add(message.rev.into()),
+                move |message: QueuedMessageView| row(message, submit),
             );
             let is_paused = move || queue.with(|queue| queue.is_paused);
             view! {
