@@ -23,6 +23,7 @@ mod stopping;
 
 use leptos::prelude::*;
 
+use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::css_heights::{self, HeightObserver};
 use crate::domain::ChatId;
@@ -36,9 +37,11 @@ use crate::ui::composer::model_menu::{ModelGoneBanner, ModelMenu, ModelPickDialo
 use crate::ui::composer::queue_list::{QueueButton, QueueList};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, ComposerState, FollowedPath};
+use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
 use crate::ui::picture::PictureDialog;
 
 /// The form that sends the next message of a chat, or the first of a new one.
@@ -68,6 +71,7 @@ pub fn Composer(
     provide_context(state);
     listen_on_page(state);
     state.follow_page(path.navigation_ended, stop_requested, draft_elsewhere);
+    let is_offline = offline_signal();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -116,13 +120,22 @@ pub fn Composer(
                 {move || path.running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>
             <AttachedNotes/>
-            <p id="message-problem" class="problem">{move || state.problem.get()}</p>
+            // While the page is offline its banner says so, and that what was written is kept: that is enough.
+            <p id="message-problem" class="problem">
+                {move || state.problem.get().filter(|text| !is_offline() || *text != problem(&ApiError::Unreachable))}
+            </p>
             <DraftNotes/>
             <DropTarget/>
             <PictureDialog/>
             <ModelPickDialog/>
         </div>
     }
+}
+
+/// Returns whether the page is known to be offline.
+fn offline_signal() -> impl Fn() -> bool + Copy + Send + Sync + 'static {
+    let connection = use_context::<PageConnection>();
+    move || connection.is_some_and(PageConnection::is_offline)
 }
 
 /// The link to the page that inserts resources and prompts of tool servers. With script, the menus of the message box
@@ -154,10 +167,14 @@ fn ToolsLink(tools_on: Option<usize>) -> impl IntoView {
 #[component]
 fn DraftNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
+    let is_offline = offline_signal();
     view! {
         <p id="message-note" class="hint">
             // The draft is saved on leaving the page, and may report a failure after this view is gone.
-            {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(messages::draft_unsaved())}
+            {move || {
+                let is_unsaved = state.draft.is_unsaved.try_get().unwrap_or_default();
+                (is_unsaved && !is_offline()).then_some(messages::draft_unsaved())
+            }}
         </p>
         {move || state.draft.conflicting.get().map(|newer| view! {
             <p class="hint">
