@@ -1,5 +1,5 @@
 // Messages queued while a reply runs: written with Enter, edited, moved and cancelled, sent in order, and seen in every
-// tab. UX-43 of docs/acceptance.md.
+// tab. UX-45 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { expectStatus, latestReply, messageBox, openPage, replies, startChat, stopButton, textOf } from "../../support/chat.ts";
