@@ -129,7 +129,7 @@ pub async fn insert(
             .bind(request)
             .bind(now)
             .execute(conn)
-            .await?
+            .await?;
     });
     Ok(())
 }
@@ -259,7 +259,7 @@ pub async fn mark_sent(
 /// Moves the messages that wait behind one reply behind another, which continues the path or replaces the reply.
 pub async fn follow(tx: &mut Tx, owner: UserId, from: TurnId, to: TurnId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
-        sqlx::query(FOLLOW).bind(owner.uuid()).bind(from.uuid()).bind(to.uuid()).execute(conn).await?
+        sqlx::query(FOLLOW).bind(owner.uuid()).bind(from.uuid()).bind(to.uuid()).execute(conn).await?;
     });
     Ok(())
 }

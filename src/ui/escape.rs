@@ -41,8 +41,8 @@ fn textarea_text(text: &str) -> String {
     if document::is_in_browser() { String::new() } else { format!("\n{}", escaped(text)) }
 }
 
-/// Lets a page without script follow a reply by refreshing, with a link that pauses this, because a refresh discards what
-/// is typed. With script, the parser leaves the content of `noscript`
+/// Lets a page without script follow a reply by refreshing, with a link that pauses this, because a refresh discards
+/// what is typed. With script, the parser leaves the content of `noscript`
 /// as text, and hydration must not look for elements in it: so it is one string with nothing but an id in it. The
 /// address is written out, because navigating from an address that ends in `#latest` to itself does not reload the
 /// page. A page whose program did not start reads the address there (`ui/shell.rs`).

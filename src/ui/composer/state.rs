@@ -263,8 +263,8 @@ impl ComposerState {
         !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
     }
 
-    /// Sends on the button or Enter; while a reply runs, the message is queued behind it. The message waits for pending uploads and for a pending navigation: a person who
-    /// sends before the new path is on screen means that path.
+    /// Sends on the button or Enter; while a reply runs, the message is queued behind it. The message waits for pending
+    /// uploads and for a pending navigation: a person who sends before the new path is on screen means that path.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),

@@ -22,8 +22,8 @@ use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{
-    Author, BlockState, CodedMessage, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId,
-    TurnStatus,
+    Author, BlockState, CodedMessage, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role,
+    Thinking, TurnId, TurnStatus,
 };
 
 mod tools;

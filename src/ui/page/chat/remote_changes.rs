@@ -143,8 +143,8 @@ impl RemoteWatcher {
 }
 
 /// Polls the chat while its page is visible. When the path changed elsewhere, the signals receive the reloaded page
-/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed. Returns a callback that
-/// polls at once.
+/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed. Returns a callback
+/// that polls at once.
 pub fn watch_remote_changes(
     state: ChatState,
     signals: PageSignals,
