@@ -2,12 +2,11 @@
 
 use turnleaf::domain::*;
 use turnleaf_store::queued_messages::{self, NewQueuedMessage};
-use turnleaf_store::{Db, StoreError};
+use turnleaf_store::{Db, StoreError, turns};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::grafts::StoryState;
 
-/// The reply of the story has ended as `state.reply.status`.
 pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     let (owner, stranger): (UserId, UserId) = (state.owner, next_id());
     let (reply, other) = (state.reply.id, state.question.id);
@@ -29,7 +28,8 @@ pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     assert_eq!(list(owner, reply).await, [first, second]);
     assert_eq!((list(stranger, reply).await, list(owner, other).await), (vec![], vec![]));
     assert!(queued_messages::find(db, stranger, first).await.unwrap().is_none());
-    let is_complete = state.reply.status == TurnStatus::Complete;
+    let ended = turns::find(db, owner, reply).await.unwrap().unwrap().status;
+    let is_complete = ended == TurnStatus::Complete;
     let due = if is_complete { vec![(owner, first)] } else { Vec::new() };
     assert_eq!(queued_messages::list_due(db, 9).await.unwrap(), due);
 
