@@ -16,8 +16,8 @@ CREATE TABLE queued_messages (
     CHECK ((request IS NULL) = (turn_id IS NOT NULL)),
     CHECK (refusal IS NULL OR turn_id IS NULL)
 ) STRICT;
-CREATE INDEX queued_messages_after ON queued_messages (after_turn_id, ord);
+CREATE INDEX queued_messages_after ON queued_messages (after_turn_id, owner_id, ord);
 CREATE INDEX queued_messages_turn ON queued_messages (turn_id);
-CREATE INDEX queued_messages_chat ON queued_messages (chat_id);
+CREATE INDEX queued_messages_chat ON queued_messages (chat_id, owner_id);
 CREATE INDEX queued_messages_owner ON queued_messages (owner_id);
 CREATE INDEX queued_messages_waiting ON queued_messages (created_at) WHERE turn_id IS NULL;
