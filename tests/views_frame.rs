@@ -173,6 +173,7 @@ fn empty_page() -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         draft: DraftView::default(),
+        queue: Default::default(),
         deleted: None,
         tools_on: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
@@ -217,6 +218,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         branch: Some(branch),
         turns: vec![turn(11, Role::User, TurnStatus::Complete, words), turn(12, Role::Assistant, status, words)],
         draft: DraftView { text: words.into(), ..DraftView::default() },
+        queue: Default::default(),
         ..empty_page()
     }
 }
