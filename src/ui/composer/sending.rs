@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
-use crate::api::turns::{send_message, stop_reply};
+use crate::api::turns::{queue_message, send_message, stop_reply};
 use crate::api::view::{ComposedMessage, DraftView};
 use crate::browser::{clock, focus, request_id, textarea};
 use crate::domain::limits;
@@ -62,15 +62,7 @@ impl ComposerState {
                 self.listeners.on_started.run(started);
             }
             Err(error) => {
-                if matches!(error, ApiError::Conflict { .. }) {
-                    // A conflict means that nothing was stored, so the next try is a new request.
-                    self.failed.set_value(None);
-                    self.request_id.set_value(request_id::mint());
-                } else {
-                    self.failed.set_value(Some(message));
-                }
-                self.draft.release_held();
-                self.restore_unsent(sent);
+                self.take_back(&error, message, sent);
                 self.listeners.on_failed.run(());
                 if is_late { self.fail_with(messages::not_answered().to_owned()) } else { self.fail(&error) }
             }
@@ -78,6 +70,58 @@ impl ComposerState {
         if let Some(turn) = turn.filter(|_| stops) {
             self.apply_stop_result(stop_reply(turn).await);
         }
+    }
+
+    /// Queues the message behind the running reply. The box is emptied at once, as when it is sent.
+    pub(super) fn queue_up(self) {
+        let message = self.build_message();
+        let sent = self.draft.current_draft();
+        self.phase.set(ComposerPhase::Queueing);
+        self.problem.set(None);
+        self.draft.hold_for_send();
+        self.empty_box();
+        self.draft.run_after_saves(move || spawn_local(self.deliver_queued(message, sent)));
+    }
+
+    async fn deliver_queued(self, message: ComposedMessage, sent: DraftView) {
+        let answer = clock::with_timeout(limits::SEND_TIME, queue_message(message.clone())).await;
+        let answer = answer.unwrap_or(Err(ApiError::Unreachable));
+        if answer.is_ok() {
+            self.draft.forget_sent(&sent);
+        }
+        // The person may have left the chat meanwhile, or have stopped the reply.
+        match self.phase.try_get_untracked() {
+            None => return,
+            Some(ComposerPhase::Queueing) => self.phase.set(ComposerPhase::Idle),
+            Some(_) => {}
+        }
+        match answer {
+            Ok(queue) => {
+                self.failed.set_value(None);
+                self.request_id.set_value(request_id::mint());
+                self.draft.on_accepted(&sent);
+                self.announcer.announce(messages::queue::is_queued());
+                self.queue.set(queue);
+            }
+            Err(error) => {
+                self.take_back(&error, message, sent);
+                self.fail(&error);
+            }
+        }
+    }
+
+    /// Restores a message that did not arrive. Sending it again unchanged is the same request, unless the server has
+    /// refused it.
+    fn take_back(self, error: &ApiError, message: ComposedMessage, sent: DraftView) {
+        if matches!(error, ApiError::Conflict { .. }) {
+            // A conflict means that nothing was stored, so the next try is a new request.
+            self.failed.set_value(None);
+            self.request_id.set_value(request_id::mint());
+        } else {
+            self.failed.set_value(Some(message));
+        }
+        self.draft.release_held();
+        self.restore_unsent(sent);
     }
 
     /// Builds the message. An unchanged message that failed keeps its idempotency key, because it may have arrived

@@ -40,7 +40,8 @@ impl ComposerState {
     /// The stop button. A stop requested before the reply is known is executed once it is.
     pub fn stop(self) {
         match self.phase.get_untracked() {
-            ComposerPhase::Idle => {}
+            // A message that is being queued stays for after the reply.
+            ComposerPhase::Idle | ComposerPhase::Queueing => {}
             ComposerPhase::Sending => {
                 self.withdrawn.with_value(|withdrawn| withdrawn.store(true, Ordering::Relaxed));
                 return self.phase.set(ComposerPhase::Withdrawing);

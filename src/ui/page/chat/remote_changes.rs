@@ -70,7 +70,8 @@ impl RemoteWatcher {
     async fn poll(self) -> Option<ChatPage> {
         let leaf = self.state.leaf_id();
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
-        let glance = glance_at_chat(self.chat_id, leaf, draft_rev).await;
+        let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
+        let glance = glance_at_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
         let newest = self.apply_glance(glance, leaf)?;
         let page = load_chat(Some(self.chat_id), newest, None, None).await;
         if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
@@ -112,6 +113,9 @@ impl RemoteWatcher {
         if let Some(newer) = &glance.draft {
             self.draft.set(newer.clone());
         }
+        if let Some(queue) = &glance.queue {
+            signals.queue.set(queue.clone());
+        }
         self.apply_title(&glance);
         // A cut path is not extended.
         if signals.notices.is_cut() {
@@ -139,14 +143,15 @@ impl RemoteWatcher {
 }
 
 /// Polls the chat while its page is visible. When the path changed elsewhere, the signals receive the reloaded page
-/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed.
+/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed. Returns a callback
+/// that polls at once.
 pub fn watch_remote_changes(
     state: ChatState,
     signals: PageSignals,
     chat: &Chat,
     draft: RwSignal<DraftView>,
     changes: RwSignal<u64>,
-) {
+) -> Callback<()> {
     let watcher = RemoteWatcher {
         chat_id: chat.id,
         state,
@@ -194,4 +199,5 @@ pub fn watch_remote_changes(
             },
         );
     }
+    Callback::new(move |()| look())
 }
