@@ -5,7 +5,7 @@ use turnleaf_store::queued_messages::{self, NewQueuedMessage};
 use turnleaf_store::{Db, StoreError, turns};
 
 use crate::domain_fixtures::{next_id, next_time};
-use crate::grafts::StoryState;
+use crate::reruns::StoryState;
 
 pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     let (owner, stranger): (UserId, UserId) = (state.owner, next_id());

@@ -150,7 +150,7 @@ impl Service {
             return self.earlier_queued_message(owner, &made).await;
         }
         let chat = self.lock_chat(&mut tx, owner, turn.chat_id).await?;
-        let reply = self.end_of_path(owner, after).await?;
+        let reply = self.last_reply_of_path(owner, after).await?;
         let waiting = queued_messages::list(self.db(), owner, reply).await?;
         if waiting.len() >= limits::QUEUED_MESSAGES {
             let message = MessageCode::QueueFull.with("most", limits::QUEUED_MESSAGES);
@@ -288,7 +288,7 @@ impl Service {
     }
 
     /// Returns the reply at the end of the path through a turn, in a locked chat.
-    async fn end_of_path(&self, owner: UserId, turn: TurnId) -> Result<TurnId, ServiceError> {
+    async fn last_reply_of_path(&self, owner: UserId, turn: TurnId) -> Result<TurnId, ServiceError> {
         let end = turns::leaf_below(self.db(), owner, turn).await?.ok_or(ServiceError::NotFound)?;
         let end = turns::find(self.db(), owner, end).await?.ok_or(ServiceError::NotFound)?;
         if end.role == Role::Assistant { Ok(end.id) } else { Err(must_follow_reply().into()) }
