@@ -1,4 +1,4 @@
-// Queued messages without script: forms.
+// Queued messages without script: forms. UX-45 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { chooseModel, latestReply, messageBox, replies, sendMessage, textOf } from "../../support/chat.ts";

@@ -155,7 +155,7 @@ pub fn send_queued_message(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "send_queued_message", "Sends a queued message now.")
         .add_description("Also before those in front of it, and after a reply that was stopped or failed.")
-        .response::<ExchangeDetails>(201, "The message and its pending reply.")
+        .response::<ExchangeDetails>(200, "The message and its pending reply.")
         .problem_response(409, QUEUED_MESSAGE_SENT)
         .problem_response(409, "`turn_running`: the reply is still running.")
         .problem_response(409, "`queued_message_refused`: it cannot be sent as it is; edit it, or cancel it.")

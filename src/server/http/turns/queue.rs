@@ -125,9 +125,8 @@ pub async fn send(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<QueuedMessageId>,
-) -> Result<Response, Problem> {
-    let started = app.service().send_queued_message(viewer.0, id).await?;
-    Ok((StatusCode::CREATED, ApiJson(ExchangeDetails::from(started))).into_response())
+) -> Result<ApiJson<ExchangeDetails>, Problem> {
+    Ok(ApiJson(app.service().send_queued_message(viewer.0, id).await?.into()))
 }
 
 /// `POST /forms/queue`: the buttons of a queued message, named `do`.
