@@ -34,6 +34,7 @@ sql! {
             WHERE p.after_turn_id = q.after_turn_id AND p.turn_id IS NULL \
             AND (p.ord < q.ord OR (p.ord = q.ord AND p.id < q.id))) \
         ORDER BY q.created_at, q.id LIMIT $1";
+    ANY_WAITING = "SELECT id FROM queued_messages WHERE turn_id IS NULL LIMIT 1";
     SET_REQUEST = "UPDATE queued_messages SET request = $3, refusal = NULL, updated_at = $4 \
         WHERE owner_id = $1 AND id = $2 AND turn_id IS NULL";
     SET_ORD = "UPDATE queued_messages SET ord = $3, updated_at = $4 WHERE owner_id = $1 AND id = $2 AND turn_id IS NULL";
@@ -159,6 +160,12 @@ pub async fn list_due(db: &Db, most: u32) -> Result<Vec<(UserId, QueuedMessageId
     let rows: Vec<Readable<DueRow>> =
         with_pool!(db, |pool| sqlx::query_as(DUE).bind(i64::from(most)).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(|row| (row.owner_id.into(), row.id.into())).collect())
+}
+
+/// Returns whether any owner has a message that was not sent, due or not, in Trash or not.
+pub async fn is_any_waiting(db: &Db) -> Result<bool, StoreError> {
+    let found: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(ANY_WAITING).fetch_optional(pool).await?);
+    Ok(found.is_some())
 }
 
 /// Replaces the request and clears the refusal. Returns false if the message was sent or cancelled meanwhile.

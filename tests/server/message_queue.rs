@@ -310,7 +310,8 @@ async fn refused_message_stops_queue_with_reason_and_nothing_is_lost() {
 async fn messages_of_several_tabs_are_all_queued_up_to_bound() {
     let signal = Arc::new(Notify::new());
     for house in TestServer::on_every_database_patient(|| answers(gated(&signal), 0)).await {
-        let reply = house.send_and_begin("one").await.assistant_turn.id;
+        let started = house.send_and_begin("one").await;
+        let reply = started.assistant_turn.id;
         let queueing = (0..limits::QUEUED_MESSAGES).map(|n| {
             let request = TurnRequest { client_request_id: Some(format!("tab-{n}")), ..behind(reply, &n.to_string()) };
             house.service.queue_message(house.owner, request)
@@ -324,6 +325,10 @@ async fn messages_of_several_tabs_are_all_queued_up_to_bound() {
         assert!(!house.service.queue_message(house.owner, request).await.unwrap().is_new);
         let request = TurnRequest { client_request_id: Some("tab-0".into()), ..behind(reply, "other") };
         assert_eq!(code(house.service.queue_message(house.owner, request).await), "idempotency_mismatch");
+        // Nor is it sent directly by another request with its key.
+        let chat_id = Some(started.chat.id);
+        let request = TurnRequest { client_request_id: Some("tab-0".into()), chat_id, ..behind(reply, "0") };
+        assert_eq!(code(house.service.start_turn(house.owner, request).await), "idempotency_mismatch");
         assert_eq!(code(house.service.queue_message(house.owner, behind(reply, "more")).await), "queue_full");
         house.service.stop_turn(house.owner, reply).await.unwrap();
         house.check_invariants().await;

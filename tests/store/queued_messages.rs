@@ -2,7 +2,7 @@
 
 use turnleaf::domain::*;
 use turnleaf_store::queued_messages::{self, NewQueuedMessage};
-use turnleaf_store::{Db, StoreError, turns};
+use turnleaf_store::{Db, StoreError, storage, turns};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;
@@ -15,6 +15,8 @@ pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
         let queue = queued_messages::list(db, owner, after).await.unwrap();
         queue.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
+    assert!(!queued_messages::is_any_waiting(db).await.unwrap());
+    let before = storage::measure(db, owner).await.unwrap();
     let mut tx = db.begin().await.unwrap();
     for (ord, id) in [first, second].into_iter().enumerate() {
         let ord = u64::try_from(ord).unwrap();
@@ -26,6 +28,8 @@ pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     }
     tx.commit().await.unwrap();
     assert_eq!(list(owner, reply).await, [first, second]);
+    assert!(queued_messages::is_any_waiting(db).await.unwrap());
+    assert!(storage::measure(db, owner).await.unwrap().chats >= before.chats + 2 * r#"{"content":[]}"#.len() as u64);
     assert_eq!((list(stranger, reply).await, list(owner, other).await), (vec![], vec![]));
     assert!(queued_messages::find(db, stranger, first).await.unwrap().is_none());
     let ended = turns::find(db, owner, reply).await.unwrap().unwrap().status;
@@ -71,6 +75,8 @@ pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     assert!(queued_messages::delete(&mut tx, owner, first).await.unwrap());
     tx.commit().await.unwrap();
     assert_eq!(list(owner, other).await, []);
+    assert!(!queued_messages::is_any_waiting(db).await.unwrap());
+    assert_eq!(storage::measure(db, owner).await.unwrap(), before);
     let sent = queued_messages::find(db, owner, second).await.unwrap().unwrap();
     assert_eq!((sent.request, sent.turn_id), (None, Some(other)));
     assert!(queued_messages::find(db, owner, first).await.unwrap().is_none());

@@ -4,6 +4,7 @@ import type { Locator, Page } from "@playwright/test";
 
 import { expectStatus, latestReply, messageBox, openPage, replies, startChat, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { holdResponses } from "../../support/turn_actions.ts";
 
 const queue = (page: Page): Locator => page.getByRole("region", { name: "Queued messages" });
 const rows = (page: Page): Locator => queue(page).getByRole("listitem");
@@ -89,8 +90,42 @@ test("the button queues what is written, and is not there without text", async (
   await messageBox(page).fill("two");
   await button.click();
   await expect(rows(page)).toHaveCount(1);
+  await expect(messageBox(page)).toBeFocused();
   await expect(stopButton(page)).toBeVisible();
   first.finish();
   (await model.nextReply()).finishWithText("done");
   await expect(textOf(latestReply(page))).toHaveText("done");
+});
+
+test("a message whose queueing was not acknowledged is not sent twice", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await startChat(page, "one");
+  const first = await model.nextReply();
+  first.sendText("half");
+  await expect(textOf(latestReply(page))).toHaveText("half");
+  // The page does not learn of its queue from a poll.
+  const polls = await holdResponses(page, "glance_at_chat");
+  await polls.requested;
+  // The server queues the message; its response is lost.
+  await page.route("**/api/page/queue_message", async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  const lost = page.waitForEvent("requestfailed", (request) => request.url().includes("queue_message"));
+  await messageBox(page).fill("two");
+  await messageBox(page).press("Enter");
+  await lost;
+  await expect(page.locator("#message-problem")).not.toBeEmpty();
+  await expect(messageBox(page)).toHaveValue("two");
+  first.finish();
+  await expectStatus(latestReply(page), "complete");
+  const again = page.waitForResponse("**/api/page/queue_message");
+  await messageBox(page).press("Enter");
+  expect((await again).status()).toBe(200);
+  polls.release();
+  (await model.nextReply()).finishWithText("done");
+  await expect(textOf(latestReply(page))).toHaveText("done");
+  await expect(page.locator("article[data-role=user]")).toHaveCount(2);
+  await expect(messageBox(page)).toHaveValue("");
+  expect(model.requestCount).toBe(2);
 });

@@ -17,7 +17,7 @@ use turnleaf_domain::{
     ChatId, CodedMessage, InvalidField, MessageCode, ModelParams, QueuedMessageId, Role, Turn, TurnId, TurnStatus,
     UserId, limits,
 };
-use turnleaf_platform::ids;
+use turnleaf_platform::{ids, tasks};
 use turnleaf_store::queued_messages::{self, NewQueuedMessage, StoredQueuedMessage};
 use turnleaf_store::{StoreError, branches, drafts, turns};
 
@@ -163,9 +163,15 @@ impl Service {
         if !request.keeps_draft {
             drafts::clear(&mut tx, owner, Some(chat.id), now).await?;
         }
-        tx.commit().await?;
+        let service = self.clone();
+        // Detached: a client may disconnect during the commit, and while nothing is queued only this wakes the sender.
+        let commit = tasks::spawn(async move {
+            let committed = tx.commit().await;
+            service.queue_wake().notify_one();
+            committed
+        });
+        commit.await.map_err(|_| StoreError::Gone("the message"))??;
         self.note_growth(owner, stored.len() as u64).await;
-        self.queue_wake().notify_one();
         Ok(Created::new(self.queued_message(owner, id).await?))
     }
 

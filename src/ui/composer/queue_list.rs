@@ -22,7 +22,8 @@ pub fn QueueList(queue: RwSignal<QueueView>, poll: Option<Callback<()>>) -> impl
     let submit = Callback::new(move |event: SubmitEvent| {
         posting.submit(event, move || {
             if let Some(poll) = poll {
-                poll.run(());
+                // The page may be gone by now.
+                let _ = poll.try_run(());
             }
         })
     });

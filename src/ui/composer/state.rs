@@ -121,6 +121,8 @@ pub struct ComposerState {
     pub request_id: StoredValue<String>,
     /// The last message that failed to be sent: sending it again unchanged reuses its idempotency key.
     pub failed: StoredValue<Option<ComposedMessage>>,
+    /// Whether it was to be queued.
+    pub is_failed_queued: StoredValue<bool>,
     pub listeners: ComposerListeners,
     pub announcer: Announcer,
     pub chats: Option<Chats>,
@@ -161,6 +163,7 @@ impl ComposerState {
             memory: StoredValue::new(CompositionMemory::default()),
             request_id: StoredValue::new(form_request_id),
             failed: StoredValue::new(None),
+            is_failed_queued: StoredValue::new(false),
             listeners,
             announcer: expect_context(),
             chats: use_context(),
@@ -263,8 +266,8 @@ impl ComposerState {
         !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
     }
 
-    /// Sends on the button or Enter; while a reply runs, the message is queued behind it. The message waits for pending
-    /// uploads and for a pending navigation: a person who sends before the new path is on screen means that path.
+    /// Sends or queues on the button or Enter. The message waits for pending uploads and for a pending navigation: a
+    /// person who sends before the new path is on screen means that path.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),
@@ -272,8 +275,7 @@ impl ComposerState {
                 self.start_waiting(of_files::sends_after_upload())
             }
             None if self.is_navigating() => self.start_waiting(messages::follows_path()),
-            None if self.running.get_untracked().is_some() => self.queue_up(),
-            None => self.post(),
+            None => self.send_or_queue(),
         }
     }
 

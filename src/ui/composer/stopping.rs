@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use crate::api::error::ApiError;
 use crate::api::turns::stop_reply;
 use crate::api::view::TurnView;
+use crate::domain::TurnStatus;
 use crate::ui::composer::state::{ComposerPhase, ComposerState};
 use crate::ui::messages;
 use crate::ui::state::NavigationQuery;
@@ -66,6 +67,10 @@ impl ComposerState {
         }
         match stopped {
             Ok(turn) => {
+                // The server says the same with the next poll; a message that is sent now is not queued.
+                if turn.turn.status != TurnStatus::Complete && self.queue.with_untracked(|queue| !queue.is_paused) {
+                    self.queue.update(|queue| queue.is_paused = !queue.messages.is_empty());
+                }
                 self.listeners.on_stopped.run(turn);
                 true
             }

@@ -16,24 +16,50 @@ use turnleaf_domain::{
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::StoreError;
-use turnleaf_store::queued_messages;
+use turnleaf_store::queued_messages::{self, StoredQueuedMessage};
+
+/// What became of a message that was due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DueOutcome {
+    Sent,
+    /// It was refused, or is no longer due.
+    Settled,
+    /// It could not be sent for a passing reason.
+    Waits,
+}
+
+/// When the due messages are looked for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NextRound {
+    /// More is due than one round sends.
+    AtOnce,
+    /// After a while, or once woken: something could not be sent for a passing reason.
+    Soon,
+    /// When a reply has ended or a queue has changed.
+    OnceWoken,
+    /// When a queue has changed: nothing is queued.
+    OnceQueued,
+}
 
 impl Service {
     /// Sends what is queued, now and whenever a reply has ended or a queue has changed. Never returns.
     pub async fn drive_queues(self) {
         let mut endings = self.supervisor().subscribe_endings();
         loop {
-            let is_done = self.send_due_messages().await;
+            let next = self.send_due_messages().await;
             let woken = async {
                 tokio::select! {
                     _ = endings.changed() => {}
                     () = self.queue_wake().notified() => {}
                 }
             };
-            if is_done {
-                woken.await;
-            } else {
-                let _ = tokio::time::timeout(limits::QUEUE_RETRY, woken).await;
+            match next {
+                NextRound::AtOnce => {}
+                NextRound::Soon => {
+                    let _ = tokio::time::timeout(limits::QUEUE_RETRY, woken).await;
+                }
+                NextRound::OnceWoken => woken.await,
+                NextRound::OnceQueued => self.queue_wake().notified().await,
             }
         }
     }
@@ -44,72 +70,109 @@ impl Service {
         owner: UserId,
         id: QueuedMessageId,
     ) -> Result<AcceptedExchange, ServiceError> {
-        let sent = self.dispatch_queued(owner, id, true).await;
+        let queued = self.waiting_message(owner, id).await?;
+        let tried = queued.request.clone();
+        let sent = self.dispatch_queued(owner, queued, true).await;
         let Err(error) = &sent else { return sent };
-        let Some(reason) = self.record_refusal(owner, id, error).await? else { return sent };
+        let Some(reason) = self.record_refusal(owner, id, tried, error).await? else { return sent };
         match sent {
             Err(ServiceError::Storage(_) | ServiceError::Store(_)) => sent,
             _ => Err(ServiceError::conflict("queued_message_refused", reason)),
         }
     }
 
-    /// Sends the first message of every queue that may go. Returns whether nothing is left that could be sent soon.
-    async fn send_due_messages(&self) -> bool {
+    /// Sends the first message of every queue that may go. Returns when to do so again.
+    async fn send_due_messages(&self) -> NextRound {
+        if !self.supervisor().has_room() {
+            return NextRound::Soon;
+        }
         let due = match queued_messages::list_due(self.db(), limits::QUEUED_AT_ONCE).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "the queued messages could not be read");
-                return false;
+                return NextRound::Soon;
             }
         };
-        let mut is_done = u32::try_from(due.len()).is_ok_and(|count| count < limits::QUEUED_AT_ONCE);
-        for (owner, id) in due {
-            is_done &= self.send_due_message(owner, id).await;
+        if due.is_empty() {
+            // Replies of a server on which nothing is queued end without a query.
+            return match queued_messages::is_any_waiting(self.db()).await {
+                Ok(false) => NextRound::OnceQueued,
+                Ok(true) | Err(_) => NextRound::OnceWoken,
+            };
         }
-        is_done
+        let is_rest_due = !u32::try_from(due.len()).is_ok_and(|count| count < limits::QUEUED_AT_ONCE);
+        let (mut is_any_sent, mut does_any_wait) = (false, false);
+        for (owner, id) in due {
+            if !self.supervisor().has_room() {
+                return NextRound::Soon;
+            }
+            match self.send_due_message(owner, id).await {
+                DueOutcome::Sent => is_any_sent = true,
+                DueOutcome::Settled => {}
+                DueOutcome::Waits => does_any_wait = true,
+            }
+        }
+        // Without progress, the same messages would be tried again and again.
+        if is_rest_due && is_any_sent {
+            NextRound::AtOnce
+        } else if is_rest_due || does_any_wait {
+            NextRound::Soon
+        } else {
+            NextRound::OnceWoken
+        }
     }
 
-    /// Sends one message by itself. Returns false if it should be tried again.
-    async fn send_due_message(&self, owner: UserId, id: QueuedMessageId) -> bool {
+    /// Sends one message by itself.
+    async fn send_due_message(&self, owner: UserId, id: QueuedMessageId) -> DueOutcome {
+        let queued = match self.waiting_message(owner, id).await {
+            Ok(queued) => queued,
+            // It was deleted, cancelled or sent meanwhile.
+            Err(ServiceError::NotFound | ServiceError::Conflict { .. }) => return DueOutcome::Settled,
+            Err(error) => {
+                tracing::warn!(message = %id, %error, "a queued message could not be read");
+                return DueOutcome::Waits;
+            }
+        };
+        let tried = queued.request.clone();
         let service = self.clone();
         // A task of its own, so that a panic does not end the sending of all messages.
-        let sent = tasks::spawn(async move { service.dispatch_queued(owner, id, false).await });
+        let sent = tasks::spawn(async move { service.dispatch_queued(owner, queued, false).await });
         let error = match sent.await {
-            Ok(Ok(_)) => return true,
+            Ok(Ok(_)) => return DueOutcome::Sent,
             // It was deleted, cancelled or sent meanwhile, or the next reply has begun.
             Ok(Err(
                 ServiceError::NotFound | ServiceError::Conflict { code: "turn_running" | "queued_message_sent", .. },
-            )) => return true,
+            )) => return DueOutcome::Settled,
             Ok(Err(error)) => error,
             Err(_) => {
                 tracing::error!(message = %id, "sending a queued message panicked");
-                return false;
+                return DueOutcome::Waits;
             }
         };
-        match self.record_refusal(owner, id, &error).await {
-            Ok(Some(_)) => true,
+        match self.record_refusal(owner, id, tried, &error).await {
+            Ok(Some(_)) => DueOutcome::Settled,
             Ok(None) => {
                 tracing::info!(message = %id, %error, "a queued message has to wait");
-                false
+                DueOutcome::Waits
             }
             Err(error) => {
                 tracing::warn!(message = %id, %error, "the refusal of a queued message could not be saved");
-                false
+                DueOutcome::Waits
             }
         }
     }
 
-    /// Records why a message cannot be sent as it is, so that it waits for a person. Returns the reason, if it is one
-    /// that does not pass by itself.
+    /// Records why a message cannot be sent as it is, so that it waits for a person; not if it was edited since it was
+    /// `tried`. Returns the reason, if it is one that does not pass by itself.
     async fn record_refusal(
         &self,
         owner: UserId,
         id: QueuedMessageId,
+        tried: Option<String>,
         error: &ServiceError,
     ) -> Result<Option<CodedMessage>, StoreError> {
         let Some(reason) = lasting_refusal(error) else { return Ok(None) };
-        let stored = queued_messages::find(self.db(), owner, id).await?;
-        if let Some(request) = stored.and_then(|stored| stored.request) {
+        if let Some(request) = tried {
             let mut tx = self.db().begin().await?;
             queued_messages::refuse(&mut tx, owner, id, &request, &reason).await?;
             tx.commit().await?;
@@ -122,11 +185,11 @@ impl Service {
     async fn dispatch_queued(
         &self,
         owner: UserId,
-        id: QueuedMessageId,
+        mut queued: StoredQueuedMessage,
         is_asked_for: bool,
     ) -> Result<AcceptedExchange, ServiceError> {
+        let id = queued.id;
         loop {
-            let queued = self.waiting_message(owner, id).await?;
             if !self.supervisor().has_room() {
                 return Err(ServiceError::TooManyRunning);
             }
@@ -137,8 +200,10 @@ impl Service {
             let mut tx = self.db().begin().await?;
             let chat = self.lock_chat(&mut tx, owner, queued.chat_id).await?;
             // It may have been edited, moved on or sent meanwhile.
-            if self.waiting_message(owner, id).await? != queued {
+            let present = self.waiting_message(owner, id).await?;
+            if present != queued {
                 tx.rollback().await?;
+                queued = present;
                 continue;
             }
             let wanted = PlacementRequest {

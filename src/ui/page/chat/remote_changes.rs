@@ -22,6 +22,9 @@ use crate::ui::transcript::load_more::follow_path;
 /// The polling interval: changes of another tab must be visible within 2 s.
 const INTERVAL: Duration = Duration::from_millis(1_500);
 
+/// The time in which the server sends the next message of a queue.
+const NEXT_REPLY: Duration = Duration::from_millis(250);
+
 /// The backoff stops growing after this many failures in a row: 1.5 s · 2⁴.
 const FAILURES: u32 = 4;
 
@@ -36,6 +39,10 @@ struct RemoteWatcher {
     connection: Option<PageConnection>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
+    /// True if something has changed since the pending poll began.
+    looks_again: StoredValue<bool>,
+    /// Incremented when the path changed elsewhere.
+    changes: RwSignal<u64>,
     /// The number of consecutive failed polls, and the number of polls to skip.
     failures: StoredValue<u32>,
     pause: StoredValue<u32>,
@@ -64,6 +71,35 @@ impl RemoteWatcher {
             self.pause.update_value(|pause| *pause -= 1);
         }
         !is_pausing
+    }
+
+    /// Polls, if a poll may start.
+    fn look(self) {
+        if !self.may_poll() {
+            return;
+        }
+        self.is_looking.set_value(true);
+        spawn_local(async move {
+            if let Some(page) = self.poll().await {
+                self.signals.apply_page(page);
+                self.changes.update(|count| *count += 1);
+            }
+            let _ = self.is_looking.try_set_value(false);
+            if self.looks_again.try_get_value() == Some(true) {
+                self.looks_again.set_value(false);
+                self.look();
+            }
+        });
+    }
+
+    /// Polls at once, or as soon as the pending poll is over, which may not see the change.
+    fn look_now(self) {
+        match self.is_looking.try_get_value() {
+            Some(true) => self.looks_again.set_value(true),
+            Some(false) => self.look(),
+            // The page is gone.
+            None => {}
+        }
     }
 
     /// Polls once. Returns the reloaded page when its path changed elsewhere, after showing the path.
@@ -113,7 +149,8 @@ impl RemoteWatcher {
         if let Some(newer) = &glance.draft {
             self.draft.set(newer.clone());
         }
-        if let Some(queue) = &glance.queue {
+        // The queue of a longer path is shown with that path.
+        if let Some(queue) = glance.queue.as_ref().filter(|_| glance.leaf == leaf) {
             signals.queue.set(queue.clone());
         }
         self.apply_title(&glance);
@@ -161,22 +198,12 @@ pub fn watch_remote_changes(
         connection: use_context::<PageConnection>(),
         title: StoredValue::new(chat.title.clone()),
         is_looking: StoredValue::new(false),
+        looks_again: StoredValue::new(false),
+        changes,
         failures: StoredValue::new(0),
         pause: StoredValue::new(0),
     };
-    let look = move || {
-        if !watcher.may_poll() {
-            return;
-        }
-        watcher.is_looking.set_value(true);
-        spawn_local(async move {
-            if let Some(page) = watcher.poll().await {
-                signals.apply_page(page);
-                changes.update(|count| *count += 1);
-            }
-            let _ = watcher.is_looking.try_set_value(false);
-        });
-    };
+    let look = move || watcher.look();
     effect(move || {
         let seen = window_event_listener(ev::visibilitychange, move |_| look());
         let ticking = set_interval_with_handle(look, INTERVAL).ok();
@@ -199,5 +226,14 @@ pub fn watch_remote_changes(
             },
         );
     }
-    Callback::new(move |()| look())
+    // The server is about to send the next message of the queue.
+    on_change(
+        move || state.running_reply(),
+        move |_, running| {
+            if running.is_none() && signals.queue.with_untracked(|queue| !queue.messages.is_empty()) {
+                set_timeout(move || watcher.look_now(), NEXT_REPLY);
+            }
+        },
+    );
+    Callback::new(move |()| watcher.look_now())
 }
