@@ -114,9 +114,11 @@ mod real {
             return;
         };
         if of > 0.0 {
+            // Whole numbers: bytes.
+            let (sent, of) = (sent as u64, of as u64);
             let _ =
                 (progress.set_attribute("max", &of.to_string()), progress.set_attribute("value", &sent.to_string()));
-            text.set_text_content(Some(&format!("{:.0} %", sent / of * 100.0)));
+            text.set_text_content(Some(&format!("{} %", sent.saturating_mul(100) / of.max(1))));
         } else {
             let _ = progress.remove_attribute("value");
             text.set_text_content(None);

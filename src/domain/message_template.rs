@@ -8,7 +8,11 @@ pub type MessageArgs = BTreeMap<String, String>;
 
 /// Creates arguments from names and values.
 pub fn message_args<const N: usize>(args: [(&str, String); N]) -> MessageArgs {
-    args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let mut all = MessageArgs::new();
+    for (name, value) in args {
+        all.insert(name.to_owned(), value);
+    }
+    all
 }
 
 /// Replaces each `{name}` with its argument, unchanged. Returns `None` if one is missing.
@@ -50,10 +54,17 @@ pub fn recognize_sentence<T>(
     templates: impl IntoIterator<Item = (T, &'static str)>,
     sentence: &str,
 ) -> Option<(T, MessageArgs)> {
-    templates.into_iter().find_map(|(code, template)| {
-        let values = match_template(template, sentence)?;
-        Some((code, values.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
-    })
+    templates.into_iter().find_map(|(code, template)| Some((code, sentence_args(template, sentence)?)))
+}
+
+/// Returns the arguments of a sentence that was made from the template. They are inserted one by one: each generic
+/// function that collects a map brings a copy of the sort of the standard library into the browser's code.
+fn sentence_args(template: &str, sentence: &str) -> Option<MessageArgs> {
+    let mut args = MessageArgs::new();
+    for (name, value) in match_template(template, sentence)? {
+        args.insert(name.to_owned(), value.to_owned());
+    }
+    Some(args)
 }
 
 /// Splits a template at its next placeholder: the text before it, its name, and the rest.

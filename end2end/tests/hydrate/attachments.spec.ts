@@ -357,16 +357,22 @@ test("a long text that is pasted becomes a document, undo makes it text, and a k
   await expect(messageBox(page)).toHaveValue(`Before ${long}`);
   await expect(page.locator(".attached-item")).toHaveCount(0);
   await expect(page.locator(".attached-note")).toHaveCount(0);
-  // Removing the attachment takes its note along.
+  // The note outlasts what is typed beside it. Removing the attachment takes it along, and then the remark on its key.
+  const warning = page.locator(".hint.warning");
   await messageBox(page).fill("Before ");
-  await dispatchFiles(page, "#message", "paste", [], long);
+  await dispatchFiles(page, "#message", "paste", [], `sk-proj-0123456789abcdefghij ${long}`);
   await expect(ready(page)).toHaveText([/Pasted text/]);
+  await messageBox(page).fill("");
+  await expect(page.locator(".attached-note")).toBeVisible();
+  await expect(warning).toBeVisible();
   await page.getByRole("button", { name: /^Remove Pasted text/ }).click();
   await expect(page.locator(".attached-note")).toHaveCount(0);
+  await messageBox(page).fill("Something else");
+  await expect(warning).toHaveCount(0);
   await dispatchFiles(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
-  await expect(page.locator(".hint.warning")).toContainText("This looks like an API key.");
+  await expect(warning).toContainText("This looks like an API key.");
   await messageBox(page).fill("nothing");
-  await expect(page.locator(".hint.warning")).toHaveCount(0);
+  await expect(warning).toHaveCount(0);
 });
 
 test("a lost connection loses no file: the upload resumes when the network is back", async ({ page, context, watch }) => {

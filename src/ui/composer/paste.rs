@@ -108,9 +108,10 @@ impl PasteNotices {
         });
     }
 
-    /// Updates the notices: those on text that is no longer in the box are removed.
-    pub fn on_input(self, text: &str) {
-        if text.is_empty() && self.attached.with_untracked(Option::is_some) {
+    /// Updates the notices: those on text that is neither in the box nor attached are removed.
+    pub fn on_input(self, attaching: MessageAttachments, text: &str) {
+        let is_gone = |paste: &AttachedPaste| attaching.queue.with_untracked(|queue| queue.find(paste.id).is_none());
+        if self.attached.with_untracked(|paste| paste.as_ref().is_some_and(is_gone)) {
             self.attached.set(None);
         }
         let is_attached =

@@ -186,8 +186,8 @@ impl ComposerState {
     /// Empties the box on screen. The draft keeps the content until the server has accepted it.
     fn empty_box(self) {
         self.show_text("");
-        self.pasting.on_input("");
         self.attaching.replace_all(Vec::new(), &[]);
+        self.pasting.on_input(self.attaching, "");
     }
 
     /// Restores an unsent message to the box, before text typed meanwhile.

@@ -217,7 +217,7 @@ impl ComposerState {
     pub fn on_input(self, text: String) {
         self.update_length(&text);
         self.problem.set(None);
-        self.pasting.on_input(&text);
+        self.pasting.on_input(self.attaching, &text);
         self.stop_waiting();
         self.draft.update(|draft| draft.text = text);
     }

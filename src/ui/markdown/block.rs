@@ -55,28 +55,33 @@ pub fn draw_blocks(
     }
     let reading = Reading::new(text);
     let mut events = Vec::new();
-    let mut coming = reading.events().peekable();
-    while let Some((event, range)) = coming.next() {
-        if events.is_empty() {
-            start = line_start(text, reached, range.start);
+    let mut coming = reading.events();
+    loop {
+        let next = coming.next();
+        // The end of the text is the end of a disclosure that has none.
+        let is_end = next.is_none();
+        if let Some((event, range)) = next {
+            if events.is_empty() {
+                start = line_start(text, reached, range.start);
+            }
+            match &event {
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let is_html = matches!(event, Event::End(TagEnd::HtmlBlock));
+            events.push((event, range));
+            if depth > 0 {
+                continue;
+            }
+            if is_html {
+                disclosures = draw::open_disclosures(disclosures, &draw::last_html(&events));
+            }
+            if disclosures > 0 {
+                continue;
+            }
         }
-        match &event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let end = range.end;
-        let is_html = matches!(event, Event::End(TagEnd::HtmlBlock));
-        events.push((event, range));
-        if depth > 0 {
-            continue;
-        }
-        if is_html {
-            disclosures = draw::open_disclosures(disclosures, &draw::last_html(&events));
-        }
-        if disclosures > 0 && coming.peek().is_some() {
-            continue;
-        }
+        let Some(end) = events.last().map(|(_, range)| range.end) else { return parts };
         let before = left;
         let closing = closing(text, start, &events);
         let part = match draw::draw_block(&reading, &events, &mut left, &mut cites, enrich) {
@@ -100,8 +105,10 @@ pub fn draw_blocks(
         events.clear();
         (reached, disclosures) = (end, 0);
         parts.push(DrawnBlock { part, range: start..end, after: left, closing });
+        if is_end {
+            return parts;
+        }
     }
-    parts
 }
 
 /// Renders the rest of a message that has used up its budget.

@@ -23,14 +23,17 @@ pub fn source_id(turn: TurnId, number: usize) -> String {
 impl InlineCitation {
     /// Returns the marks of one block's text, in order. A mark beyond the text is placed at its end.
     pub fn marks_in_block(sources: &ReplySources, turn: TurnId, block: BlockId, text: &str) -> Vec<Self> {
-        let mut marks: Vec<(usize, usize)> = sources
-            .marks
-            .iter()
-            .filter(|mark| mark.block_id == block && (1..=sources.list.len()).contains(&mark.source))
-            .map(|mark| (mark.at, mark.source))
-            .collect();
-        marks.sort_unstable();
-        marks.dedup();
+        // They arrive in order but for a few.
+        let mut marks: Vec<(usize, usize)> = Vec::new();
+        for mark in &sources.marks {
+            let place = (mark.at, mark.source);
+            if mark.block_id == block
+                && (1..=sources.list.len()).contains(&mark.source)
+                && let Err(at) = marks.binary_search(&place)
+            {
+                marks.insert(at, place);
+            }
+        }
         let mut places = text.char_indices().map(|(byte, _)| byte).enumerate();
         let mut reached = places.next();
         let cite = |(scalar, number): (usize, usize)| {

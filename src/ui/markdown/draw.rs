@@ -98,7 +98,7 @@ impl BlockDrawing<'_> {
             }
             if let Event::InlineHtml(tag) = event
                 && self.image.is_none()
-                && paired.binary_search(&at).is_ok()
+                && paired[at]
             {
                 self.draw_citations_up_to(range.start);
                 self.inline_tag(tag)?;

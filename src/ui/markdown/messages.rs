@@ -15,7 +15,7 @@ define_messages! {
     done: "done", "已完成";
     not_done: "not done", "未完成";
     details: "Details", "详情";
-    note: "Note", "注意";
+    note: "Note", "说明";
     tip: "Tip", "提示";
     important: "Important", "重要";
     warning: "Warning", "警告";

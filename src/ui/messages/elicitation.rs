@@ -46,9 +46,19 @@ pub fn for_example(example: &str) -> String {
     message!("For example: {example}", "例如：{example}")
 }
 
+/// Returns a bound as JSON has it, and a whole one without a fraction. The browser writes numbers of JSON anyway; the
+/// standard library's way to write a fraction would be another 12 KB.
+pub fn bound(number: f64) -> String {
+    let whole = number as i64;
+    if whole as f64 == number {
+        return whole.to_string();
+    }
+    serde_json::Number::from_f64(number).map(|number| number.to_string()).unwrap_or_default()
+}
+
 /// The bounds of a number or of a length.
 pub fn bounds(least: Option<f64>, most: Option<f64>) -> Option<String> {
-    match (least, most) {
+    match (least.map(bound), most.map(bound)) {
         (Some(least), Some(most)) => Some(message!("{least} to {most}", "{least} 至 {most}")),
         (Some(least), None) => Some(message!("at least {least}", "至少 {least}")),
         (None, Some(most)) => Some(message!("at most {most}", "最多 {most}")),
@@ -97,5 +107,21 @@ mod tests {
         ] {
             assert_eq!(length(least, most).as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn bound_is_written_without_needless_fraction() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (-3.0, "-3"),
+            (0.1, "0.1"),
+            (-2.5, "-2.5"),
+            (9_007_199_254_740_992.0, "9007199254740992"),
+        ] {
+            assert_eq!(bound(number), text);
+        }
+        // Beyond whole numbers of 64 bits, as an input field reads it.
+        assert_eq!(bound(1e300).parse::<f64>().ok(), Some(1e300));
     }
 }

@@ -215,9 +215,9 @@ impl FieldInput<'_> {
             _ => ("text", None),
         };
         let step = (field.field_type == ElicitationFieldType::Number).then_some("any");
-        let bound = |bound: Option<f64>| bound.map(|bound| bound.to_string());
-        let (min, max) = if is_text { (None, None) } else { (bound(field.least), bound(field.most)) };
-        let (shortest, longest) = if is_text { (bound(field.least), bound(field.most)) } else { (None, None) };
+        let (least, most) = (field.least.map(words::bound), field.most.map(words::bound));
+        let ((min, max), (shortest, longest)) =
+            if is_text { ((None, None), (least, most)) } else { ((least, most), (None, None)) };
         view! {
             <input class="field" type=kind inputmode=mode id=id name=name value=self.value() autocomplete="off" dir="auto"
                 step=step min=min max=max minlength=shortest maxlength=longest aria-describedby=described

@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, TagEnd};
 
 use super::drawing::{AUTO, BlockDrawing, DrawRefusal, OpenDisclosure};
 use crate::domain::limits;
-use crate::ui::markdown::html::{Attribute, Element};
+use crate::ui::markdown::html::{Attribute, Element, unescape};
 use crate::ui::markdown::messages;
 
 /// Returns the element of an inline tag, and whether the tag ends it.
@@ -24,9 +24,9 @@ fn inline_tag(tag: &str) -> Option<(Element, bool)> {
     })
 }
 
-/// Returns the places of the inline tags that have a partner, in order: pairs never cross an element or each other.
-pub(super) fn paired_inline_tags(events: &[(Event, Range<usize>)]) -> Vec<usize> {
-    let mut paired = Vec::new();
+/// Returns of each event whether it is an inline tag that has a partner: pairs never cross an element or each other.
+pub(super) fn paired_inline_tags(events: &[(Event, Range<usize>)]) -> Vec<bool> {
+    let mut paired = vec![false; events.len()];
     let mut open: Vec<(usize, Element, usize)> = Vec::new();
     let mut depth = 0_usize;
     for (at, (event, _)) in events.iter().enumerate() {
@@ -42,7 +42,8 @@ pub(super) fn paired_inline_tags(events: &[(Event, Range<usize>)]) -> Vec<usize>
                     let is_partner =
                         |(inside, other, _): &(usize, Element, usize)| (*inside, *other) == (depth, element);
                     if let Some(partner) = open.iter().rposition(is_partner) {
-                        paired.extend([open[partner].2, at]);
+                        paired[open[partner].2] = true;
+                        paired[at] = true;
                         open.truncate(partner);
                     }
                 }
@@ -51,7 +52,6 @@ pub(super) fn paired_inline_tags(events: &[(Event, Range<usize>)]) -> Vec<usize>
             _ => {}
         }
     }
-    paired.sort_unstable();
     paired
 }
 
@@ -111,10 +111,11 @@ pub fn open_disclosures(before: usize, html: &str) -> usize {
     open
 }
 
-/// Removes the tags that models write around a summary, which is a heading already.
-fn without_weight(text: &str) -> String {
+/// Returns the words of a summary: without the tags that models write around it, which is a heading already, and with
+/// the characters that are written as references in HTML.
+fn summary_words(text: &str) -> String {
     let tags = ["<b>", "</b>", "<strong>", "</strong>"];
-    tags.into_iter().fold(text.to_owned(), |text, tag| text.replace(tag, "")).trim().to_owned()
+    unescape(tags.into_iter().fold(text.to_owned(), |text, tag| text.replace(tag, "")).trim())
 }
 
 impl BlockDrawing<'_> {
@@ -166,7 +167,7 @@ impl BlockDrawing<'_> {
                 DisclosureTag::Summary if self.lacks_summary => {
                     let next = next_tag(rest);
                     let text = &rest[..next.as_ref().map_or(rest.len(), |(range, _)| range.start)];
-                    self.summary(&without_weight(text))?;
+                    self.summary(&summary_words(text))?;
                     rest = match next {
                         Some((range, DisclosureTag::SummaryEnd)) => &rest[range.end..],
                         _ => &rest[text.len()..],

@@ -1,5 +1,7 @@
 //! Links, and images that are never loaded.
 
+use std::collections::BTreeSet;
+
 use pulldown_cmark::LinkType;
 
 use super::drawing::{AUTO, BlockDrawing};
@@ -55,18 +57,20 @@ impl ReplyLinks {
         let is_unchanged = |(known, part): &(&RenderedPart, &MarkupPart)| known.fingerprint == part.fingerprint();
         let unchanged = self.rendered.iter().zip(parts).take_while(is_unchanged).count();
         self.rendered.truncate(unchanged);
+        let mut places = BTreeSet::new();
+        places.extend(self.rendered.iter().flat_map(|before| &before.notes).cloned());
         for part in &parts[unchanged..] {
             let fingerprint = part.fingerprint();
-            let (part, notes) = self.with_own_notes(part.clone());
+            let (part, notes) = self.with_own_notes(part.clone(), &mut places);
             let part = if self.has_confirmation { with_confirming_links(part, known, self.turn) } else { part };
             self.rendered.push(RenderedPart { fingerprint, part, notes });
         }
         self.rendered.iter().map(|rendered| rendered.part.clone()).collect()
     }
 
-    /// Returns a part whose footnotes are told apart from those of other blocks, and the ids that it adds. Of several
-    /// references to one note, the note leads back to the first.
-    fn with_own_notes(&self, part: MarkupPart) -> (MarkupPart, Vec<String>) {
+    /// Returns a part whose footnotes are told apart from those of other blocks, and the ids that it adds to the
+    /// `places` before it. Of several references to one note, the note leads back to the first.
+    fn with_own_notes(&self, part: MarkupPart, places: &mut BTreeSet<String>) -> (MarkupPart, Vec<String>) {
         /// Only the writer writes these sequences.
         const PLACE: &str = " id=\"note";
         const LINK: &str = " href=\"#note";
@@ -80,12 +84,11 @@ impl ReplyLinks {
         let mut out = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
             let (id, after) = piece.split_once('"').unwrap_or((piece, ""));
-            let is_known = |notes: &Vec<String>| notes.iter().any(|known| known == id);
-            if is_known(&notes) || self.rendered.iter().any(|before| is_known(&before.notes)) {
-                out.push_str(after);
-            } else {
+            if places.insert(id.to_owned()) {
                 notes.push(id.to_owned());
                 out.push_str(&format!(" id=\"b{block}-note{piece}"));
+            } else {
+                out.push_str(after);
             }
         }
         let out = out.replace(LINK, &format!(" href=\"#b{block}-note"));

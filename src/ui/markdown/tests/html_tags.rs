@@ -59,6 +59,10 @@ fn disclosure_reaches_over_blocks_up_to_its_end() {
         assert_eq!(html(&format!("{text}\n{text}")), format!("{more}{more}"), "{text}");
     }
     assert_eq!(html("<details open>\n\na\n\n</details>").matches(OPEN).count(), 1);
+    assert!(
+        html("<details>\n<summary>A &amp; B &lt;i&gt; &amp;lt;</summary>\n\na\n\n</details>")
+            .contains("<summary dir=\"auto\">A &amp; B &lt;i&gt; &amp;lt;</summary>")
+    );
     assert_eq!(
         html("<details>\nraw <i>text</i>\n</details>"),
         format!(
