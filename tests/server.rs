@@ -105,6 +105,8 @@ mod lost_acknowledgements;
 mod made;
 #[path = "server/malformed_replies.rs"]
 mod malformed_replies;
+#[path = "server/message_queue.rs"]
+mod message_queue;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]

@@ -41,6 +41,8 @@ mod paths;
 mod postgres_proxy;
 #[path = "store/query_plans.rs"]
 mod query_plans;
+#[path = "store/queued_messages.rs"]
+mod queued_messages;
 #[path = "store/repairs.rs"]
 mod repairs;
 #[path = "store/reruns.rs"]

@@ -9,7 +9,9 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
-use turnleaf::api::view::{ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, TurnView};
+use turnleaf::api::view::{
+    ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, QueueView, QueuedMessageView, TurnView,
+};
 use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf::domain::chat::ChatListHeading;
 use turnleaf::domain::provider::{Model, ReasoningSupport};
@@ -171,6 +173,7 @@ fn empty_page() -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         draft: DraftView::default(),
+        queue: Default::default(),
         deleted: None,
         tools_on: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
@@ -215,6 +218,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         branch: Some(branch),
         turns: vec![turn(11, Role::User, TurnStatus::Complete, words), turn(12, Role::Assistant, status, words)],
         draft: DraftView { text: words.into(), ..DraftView::default() },
+        queue: Default::default(),
         ..empty_page()
     }
 }
@@ -426,6 +430,28 @@ async fn chat_shows_branch_provider_and_model() {
     assert!(header.contains("the first ▸ main · Example AI"), "{header}");
     assert!(html.contains(r#"name="chat_id" value="00000000-0000-0000-0000-000000000001""#));
     assert!(html.contains(r#"name="prev_turn_id" value="00000000-0000-0000-0000-00000000000c""#));
+}
+
+#[tokio::test]
+async fn running_reply_has_queue_of_forms_in_which_no_text_becomes_markup() {
+    let page = move || {
+        let message = |n: u64, text: &str| QueuedMessageView {
+            id: id(n.into()),
+            rev: n,
+            text: text.into(),
+            attached: 0,
+            refusal: Some(HOSTILE[3].into()),
+        };
+        let messages = HOSTILE.iter().zip(20..).map(|(text, n)| message(n, text)).collect();
+        ChatPage { queue: QueueView { rev: 1, messages, is_paused: false }, ..chat_page(TurnStatus::Streaming, "Cats") }
+    };
+    let html = render(move || view! { <ChatScreen page=page()/> }).await;
+    assert!(html.contains(r#"name="queue" value="1""#), "{html}");
+    assert_eq!(html.matches(r#"action="/forms/queue""#).count(), HOSTILE.len());
+    assert!(html.contains(r#"name="id" value="00000000-0000-0000-0000-000000000014""#), "{html}");
+    assert!(!html.contains("<script>alert") && !html.contains("<img src=x"), "{html}");
+    let empty = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
+    assert!(!empty.contains("/forms/queue") && !empty.contains(r#"name="queue""#));
 }
 
 #[tokio::test]

@@ -56,6 +56,7 @@ fn complete_page() -> ChatPage {
         is_turn_gone: false,
         leaves: 0,
         draft: DraftView::default(),
+        queue: Default::default(),
         deleted: None,
         tools_on: None,
         models: Vec::new(),

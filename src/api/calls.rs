@@ -52,6 +52,7 @@ calls! {
     "load_tree_card": tree::LoadTreeCard,
     "change_branch": tree::ChangeBranch,
     "send_message": turns::SendMessageCall,
+    "queue_message": turns::QueueMessageCall,
     "stop_reply": turns::StopReply,
     "retry_reply": turns::RetryReply,
     "edit_turn": turns::EditTurn,

@@ -63,11 +63,16 @@ pub async fn find_in_chat(chat_id: ChatId, leaf: TurnId, query: String) -> Resul
 }
 
 /// Polling endpoint of an open chat page: reports changes by other tabs or devices. `leaf` is the end of its path,
-/// `draft_rev` the revision of its draft.
+/// `draft_rev` the revision of its draft, `queue_rev` that of its queue if it shows one.
 #[server(prefix = "/api/page", endpoint = "glance_at_chat", input = JsonPost, output = JsonPost)]
-pub async fn glance_at_chat(chat_id: ChatId, leaf: Option<TurnId>, draft_rev: i64) -> Result<PolledChat, ApiError> {
+pub async fn glance_at_chat(
+    chat_id: ChatId,
+    leaf: Option<TurnId>,
+    draft_rev: i64,
+    queue_rev: Option<u64>,
+) -> Result<PolledChat, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
-    pages.chat_glance(viewer, chat_id, leaf, draft_rev).await
+    pages.chat_glance(viewer, chat_id, leaf, (draft_rev, queue_rev)).await
 }
 
 /// Renames a chat; automatic titles no longer change it.

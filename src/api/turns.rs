@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::error::ApiError;
 use crate::api::json::JsonPost;
-use crate::api::view::{ComposedMessage, PathDirection, StartedReply, TurnView, TurnsPage};
+use crate::api::view::{ComposedMessage, PathDirection, QueueView, StartedReply, TurnView, TurnsPage};
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, ModelLock, TurnId};
 
@@ -13,6 +13,13 @@ use crate::domain::{ChatId, ModelLock, TurnId};
 pub async fn send_message(message: ComposedMessage) -> Result<StartedReply, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.send_message(viewer, message).await
+}
+
+/// Queues a message behind the running reply that it names, and returns the queue.
+#[server(QueueMessageCall, prefix = "/api/page", endpoint = "queue_message", input = JsonPost, output = JsonPost)]
+pub async fn queue_message(message: ComposedMessage) -> Result<QueueView, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.queue_message(viewer, message).await
 }
 
 /// Stops a reply; its ending is stored when this returns.

@@ -10,7 +10,8 @@ use crate::domain::attachment::{Attachment, ReferenceStatus};
 use crate::domain::chat::ChatListHeading;
 use crate::domain::provider::Model;
 use crate::domain::{
-    BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, Thinking, Turn, TurnId, TurnStatus,
+    BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, QueuedMessageId, Thinking, Turn, TurnId,
+    TurnStatus,
 };
 
 pub use notice::{ComposerNotice, ConnectionOption};
@@ -123,6 +124,9 @@ pub struct ChatPage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_turn_gone: bool,
     pub draft: DraftView,
+    /// The messages queued behind the path.
+    #[serde(default)]
+    pub queue: QueueView,
     /// The number of tools offered to the model, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools_on: Option<usize>,
@@ -216,8 +220,34 @@ pub struct PolledChat {
     pub leaves: u64,
     /// The draft, if it is newer than the page's.
     pub draft: Option<DraftView>,
+    /// The queue behind `leaf`, if it is another than the page's.
+    #[serde(default)]
+    pub queue: Option<QueueView>,
     /// Same as [`ChatPage::models_rev`].
     pub models_rev: u64,
+}
+
+/// The messages queued behind a path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueView {
+    /// A number that changes with the queue; 0 for an empty one.
+    pub rev: u64,
+    pub messages: Vec<QueuedMessageView>,
+    /// True if nothing is sent by itself.
+    pub is_paused: bool,
+}
+
+/// A queued message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueuedMessageView {
+    pub id: QueuedMessageId,
+    /// A number that changes with what it says.
+    pub rev: u64,
+    pub text: String,
+    /// The number of its attachments.
+    pub attached: u64,
+    /// Why it could not be sent, as a sentence.
+    pub refusal: Option<String>,
 }
 
 /// A draft: text that was not sent.

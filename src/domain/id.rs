@@ -93,6 +93,8 @@ ids! {
     ExchangeId;
     /// A turn: one node of the tree.
     TurnId;
+    /// A message that waits for the end of a reply.
+    QueuedMessageId;
     /// A block: one typed piece of a turn.
     BlockId;
     /// A generation: one provider call.

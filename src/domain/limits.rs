@@ -4,11 +4,13 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod imports;
+mod queued_messages;
 mod search;
 mod sign_in;
 mod tool_servers;
 
 pub use imports::*;
+pub use queued_messages::*;
 pub use search::*;
 pub use sign_in::*;
 pub use tool_servers::*;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -75,6 +75,8 @@ struct SupervisorState {
     closing: CancellationToken,
     /// The chat of every reply that starts.
     started: broadcast::Sender<ChatId>,
+    /// Changes whenever a reply has ended.
+    ended: watch::Sender<()>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, `docs/reference/providers.md 2.2`).
     stores_raw: AtomicBool,
     timeouts: RunTimeouts,
@@ -115,6 +117,7 @@ impl Supervisor {
             tasks,
             closing,
             started: broadcast::Sender::new(STARTED_CAPACITY),
+            ended: watch::Sender::new(()),
             stores_raw: AtomicBool::new(store_raw),
             timeouts: pace,
             path_cache: PathCache::default(),
@@ -227,6 +230,11 @@ impl Supervisor {
     /// Subscribes to the chats of replies that start from now on.
     pub fn subscribe_started_chats(&self) -> broadcast::Receiver<ChatId> {
         self.0.started.subscribe()
+    }
+
+    /// Subscribes to the endings of replies: the value changes after each, whose ending is stored by then.
+    pub fn subscribe_endings(&self) -> watch::Receiver<()> {
+        self.0.ended.subscribe()
     }
 
     /// Returns whether another turn may run.

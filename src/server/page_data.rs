@@ -5,6 +5,7 @@ mod chat_glance;
 mod chat_list;
 mod connection_choices;
 pub mod demo;
+mod message_queue;
 mod messages;
 mod path_window;
 mod running_chats;
@@ -13,7 +14,9 @@ mod tree;
 mod turn_rendering;
 
 use crate::api::error::ApiError;
-use crate::api::view::{ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, StartedReply, TurnView};
+use crate::api::view::{
+    ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, QueueView, StartedReply, TurnView,
+};
 use crate::domain::excerpt::first_words;
 use crate::domain::{
     Branch, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus, UserId,
@@ -91,6 +94,9 @@ impl PageService {
         };
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
         page.running = self.also_running(viewer, id, leaf.map(|leaf| leaf.id)).await;
+        if let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) {
+            page.queue = self.queue_view(viewer, leaf.id).await?;
+        }
         self.add_path_details(viewer, &path, leaf, &mut page).await.map_err(self.api_error())?;
         if let Some(branch) = &path.branch {
             page.branch_from = self.branch_from(viewer, branch).await?;
@@ -126,6 +132,7 @@ impl PageService {
             hides_below: None,
             is_turn_gone: false,
             draft,
+            queue: QueueView::default(),
             tools_on: None,
             deleted: None,
             notices: Vec::new(),

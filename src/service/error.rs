@@ -80,6 +80,11 @@ impl ServiceError {
         Self::conflict("turn_running", MessageCode::EarlierReplyRunning)
     }
 
+    /// Returns the refusal to change, cancel or send a queued message that was sent.
+    pub(super) fn queued_message_sent() -> Self {
+        Self::conflict("queued_message_sent", MessageCode::QueuedMessageSent)
+    }
+
     /// Returns the refusal to retry a reply that answers no message.
     pub(super) fn answers_no_message() -> Self {
         Self::conflict("no_message", MessageCode::AnswersNoMessage)

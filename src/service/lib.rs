@@ -27,7 +27,7 @@ pub use turnleaf_store::drafts::Draft;
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, MutexGuard, Semaphore};
+use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore};
 
 use crate::providers::Sealer;
 use crate::tools::servers::sign_in::sign_ins::SignIns;
@@ -58,6 +58,8 @@ pub struct Service {
     storage: StorageLimits,
     spooled: SpooledBytes,
     sign_ins: SignIns,
+    /// Wakes the task that sends queued messages.
+    queue_wake: Arc<Notify>,
 }
 
 impl Service {
@@ -76,6 +78,7 @@ impl Service {
             storage: StorageLimits::default(),
             spooled: SpooledBytes::default(),
             sign_ins: SignIns::default(),
+            queue_wake: Arc::default(),
         }
     }
 
@@ -126,6 +129,10 @@ impl Service {
 
     fn sign_ins(&self) -> &SignIns {
         &self.sign_ins
+    }
+
+    fn queue_wake(&self) -> &Notify {
+        &self.queue_wake
     }
 
     fn tools(&self) -> &ServiceToolbox {

@@ -5,6 +5,7 @@ pub mod generations;
 pub mod membership;
 pub mod messages;
 pub mod placement;
+pub mod queue;
 pub mod references;
 pub mod reruns;
 pub mod tool_results;
@@ -21,7 +22,7 @@ use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
     Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, MessageCode, ModelParams, Role, Turn, TurnId,
-    UserId, client_redaction,
+    TurnStatus, UserId, client_redaction,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -109,6 +110,8 @@ impl Service {
             params: request.params,
             base: ModelParams::default(),
             sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
+            moves_queue_of: place.parent.as_ref().map(|parent| parent.id),
+            sends_queued: None,
             moves_reader: true,
             request_id: request.client_request_id,
             opening,
@@ -166,6 +169,9 @@ impl Service {
             params,
             base: self.exchange_params(owner, &old).await?,
             sends_draft_of: None,
+            // A reply that did not become complete is replaced, and what was queued behind it waits for the new one.
+            moves_queue_of: matches!(old.status, TurnStatus::Cancelled | TurnStatus::Error).then_some(old.id),
+            sends_queued: None,
             moves_reader: true,
             request_id: client_request_id,
             opening: None,
@@ -228,6 +234,8 @@ impl Service {
             params: edit.params,
             base: self.exchange_params(owner, &old).await?,
             sends_draft_of: None,
+            moves_queue_of: None,
+            sends_queued: None,
             moves_reader: true,
             request_id: edit.client_request_id,
             opening: None,

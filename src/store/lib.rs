@@ -39,6 +39,7 @@ pub mod imports;
 pub mod inventory;
 pub mod legacy;
 pub mod providers;
+pub mod queued_messages;
 pub mod reruns;
 pub mod search;
 pub mod server_policies;
@@ -92,6 +93,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
         ("providers", providers::STATEMENTS),
+        ("queued_messages", queued_messages::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),
         ("settings", settings::STATEMENTS),

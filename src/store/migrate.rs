@@ -56,6 +56,7 @@ migration_files!(
     "0046_tool_sign_ins",
     "0047_view_calls",
     "0049_import_reports",
+    "0051_queued_messages",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));

@@ -59,6 +59,8 @@ sql! {
     PIECES = "SELECT CAST(COALESCE(SUM(octet_length(k.bytes)), 0) AS BIGINT) FROM generation_chunks k \
         JOIN generations g ON g.id = k.generation_id JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
+    QUEUED = "SELECT CAST(COALESCE(SUM(octet_length(q.request)), 0) AS BIGINT) FROM queued_messages q \
+        WHERE q.owner_id = $1 AND q.turn_id IS NULL";
     /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
@@ -78,7 +80,7 @@ const UNCOUNTED_TURNS: i64 = 2_000;
 /// The bytes that a person stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredBytes {
-    /// Chats: messages, replies, requests, raw bodies and journals.
+    /// Chats: messages, also queued ones, replies, requests, raw bodies and journals.
     pub chats: u64,
     /// Uploads and files of tools, with their other forms.
     pub files: u64,
@@ -136,6 +138,7 @@ pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> 
     let uncounted: i64 = with_pool!(db, |pool| {
         sqlx::query_scalar(UNCOUNTED).bind(owner).bind(UNCOUNTED_TURNS).fetch_one(pool).await?
     });
-    let chats = sum(COUNTED).await? + to_unsigned(uncounted) + sum(JOURNAL).await? + sum(PIECES).await?;
+    let turns = sum(COUNTED).await? + to_unsigned(uncounted);
+    let chats = turns + sum(JOURNAL).await? + sum(PIECES).await? + sum(QUEUED).await?;
     Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
 }

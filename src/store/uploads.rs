@@ -1,5 +1,5 @@
-//! Uploads: files of a person, under their original names. An upload keeps its blob until a message, a document or a
-//! draft references it, and for a day if none does.
+//! Uploads: files of a person, under their original names. An upload keeps its blob until a message, a document, a
+//! draft or a queued message references it, and for a day if none does.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -25,13 +25,15 @@ sql! {
                 WHERE d.owner_id = $1)), 0) \
         + COALESCE((SELECT ", bounded_sum!("v.byte_count"), " FROM document_versions v JOIN documents d ON d.id = v.document_id \
             WHERE d.owner_id = $1), 0) AS BIGINT)");
-    /// Uploads whose blob nothing else references, not even as a form of a referenced image. Drafts reference theirs
-    /// in JSON.
+    /// Uploads whose blob nothing else references, not even as a form of a referenced image. Drafts and queued
+    /// messages reference theirs in JSON.
     FORGET = "DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < $1 \
         AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = u.sha256) \
         AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.origin = u.sha256) \
         AND NOT EXISTS (SELECT 1 FROM drafts k WHERE k.owner_id = u.owner_id AND k.attachments <> '[]' \
             AND k.attachments LIKE '%' || u.sha256 || '%') \
+        AND NOT EXISTS (SELECT 1 FROM queued_messages q WHERE q.owner_id = u.owner_id AND q.turn_id IS NULL \
+            AND q.request LIKE '%' || u.sha256 || '%') \
         ORDER BY u.created_at LIMIT $2)";
 }
 

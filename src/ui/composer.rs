@@ -14,6 +14,7 @@ pub mod message_box;
 pub mod model_menu;
 mod page_changes;
 pub mod paste;
+pub mod queue_list;
 pub mod quote;
 pub mod send_button;
 mod sending;
@@ -22,6 +23,7 @@ mod stopping;
 
 use leptos::prelude::*;
 
+use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::css_heights::{self, HeightObserver};
 use crate::domain::ChatId;
@@ -32,11 +34,14 @@ use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::mention::menus::MentionMenu;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelGoneBanner, ModelMenu, ModelPickDialog, ThinkingMenu};
+use crate::ui::composer::queue_list::{QueueButton, QueueList};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, ComposerState, FollowedPath};
+use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
 use crate::ui::picture::PictureDialog;
 
 /// The form that sends the next message of a chat, or the first of a new one.
@@ -66,6 +71,7 @@ pub fn Composer(
     provide_context(state);
     listen_on_page(state);
     state.follow_page(path.navigation_ended, stop_requested, draft_elsewhere);
+    let is_offline = offline_signal();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -83,6 +89,7 @@ pub fn Composer(
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}
+            <QueueList queue=path.queue poll=path.poll/>
             {live_view(move || path.gone_model.get().map(|gone| view! { <ModelGoneBanner gone/> }))}
             <form
                 id=COMPOSER_FORM_ID
@@ -104,6 +111,7 @@ pub fn Composer(
                     <ThinkingMenu/>
                     <ToolsLink tools_on/>
                     <InsertLink/>
+                    <QueueButton/>
                     <SendButton/>
                 </div>
             </form>
@@ -112,13 +120,22 @@ pub fn Composer(
                 {move || path.running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>
             <AttachedNotes/>
-            <p id="message-problem" class="problem">{move || state.problem.get()}</p>
+            // While the page is offline its banner says so, and that what was written is kept: that is enough.
+            <p id="message-problem" class="problem">
+                {move || state.problem.get().filter(|text| !is_offline() || *text != problem(&ApiError::Unreachable))}
+            </p>
             <DraftNotes/>
             <DropTarget/>
             <PictureDialog/>
             <ModelPickDialog/>
         </div>
     }
+}
+
+/// Returns whether the page is known to be offline.
+fn offline_signal() -> impl Fn() -> bool + Copy + Send + Sync + 'static {
+    let connection = use_context::<PageConnection>();
+    move || connection.is_some_and(PageConnection::is_offline)
 }
 
 /// The link to the page that inserts resources and prompts of tool servers. With script, the menus of the message box
@@ -150,10 +167,14 @@ fn ToolsLink(tools_on: Option<usize>) -> impl IntoView {
 #[component]
 fn DraftNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
+    let is_offline = offline_signal();
     view! {
         <p id="message-note" class="hint">
             // The draft is saved on leaving the page, and may report a failure after this view is gone.
-            {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(messages::draft_unsaved())}
+            {move || {
+                let is_unsaved = state.draft.is_unsaved.try_get().unwrap_or_default();
+                (is_unsaved && !is_offline()).then_some(messages::draft_unsaved())
+            }}
         </p>
         {move || state.draft.conflicting.get().map(|newer| view! {
             <p class="hint">

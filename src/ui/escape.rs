@@ -8,6 +8,7 @@ use leptos::tachys::html::element::inner_html;
 use crate::browser::document;
 use crate::domain::TurnId;
 use crate::ui::erased::view;
+use crate::ui::messages::queue::write_while_running;
 
 /// Escapes text for the inside of an element: characters that could start or end markup become references.
 fn escaped(text: &str) -> String {
@@ -40,7 +41,8 @@ fn textarea_text(text: &str) -> String {
     if document::is_in_browser() { String::new() } else { format!("\n{}", escaped(text)) }
 }
 
-/// Lets a page without script follow a reply by refreshing. With script, the parser leaves the content of `noscript`
+/// Lets a page without script follow a reply by refreshing, with a link that pauses this, because a refresh discards
+/// what is typed. With script, the parser leaves the content of `noscript`
 /// as text, and hydration must not look for elements in it: so it is one string with nothing but an id in it. The
 /// address is written out, because navigating from an address that ends in `#latest` to itself does not reload the
 /// page. A page whose program did not start reads the address there (`ui/shell.rs`).
@@ -49,7 +51,10 @@ pub fn FollowWithoutScript(
     /// The turn whose path is shown.
     at: TurnId,
 ) -> impl IntoView {
-    let refresh = format!(r#"<meta http-equiv="refresh" content="4; url=?at={at}">"#);
+    let write = write_while_running();
+    let refresh = format!(
+        r##"<meta http-equiv="refresh" content="4; url=?at={at}"><p><a href="?at={at}&amp;hold=1#message">{write}</a></p>"##
+    );
     view! { <noscript {..inner_html(refresh)}></noscript> }
 }
 

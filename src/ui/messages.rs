@@ -12,6 +12,7 @@ pub mod keys;
 pub mod model_picker;
 pub mod palette;
 pub mod provider_connect;
+pub mod queue;
 pub mod server_messages;
 pub mod standalone;
 pub mod stored_codes;

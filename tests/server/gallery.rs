@@ -137,7 +137,14 @@ async fn every_state_is_on_its_page() {
     let parts = page(&api, GallerySheet::Parts).await;
     has(
         &parts,
-        &["<dialog", "popover=\"auto\"", "class=\"toast\"", "banner warn", "class=\"skeleton\"", "class=\"first-run\""],
+        &[
+            "<dialog",
+            "popover=\"auto\"",
+            "class=\"toast\"",
+            "banner offline",
+            "class=\"skeleton\"",
+            "class=\"first-run\"",
+        ],
     );
     has(&page(&api, GallerySheet::Composer(ComposerSample::ReplyRunning)).await, &["action=\"/forms/stop\""]);
 }

@@ -181,6 +181,18 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("R15", "grafts", "UPDATE grafts SET owner_id = id"),
     ("R15", "grafts", "UPDATE grafts SET branch_id = id"),
     ("I14", "grafts", "UPDATE grafts SET exchange_id = id"),
+    (
+        "R15",
+        "queued_messages",
+        "INSERT INTO queued_messages (id, owner_id, chat_id, after_turn_id, ord, request, created_at, updated_at) \
+         SELECT c.id, c.id, c.id, $reply, 0, '{}', c.created_at, c.created_at FROM chats c ORDER BY c.id LIMIT 1",
+    ),
+    (
+        "R15",
+        "queued_messages",
+        "INSERT INTO queued_messages (id, owner_id, chat_id, after_turn_id, ord, request, created_at, updated_at) \
+         SELECT c.id, c.owner_id, c.id, c.id, 0, '{}', c.created_at, c.created_at FROM chats c ORDER BY c.id LIMIT 1",
+    ),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
     ("R15", "import_reports", "INSERT INTO import_reports (import_id, report) SELECT id, 'null' FROM chats LIMIT 1"),

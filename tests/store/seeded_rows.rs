@@ -145,6 +145,13 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
             .into(),
         format!("UPDATE turns SET stored_bytes = 1 WHERE {of_pinned}"),
         "UPDATE grafts SET status = 'paused', reason = 'internal', detail = 'why'".into(),
+        format!(
+            "INSERT INTO queued_messages (id, owner_id, chat_id, after_turn_id, ord, request, refusal, created_at, \
+             updated_at) SELECT {new}, c.owner_id, c.id, t.id, 0, '{{\"content\":[]}}', \
+             '{{\"code\":\"attached_gone\"}}', c.created_at, c.created_at \
+             FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.{of_pinned} AND t.role = 'assistant' \
+             ORDER BY t.id LIMIT 1"
+        ),
         format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),
         format!("UPDATE tool_servers SET sealed_headers = {bytes}"),
         format!(

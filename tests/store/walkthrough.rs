@@ -28,6 +28,7 @@ use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
 use crate::imports;
+use crate::queued_messages;
 use crate::reruns::{self, StoryState};
 
 /// A chat with one message and its pending reply.
@@ -74,6 +75,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     };
     reruns::check_path_measures(db, &state).await;
     reruns::check_rerun(db, &state).await;
+    queued_messages::check_queue(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

@@ -100,7 +100,7 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
   });
   await over(page, "a new version", ".banner", () => expect(page.getByRole("button", { name: "Reload" })).toBeVisible());
   await page.unroute("**/api/page/glance_at_all");
-  await over(page, "offline", ".banner.warn", () => context.setOffline(true));
+  await over(page, "offline", ".banner.offline", () => context.setOffline(true));
   await context.setOffline(false);
 });
 

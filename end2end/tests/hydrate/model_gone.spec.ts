@@ -24,6 +24,12 @@ test("a model that its provider lists no more has a banner, and the chat continu
     await waitForHydration(page);
     await expect(banner).toBeVisible({ timeout: 500 });
   }).toPass();
+  // One line with one action.
+  await expect(banner.getByRole("button")).toHaveCount(1);
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect((await banner.boundingBox())!.height).toBeLessThan(60);
+  }
   await banner.getByRole("button", { name: /Continue with.*newer-model/ }).click();
   await messageBox(page).press("Enter");
   const reply = await model.nextReply();

@@ -15,8 +15,12 @@ test("being offline is announced, and typed text is kept and saved when the netw
   await context.setOffline(true);
   await expect(banner).toBeVisible({ timeout: 2_000 });
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
-  await expect(note).toBeVisible();
+  await messageBox(page).press("Enter");
+  await expect(messageBox(page)).toHaveValue("Written offline");
+  // One line says it all.
+  await expect(page.locator("#message-problem")).toBeEmpty();
+  await expect(page.locator("#message-note")).toBeEmpty();
+  await expect(page.locator(".banner")).toHaveCount(1);
   // Icons of elements that are rendered only now are there, too.
   await latestReply(page).getByRole("button", { name: "More" }).click();
   const picture = latestReply(page).locator(".menu:popover-open .menu-row use").first();
@@ -27,7 +31,7 @@ test("being offline is announced, and typed text is kept and saved when the netw
 
   await context.setOffline(false);
   await expect(banner).toBeHidden();
-  await expect(note).toBeHidden();
+  await expect(page.locator("#message-note")).toBeEmpty();
   await expect(messageBox(page)).toHaveValue("Written offline");
   await expect(page.getByRole("navigation", { name: "Chats" }).getByText("Draft")).toBeVisible();
   await page.reload();
@@ -46,8 +50,7 @@ test("another device's draft is offered, and not overwritten", async ({ page, br
   await expectStatus(latestReply(page), "complete");
   await context.setOffline(true);
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
-  await expect(note).toBeVisible();
+  await expect(page.getByText("You're offline. Your draft is kept.")).toBeVisible();
   const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
   await openPage(other, new URL(page.url()).pathname);
   const saved = other.waitForResponse((answer) => answer.url().includes("save_draft"));

@@ -54,7 +54,7 @@ async function longChat(page: Page, model: ModelServer): Promise<void> {
 test("the connection status is visible wherever the reader is, and moves nothing", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await longChat(page, model);
-  const bar = page.locator(".banner.warn");
+  const bar = page.locator(".banner.offline");
   for (const size of [DESK, PHONE]) {
     await page.setViewportSize(size);
     // The page follows its end into the new size; a scroll in that very frame would be overridden.
@@ -142,7 +142,7 @@ test("UX-31 the connection bar hides nothing of a first pending message, on a ph
   await sendMessage(page, "Seen at once");
   await held.requested;
   await goOffline(page);
-  const bar = page.locator(".banner.warn");
+  const bar = page.locator(".banner.offline");
   await expectOnTop(bar, "the bar");
   const words = page.locator(".sending-text");
   await expectOnTop(words, "the words");
@@ -235,7 +235,7 @@ test("S7 the button to the latest message is never behind the message box", asyn
     await expectOnTop(toLatest(page), `${size.width}, the whole height`);
     await page.locator(".expand").click();
     await goOffline(page);
-    await expect(page.locator(".banner.warn")).toBeVisible();
+    await expect(page.locator(".banner.offline")).toBeVisible();
     await expectOnTop(toLatest(page), `${size.width}, with a bar`);
     await goOnline(page);
     await expect(page.locator(".banner")).toHaveCount(0);

@@ -90,6 +90,9 @@ with_import_codes! { define_codes:
     ProviderNotConnected, "provider_not_connected", "provider `{provider}` is not connected";
     ModelNameInvalid, "model_name_invalid", "model names must be 1 to {most} characters";
     NotStopped, "not_stopped", "the reply could not be stopped; try again";
+    QueueFull, "queue_full", "at most {most} messages can be queued";
+    QueuedMessageSent, "queued_message_sent", "this message was already sent";
+    AttachedGone, "attached_gone", "something attached to it no longer exists";
     EarlierReplyRunning, "earlier_reply_running", "the reply before this message is still being generated";
     ReplyRunning, "reply_running", "this reply is still being generated";
     BranchReplyRunning, "branch_reply_running", "a reply on this branch is still being generated";

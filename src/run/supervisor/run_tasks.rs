@@ -55,6 +55,7 @@ impl Supervisor {
     fn remove_live_turn(&self, live: &LiveTurn, id: TurnId) {
         self.0.live.remove(id);
         live.mark_ended();
+        self.0.ended.send_replace(());
         // The message and its reply.
         self.index_soon();
     }

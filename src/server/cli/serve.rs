@@ -259,6 +259,7 @@ async fn start_background_work(
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
     tokio::spawn(resume_waiting_replies(supervisor.clone()));
+    tokio::spawn(send_queued_messages(service.clone(), shutdown.clone()));
     tokio::spawn(run_housekeeping(supervisor.clone(), registry.clone(), shutdown.clone()));
     Ok(())
 }
@@ -279,6 +280,11 @@ async fn resume_waiting_replies(supervisor: Supervisor) {
         Ok(waiting) => tracing::info!(waiting, "replies are waiting for user input since before the restart"),
         Err(error) => tracing::error!(%error, "replies waiting for user input could not be resumed"),
     }
+}
+
+/// Sends queued messages until the shutdown begins; the next start sends what is left.
+async fn send_queued_messages(service: Service, shutdown: CancellationToken) {
+    let _ = shutdown.run_until_cancelled(service.drive_queues()).await;
 }
 
 /// Returns the single account of a server without accounts; creates it at the first start.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::view::DraftView;
+use crate::api::view::{DraftView, QueueView, QueuedMessageView};
 use crate::domain::attachment::{Attachment, AttachmentCard, ReferenceStatus as Named};
 use crate::domain::provider::{Model, ReasoningSupport};
 use crate::domain::{Content, ModelLock, Thinking, TurnId, fixtures};
@@ -91,6 +91,20 @@ pub fn demo_model() -> Model {
     }
 }
 
+/// Two queued messages, of which the first was refused.
+fn queue() -> QueueView {
+    let message = |n: u64, text: &str, attached: u64, refusal: Option<&str>| QueuedMessageView {
+        id: fixtures::turn_id(n).uuid().into(),
+        rev: n,
+        text: text.into(),
+        attached,
+        refusal: refusal.map(str::to_owned),
+    };
+    let refused =
+        message(7, "And what do the notes say about that?", 1, Some("something attached to it no longer exists"));
+    QueueView { rev: 1, messages: vec![refused, message(8, "Now as a table, please.", 0, None)], is_paused: true }
+}
+
 /// Renders the composer.
 pub fn draw(sample: ComposerSample) -> AnyView {
     let nothing = Callback::new(|()| ());
@@ -115,8 +129,10 @@ pub fn draw(sample: ComposerSample) -> AnyView {
         _ => None,
     };
     let gone = lock.clone().filter(|_| sample == ComposerSample::ModelUnavailable);
+    let queue = if sample == ComposerSample::ReplyRunning { queue() } else { QueueView::default() };
     let path = FollowedPath {
         lock: lock.into(),
+        queue: RwSignal::new(queue),
         running: running.into(),
         context_used: used.into(),
         gone_model: gone.into(),

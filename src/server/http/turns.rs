@@ -8,4 +8,5 @@ pub mod forms;
 pub mod generations;
 pub mod operations;
 pub mod pages;
+pub mod queue;
 pub mod tool_calls;

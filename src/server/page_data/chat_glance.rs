@@ -17,7 +17,7 @@ impl PageService {
         viewer: UserId,
         id: ChatId,
         leaf: Option<TurnId>,
-        draft_rev: i64,
+        (draft_rev, queue_rev): (i64, Option<u64>),
     ) -> Result<PolledChat, ApiError> {
         let is_on_path = leaf.is_some();
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(self.api_error())?;
@@ -28,10 +28,15 @@ impl PageService {
             Some(draft) => Some(self.draft_view(viewer, Some(draft)).await?),
             None => None,
         };
+        let queue = match (queue_rev, leaf) {
+            (Some(rev), Some(leaf)) => Some(self.queue_view(viewer, leaf).await?).filter(|queue| queue.rev != rev),
+            _ => None,
+        };
         // A page that follows no reply counts all running ones.
         let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path)).len();
         let leaves = self.0.leaf_count(viewer, id).await.map_err(self.api_error())?;
-        Ok(PolledChat { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, models_rev: self.models_rev() })
+        let models_rev = self.models_rev();
+        Ok(PolledChat { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, queue, models_rev })
     }
 
     /// Returns the revision of the new chat's draft.

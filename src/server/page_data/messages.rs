@@ -12,6 +12,13 @@ use turnleaf_service::turns::placement::PlacementRequest;
 
 impl PageService {
     pub async fn send_message(&self, viewer: UserId, message: ComposedMessage) -> Result<StartedReply, ApiError> {
+        let request = self.turn_request(viewer, message).await?;
+        let started = self.0.start_turn(viewer, request).await.map_err(self.api_error())?;
+        self.started_view(viewer, started).await
+    }
+
+    /// Returns the request of a composed message.
+    pub(super) async fn turn_request(&self, viewer: UserId, message: ComposedMessage) -> Result<TurnRequest, ApiError> {
         let defaults = match (message.thinking, message.chat_id) {
             // Nothing is compared with them.
             (None, _) => ModelParams::default(),
@@ -25,7 +32,7 @@ impl PageService {
         let attached = message.attachments.unwrap_or_default().into_iter().map(MessageBlock::from);
         let text_block =
             Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
-        let request = TurnRequest {
+        Ok(TurnRequest {
             chat_id: message.chat_id,
             content: attached.chain(text_block).collect(),
             place: PlacementRequest {
@@ -40,9 +47,7 @@ impl PageService {
             takes_attachments,
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
             keeps_draft: message.keeps_draft,
-        };
-        let started = self.0.start_turn(viewer, request).await.map_err(self.api_error())?;
-        self.started_view(viewer, started).await
+        })
     }
 
     /// Edits the turn with this text and these attachments.

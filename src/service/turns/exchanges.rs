@@ -14,14 +14,14 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, QueuedMessageId, Role,
+    Turn, TurnId, TurnStatus, Usage, UserId, chat, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::{ChatOpening, RunJob};
 use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
+use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, queued_messages, turns};
 
 /// The time for which the outcome of a message's commit is queried.
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
@@ -38,6 +38,10 @@ pub(crate) struct NewExchange {
     pub base: ModelParams,
     /// The chat whose draft is sent; `Some(None)` is the draft of the new-chat page.
     pub sends_draft_of: Option<Option<ChatId>>,
+    /// The reply that this exchange follows or replaces: messages that are queued behind it move behind the new reply.
+    pub moves_queue_of: Option<TurnId>,
+    /// The queued message that is sent.
+    pub sends_queued: Option<QueuedMessageId>,
     /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
@@ -178,6 +182,14 @@ impl Service {
             if of.moves_reader {
                 chats::set_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
             }
+        }
+        if let Some(id) = of.sends_queued
+            && !queued_messages::mark_sent(&mut tx, of.owner, id, user_turn.id, exchange.created_at).await?
+        {
+            return Err(ServiceError::queued_message_sent());
+        }
+        if let Some(before) = of.moves_queue_of {
+            queued_messages::follow(&mut tx, of.owner, before, assistant_turn.id).await?;
         }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;

@@ -44,13 +44,23 @@ impl Service {
         owner: UserId,
         request: &TurnRequest,
     ) -> Result<UserMessage, ServiceError> {
+        let blocks = self.blocks_to_send(owner, request).await?;
+        self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await
+    }
+
+    /// Returns the blocks of a request, including the attachments of the chat's draft if requested.
+    pub(crate) async fn blocks_to_send(
+        &self,
+        owner: UserId,
+        request: &TurnRequest,
+    ) -> Result<Vec<MessageBlock>, ServiceError> {
         let mut blocks: Vec<MessageBlock> = Vec::new();
         if request.takes_attachments {
             let draft = self.draft(owner, request.chat_id).await?.unwrap_or_default();
             blocks.extend(draft.attachments.unwrap_or_default().into_iter().map(MessageBlock::from));
         }
         blocks.extend(request.content.iter().cloned());
-        self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await
+        Ok(blocks)
     }
 
     /// Builds the message of an edit: includes the attachments of the old message if requested. References that the

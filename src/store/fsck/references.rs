@@ -40,6 +40,11 @@ rules! {
     OWNER_OF_DRAFT: "R15", "drafts", "its chat is missing or of another owner",
         "SELECT d.chat_id FROM drafts d LEFT JOIN chats c ON c.id = d.chat_id \
          WHERE d.chat_id IS NOT NULL AND (c.id IS NULL OR c.owner_id <> d.owner_id)";
+    OWNER_OF_QUEUED_MESSAGE: "R15", "queued_messages", "its owner is not its chat's, or its reply is in another chat",
+        "SELECT q.id FROM queued_messages q LEFT JOIN chats c ON c.id = q.chat_id \
+         LEFT JOIN turns a ON a.id = q.after_turn_id LEFT JOIN turns t ON t.id = q.turn_id \
+         WHERE c.id IS NULL OR c.owner_id <> q.owner_id OR a.id IS NULL OR a.chat_id <> q.chat_id \
+         OR (q.turn_id IS NOT NULL AND (t.id IS NULL OR t.chat_id <> q.chat_id))";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";

@@ -20,8 +20,10 @@ sql! {
         JOIN imports i ON i.id = m.import_id JOIN documents d ON d.id = m.document_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.deleted_at IS NULL ORDER BY is_unused DESC, d.id LIMIT $3");
     /// Ids in JSON are text, so the attachments are searched for the text of an id.
-    DRAFTS = "SELECT k.attachments FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
-        WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments <> '[]'";
+    UNSENT = "SELECT k.attachments FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
+        WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments <> '[]' \
+        UNION ALL SELECT q.request FROM queued_messages q JOIN chats c ON c.id = q.chat_id \
+        WHERE q.owner_id = $1 AND q.turn_id IS NULL AND c.deleted_at IS NULL";
 }
 
 /// A chat of an import that is not in Trash.
@@ -65,10 +67,10 @@ pub async fn list_documents(
         query.fetch_all(pool).await?
     });
     let rows = keep_readable(rows, "documents");
-    let drafts = if rows.is_empty() { Vec::new() } else { attachments_of_drafts(db, owner).await? };
+    let unsent = if rows.is_empty() { Vec::new() } else { unsent_attachments(db, owner).await? };
     let is_attached = |id: DocumentId| {
         let id = id.to_string();
-        drafts.iter().any(|attachments| attachments.contains(&id))
+        unsent.iter().any(|attachments| attachments.contains(&id))
     };
     let kept = |(id, title, is_unused): (Uuid, Lossy<String>, bool)| PresentDocument {
         id: id.into(),
@@ -78,10 +80,10 @@ pub async fn list_documents(
     Ok(rows.into_iter().map(kept).collect())
 }
 
-/// Returns the attachments of the drafts of chats that are not in Trash, in JSON.
-async fn attachments_of_drafts(db: &Db, owner: UserId) -> Result<Vec<String>, StoreError> {
+/// Returns the attachments of the drafts, and the queued messages, of chats that are not in Trash, in JSON.
+async fn unsent_attachments(db: &Db, owner: UserId) -> Result<Vec<String>, StoreError> {
     let rows: Vec<Readable<(Lossy<String>,)>> =
-        with_pool!(db, |pool| sqlx::query_as(DRAFTS).bind(owner.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(UNSENT).bind(owner.uuid()).fetch_all(pool).await?);
     let text = |(text,): (Lossy<String>,)| text.unwrap_or_default("drafts", "attachments", owner.uuid());
     Ok(keep_readable(rows, "drafts").into_iter().map(text).collect())
 }

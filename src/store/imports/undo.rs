@@ -38,11 +38,14 @@ macro_rules! of_documents {
     };
 }
 
-/// No draft has the document `d`, whose id is $4. Ids in JSON are text, so a draft is searched for the text of the id.
-macro_rules! is_in_no_draft {
+/// No draft and no queued message has the document `d`, whose id is $4. Ids in JSON are text, so both are searched for
+/// the text of the id.
+macro_rules! is_not_attached {
     () => {
         "NOT EXISTS (SELECT 1 FROM drafts k LEFT JOIN chats c ON c.id = k.chat_id \
-            WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments LIKE '%' || $4 || '%')"
+            WHERE k.owner_id = $1 AND c.deleted_at IS NULL AND k.attachments LIKE '%' || $4 || '%') \
+         AND NOT EXISTS (SELECT 1 FROM queued_messages q JOIN chats c ON c.id = q.chat_id \
+            WHERE q.owner_id = $1 AND q.turn_id IS NULL AND c.deleted_at IS NULL AND q.request LIKE '%' || $4 || '%')"
     };
 }
 
@@ -50,13 +53,15 @@ sql! {
     CHATS = "SELECT m.chat_id, m.first_ord, m.last_ord FROM import_chats m JOIN imports i ON i.id = m.import_id \
         JOIN chats c ON c.id = m.chat_id WHERE i.owner_id = $1 AND i.id = $2 AND c.deleted_at IS NULL \
         ORDER BY m.chat_id, m.first_ord";
-    /// A turn that no import created, or a draft. Turns with the deletion $3 count as not deleted: the check runs in
-    /// the transaction that deletes them, under the lock of the chat.
+    /// A turn that no import created, a draft, or a queued message. Turns with the deletion $3 count as not deleted: the
+    /// check runs in the transaction that deletes them, under the lock of the chat.
     WRITTEN_IN_CHAT = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND (t.deleted_at IS NULL OR t.deletion_id = $3) AND NOT EXISTS ( \
             SELECT 1 FROM import_chats m WHERE m.chat_id = t.chat_id AND t.ord BETWEEN m.first_ord AND m.last_ord) \
         UNION ALL SELECT k.chat_id FROM drafts k \
-        WHERE k.owner_id = $1 AND k.chat_id = $2 AND (k.text <> '' OR k.attachments <> '[]') LIMIT 1";
+        WHERE k.owner_id = $1 AND k.chat_id = $2 AND (k.text <> '' OR k.attachments <> '[]') \
+        UNION ALL SELECT q.chat_id FROM queued_messages q \
+        WHERE q.owner_id = $1 AND q.chat_id = $2 AND q.turn_id IS NULL LIMIT 1";
     /// A turn of the deletion $4 that the import did not create.
     WRITTEN_BELOW = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND t.deletion_id = $4 AND NOT EXISTS ( \
@@ -69,8 +74,8 @@ sql! {
     UNUSED_DOCUMENTS = concat!(of_documents!(), " AND d.deleted_at IS NULL AND ", is_unused!(),
         " ORDER BY m.document_id");
     IS_UNTOUCHED = concat!(of_documents!(), " AND d.id = $3 AND ", is_unchanged!(), " AND ", is_unused!(), " AND ",
-        is_in_no_draft!());
-    IS_UNUSED = concat!(of_documents!(), " AND d.id = $3 AND ", is_unused!(), " AND ", is_in_no_draft!());
+        is_not_attached!());
+    IS_UNUSED = concat!(of_documents!(), " AND d.id = $3 AND ", is_unused!(), " AND ", is_not_attached!());
     ADD_DELETION = "INSERT INTO import_deletions (deletion_id, import_id) \
         SELECT d.id, i.id FROM imports i JOIN deletions d ON d.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.id = $3 ON CONFLICT DO NOTHING";

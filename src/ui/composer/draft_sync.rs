@@ -66,7 +66,7 @@ impl ComposerState {
     async fn newer_draft(self) -> Result<Option<DraftView>, ApiError> {
         let rev = self.draft.rev();
         Ok(match self.chat_id {
-            Some(chat) => glance_at_chat(chat, self.leaf.get_untracked(), rev).await?.draft,
+            Some(chat) => glance_at_chat(chat, self.leaf.get_untracked(), rev, None).await?.draft,
             None => Some(load_chat(None, None, None, None).await?.draft).filter(|draft| draft.rev > rev),
         })
     }

@@ -169,11 +169,20 @@ pub fn ModelGoneBanner(gone: ModelLock) -> impl IntoView {
     let text = messages::model_unavailable(&gone.model);
     let is_over = move || state.lock.get().as_ref() != Some(&gone) || state.choice.get().is_some();
     view! {
-        <div class="banner warn" hidden=is_over>
+        <div class="banner warn one-line" hidden=is_over>
             <p>{text}</p>
-            {first_choices(state)}
+            {best_choice(state)}
         </div>
     }
+}
+
+/// The button for one other model, the default one if that is there. The menu of the branch's model has all others.
+fn best_choice(state: ComposerState) -> impl IntoView {
+    let own = state.lock.get_untracked();
+    let others = state.models.get().into_iter().filter(|model| Some(&model.lock) != own.as_ref());
+    others.min_by_key(|model| (model.is_demo, !model.is_default)).map(|model| {
+        choice_button(state, Some(model.lock.clone()), messages::continue_with(&messages::model_name(&model)))
+    })
 }
 
 /// One button for each provider with its first model.

@@ -12,7 +12,6 @@ use crate::ui::composer::attachment_queue::AttachmentQueue;
 use crate::ui::composer::state::{ComposerState, default_lock};
 use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, on_change};
-use crate::ui::messages::keys::stop_first;
 use crate::ui::messages::server_messages::problem;
 
 /// After this time offline, a waiting message is no longer sent automatically.
@@ -57,17 +56,6 @@ impl ComposerState {
         on_change(
             move || (navigation_ended.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
             move |_, _| self.send_if_ready(),
-        );
-        // A problem with the running reply ends with that reply.
-        on_change(
-            move || self.running.get(),
-            move |_, now| {
-                if now.is_none()
-                    && self.problem.with_untracked(|shown_problem| shown_problem.as_deref() == Some(&stop_first()))
-                {
-                    self.problem.set(None);
-                }
-            },
         );
         on_change(move || draft_elsewhere.get(), move |_, newer| self.on_remote_draft(newer));
         self.follow_new_chat();

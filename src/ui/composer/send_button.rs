@@ -1,4 +1,4 @@
-//! The composer's only button: it sends, and while the reply runs it stops that, in the same place. It stays the same
+//! The composer's main button: it sends, and while the reply runs it stops that, in the same place. It stays the same
 //! element, so that it keeps the focus.
 
 use leptos::ev::MouseEvent;

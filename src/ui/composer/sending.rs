@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
-use crate::api::turns::{send_message, stop_reply};
+use crate::api::turns::{queue_message, send_message, stop_reply};
 use crate::api::view::{ComposedMessage, DraftView};
 use crate::browser::{clock, focus, request_id, textarea};
 use crate::domain::limits;
@@ -17,9 +17,31 @@ use crate::ui::messages;
 use crate::ui::messages::attachments as of_files;
 use crate::ui::state::NavigationQuery;
 
+/// Focuses the message box, unless the person is writing elsewhere by now.
+fn keep_focus() {
+    if focus::is_unfocused() || focus::is_within("#composer") {
+        focus::focus_first("#message");
+    }
+}
+
 impl ComposerState {
-    pub(super) fn post(self) {
+    /// Sends the message, or queues it: while a reply runs, and behind a queue that moves on by itself, because the
+    /// server may have sent its next message already. A message that failed goes the same way again, so that it is the
+    /// same request: it may have arrived after all.
+    pub(super) fn send_or_queue(self) {
         let message = self.build_message();
+        let is_again = self.failed.with_value(|failed| failed.as_ref() == Some(&message));
+        let is_queued = match is_again {
+            true => self.is_failed_queued.get_value(),
+            false => {
+                let moves = self.queue.with_untracked(|queue| !queue.messages.is_empty() && !queue.is_paused);
+                moves || self.running.get_untracked().is_some()
+            }
+        };
+        if is_queued { self.queue_up(message) } else { self.post(message) }
+    }
+
+    fn post(self, message: ComposedMessage) {
         let sent = self.draft.current_draft();
         let withdrawn = Arc::new(AtomicBool::new(false));
         self.withdrawn.set_value(withdrawn.clone());
@@ -29,10 +51,7 @@ impl ComposerState {
         let names: Vec<&str> = sent.attachments.iter().map(|one| one.card.title.as_str()).collect();
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
-        // The person may be writing elsewhere by now.
-        if focus::is_unfocused() || focus::is_within("#composer") {
-            focus::focus_first("#message");
-        }
+        keep_focus();
         self.draft.run_after_saves(move || spawn_local(self.deliver(message, sent, withdrawn)));
     }
 
@@ -62,15 +81,7 @@ impl ComposerState {
                 self.listeners.on_started.run(started);
             }
             Err(error) => {
-                if matches!(error, ApiError::Conflict { .. }) {
-                    // A conflict means that nothing was stored, so the next try is a new request.
-                    self.failed.set_value(None);
-                    self.request_id.set_value(request_id::mint());
-                } else {
-                    self.failed.set_value(Some(message));
-                }
-                self.draft.release_held();
-                self.restore_unsent(sent);
+                self.take_back(&error, message, sent, false);
                 self.listeners.on_failed.run(());
                 if is_late { self.fail_with(messages::not_answered().to_owned()) } else { self.fail(&error) }
             }
@@ -78,6 +89,66 @@ impl ComposerState {
         if let Some(turn) = turn.filter(|_| stops) {
             self.apply_stop_result(stop_reply(turn).await);
         }
+    }
+
+    /// Queues the message behind the running reply. The box is emptied at once, as when it is sent.
+    fn queue_up(self, message: ComposedMessage) {
+        let sent = self.draft.current_draft();
+        self.phase.set(ComposerPhase::Queueing);
+        self.query_navigation(NavigationQuery::StartWaiting);
+        self.problem.set(None);
+        self.draft.hold_for_send();
+        self.empty_box();
+        // The button that queues is hidden while the box is empty.
+        keep_focus();
+        self.draft.run_after_saves(move || spawn_local(self.deliver_queued(message, sent)));
+    }
+
+    async fn deliver_queued(self, message: ComposedMessage, sent: DraftView) {
+        let answer = clock::with_timeout(limits::SEND_TIME, queue_message(message.clone())).await;
+        let answer = answer.unwrap_or(Err(ApiError::Unreachable));
+        if answer.is_ok() {
+            self.draft.forget_sent(&sent);
+        }
+        // The person may have left the chat meanwhile, or have stopped the reply.
+        match self.phase.try_get_untracked() {
+            None => return,
+            Some(ComposerPhase::Queueing) => self.phase.set(ComposerPhase::Idle),
+            Some(_) => {}
+        }
+        match answer {
+            Ok(queue) => {
+                self.failed.set_value(None);
+                self.request_id.set_value(request_id::mint());
+                self.draft.on_accepted(&sent);
+                let (waits, is_queued) = (messages::queue::is_paused(), messages::queue::is_queued());
+                self.announcer.announce(if queue.is_paused { waits } else { is_queued });
+                // Another path may be on screen by now.
+                if self.leaf.get_untracked() == message.prev_turn_id {
+                    self.queue.set(queue);
+                }
+            }
+            Err(error) => {
+                self.take_back(&error, message, sent, true);
+                self.query_navigation(NavigationQuery::RecordFailure);
+                self.fail(&error);
+            }
+        }
+    }
+
+    /// Restores a message that did not arrive. Sending it again unchanged is the same request, unless the server has
+    /// refused it.
+    fn take_back(self, error: &ApiError, message: ComposedMessage, sent: DraftView, is_queued: bool) {
+        self.is_failed_queued.set_value(is_queued);
+        // Nothing was stored, or it was cancelled since: the next try is a new request.
+        if matches!(error, ApiError::Conflict { .. } | ApiError::NotFound) {
+            self.failed.set_value(None);
+            self.request_id.set_value(request_id::mint());
+        } else {
+            self.failed.set_value(Some(message));
+        }
+        self.draft.release_held();
+        self.restore_unsent(sent);
     }
 
     /// Builds the message. An unchanged message that failed keeps its idempotency key, because it may have arrived

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::api::error::ApiError;
-use crate::api::view::{ComposedMessage, DraftView, StartedReply, TurnView};
+use crate::api::view::{ComposedMessage, DraftView, QueueView, StartedReply, TurnView};
 use crate::browser::{focus, textarea};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, ModelLock, Thinking, TurnId, limits};
@@ -22,7 +22,6 @@ use crate::ui::composer::paste::PasteNotices;
 use crate::ui::input_method::CompositionMemory;
 use crate::ui::messages;
 use crate::ui::messages::attachments as of_files;
-use crate::ui::messages::keys::stop_first;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::usage::context_full;
 use crate::ui::state::NavigationQuery;
@@ -38,6 +37,8 @@ pub enum ComposerPhase {
     Sending,
     /// A message is being sent, and its reply is to be stopped as soon as it is known.
     Withdrawing,
+    /// A message is being queued.
+    Queueing,
     /// A stop request is pending.
     Stopping,
 }
@@ -68,6 +69,10 @@ pub struct FollowedPath {
     pub context_used: Signal<Option<u64>>,
     /// The branch's model, where it is no longer available.
     pub gone_model: Signal<Option<ModelLock>>,
+    /// The messages queued behind its last turn.
+    pub queue: RwSignal<QueueView>,
+    /// Asks the server at once what has changed; none for a new chat.
+    pub poll: Option<Callback<()>>,
     /// Queries the path navigation; none for a new chat. The signal changes when a navigation has ended.
     pub navigation: Option<Callback<NavigationQuery, bool>>,
     pub navigation_ended: RwSignal<bool>,
@@ -109,11 +114,15 @@ pub struct ComposerState {
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.
     pub running: Signal<Option<TurnId>>,
+    /// The messages that are queued behind that reply.
+    pub queue: RwSignal<QueueView>,
     pub memory: StoredValue<CompositionMemory>,
     /// The idempotency key of the next request.
     pub request_id: StoredValue<String>,
     /// The last message that failed to be sent: sending it again unchanged reuses its idempotency key.
     pub failed: StoredValue<Option<ComposedMessage>>,
+    /// Whether it was to be queued.
+    pub is_failed_queued: StoredValue<bool>,
     pub listeners: ComposerListeners,
     pub announcer: Announcer,
     pub chats: Option<Chats>,
@@ -150,9 +159,11 @@ impl ComposerState {
             is_picking_model: RwSignal::new(false),
             leaf: path.leaf,
             running: path.running,
+            queue: path.queue,
             memory: StoredValue::new(CompositionMemory::default()),
             request_id: StoredValue::new(form_request_id),
             failed: StoredValue::new(None),
+            is_failed_queued: StoredValue::new(false),
             listeners,
             announcer: expect_context(),
             chats: use_context(),
@@ -255,8 +266,8 @@ impl ComposerState {
         !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
     }
 
-    /// Sends on the button or Enter. The message waits for pending uploads and for a pending navigation: a person who
-    /// sends before the new path is on screen means that path.
+    /// Sends or queues on the button or Enter. The message waits for pending uploads and for a pending navigation: a
+    /// person who sends before the new path is on screen means that path.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),
@@ -264,7 +275,7 @@ impl ComposerState {
                 self.start_waiting(of_files::sends_after_upload())
             }
             None if self.is_navigating() => self.start_waiting(messages::follows_path()),
-            None => self.post(),
+            None => self.send_or_queue(),
         }
     }
 
@@ -314,9 +325,7 @@ impl ComposerState {
     pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
         let reason = match self.phase.get_untracked() {
-            ComposerPhase::Sending | ComposerPhase::Withdrawing => messages::still_sending(),
-            // A reply that runs on the current path does not block a message for the path that is being loaded.
-            _ if !self.is_navigating() && self.running.get_untracked().is_some() => return Some(stop_first()),
+            ComposerPhase::Sending | ComposerPhase::Withdrawing | ComposerPhase::Queueing => messages::still_sending(),
             _ if untrack(|| self.is_empty()) => messages::write_first(),
             _ if !self.is_navigating() && untrack(|| self.is_full()) => context_full(),
             _ if self.attaching.queue.with_untracked(AttachmentQueue::has_failed) => of_files::file_failed(),

@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use crate::api::error::ApiError;
 use crate::api::turns::stop_reply;
 use crate::api::view::TurnView;
+use crate::domain::TurnStatus;
 use crate::ui::composer::state::{ComposerPhase, ComposerState};
 use crate::ui::messages;
 use crate::ui::state::NavigationQuery;
@@ -40,7 +41,8 @@ impl ComposerState {
     /// The stop button. A stop requested before the reply is known is executed once it is.
     pub fn stop(self) {
         match self.phase.get_untracked() {
-            ComposerPhase::Idle => {}
+            // A message that is being queued stays for after the reply.
+            ComposerPhase::Idle | ComposerPhase::Queueing => {}
             ComposerPhase::Sending => {
                 self.withdrawn.with_value(|withdrawn| withdrawn.store(true, Ordering::Relaxed));
                 return self.phase.set(ComposerPhase::Withdrawing);
@@ -65,6 +67,10 @@ impl ComposerState {
         }
         match stopped {
             Ok(turn) => {
+                // The server says the same with the next poll; a message that is sent now is not queued.
+                if turn.turn.status != TurnStatus::Complete && self.queue.with_untracked(|queue| !queue.is_paused) {
+                    self.queue.update(|queue| queue.is_paused = !queue.messages.is_empty());
+                }
                 self.listeners.on_stopped.run(turn);
                 true
             }

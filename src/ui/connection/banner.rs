@@ -43,7 +43,7 @@ pub fn ConnectionBars() -> impl IntoView {
         let (class, icon, text) = match shown {
             ConnectionStatus::Live => return None,
             ConnectionStatus::Reconnecting => ("banner", "retry", messages::reconnecting()),
-            ConnectionStatus::Offline => ("banner warn", "offline", messages::offline()),
+            ConnectionStatus::Offline => ("banner offline", "offline", messages::offline()),
             ConnectionStatus::Restored => ("banner ok", "check", messages::connected()),
         };
         let next = (shown == ConnectionStatus::Offline).then(|| {

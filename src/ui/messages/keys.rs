@@ -1,7 +1,7 @@
 //! Messages about keyboard shortcuts, in both languages.
 
-use crate::ui::keymap::{KeyCommand, key_hint};
-use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::keymap::KeyCommand;
+use crate::ui::locale::{define_messages, localized_word};
 
 define_messages! {
     change: "Change shortcuts", "更改快捷键";
@@ -60,22 +60,10 @@ pub fn fixed_keys() -> Vec<(&'static [&'static str], &'static str)> {
 
 const FIXED: &[(&[&str], &str, &str)] = &[
     (&["Enter"], "Send, or start a new line (depends on your settings)", "发送或换行（取决于你的设置）"),
-    (&["Ctrl", "Enter"], "Send", "发送"),
+    (&["Ctrl", "Enter"], "Send; while a reply runs, queue the message", "发送；正在生成回复时，将消息加入队列"),
     (&["Shift", "Enter"], "New line", "换行"),
     (&["Esc", "Esc"], "Stop the reply", "停止回复"),
     (&["↑"], "In an empty message box: edit your last message", "输入框为空时：编辑你的上一条消息"),
     (&["?"], "On a message: show keyboard shortcuts", "在消息上：显示快捷键"),
     (&["Ctrl", "Z"], "Undo a deletion while its notification is shown", "在删除提示显示期间：撤销删除"),
 ];
-
-/// The reason why nothing is sent while a reply runs.
-pub fn stop_first() -> String {
-    let keys = key_hint(KeyCommand::StopAndSend);
-    if keys.is_empty() {
-        return localized_word("A reply is being generated. Stop it first.", "回复正在生成。请先停止它。").to_owned();
-    }
-    message!(
-        "A reply is being generated. Stop it first, or press {keys} to stop it and send.",
-        "回复正在生成。请先停止它，或按 {keys} 停止并发送。"
-    )
-}

@@ -36,7 +36,7 @@ use crate::ui::lazy_parts::{NotFetched, lazy_part};
 use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::page::chat::address::{
-    AddressTarget, address_target, follow_address, last_shown_leaf, latest_turn_link, side_in_address,
+    AddressTarget, address_target, follow_address, is_held, last_shown_leaf, latest_turn_link, side_in_address,
 };
 use crate::ui::page::chat::deletion::{DeletedNotice, provide_deletion};
 use crate::ui::page::chat::find::FindBar;
@@ -151,7 +151,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let chat_id = chat.id;
     // A refresh without script would discard what a person types into a question, so replies with one do not refresh.
     let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none();
-    let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id);
+    let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id).filter(|_| !is_held());
     let state = state_of(&page);
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
@@ -163,11 +163,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     provide_context(refusals);
     let deleting = provide_deletion((state, navigation), chat_id, changes);
     let signals = PageSignals::new(&page);
-    let PageSignals { notices, branch, leaves, models, gone, .. } = signals;
+    let PageSignals { notices, branch, leaves, models, gone, queue, .. } = signals;
     let (at, is_new_visit) = (address_target().get_untracked().at, last_shown_leaf(chat_id).is_none());
     let put_address = follow_address((state, navigation), signals, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    remote_changes::watch_remote_changes(state, signals, &chat, draft_elsewhere, changes);
+    let poll = remote_changes::watch_remote_changes(state, signals, &chat, draft_elsewhere, changes);
     let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running_reply());
@@ -218,6 +218,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         running,
         context_used: Memo::new(move |_| state.context_used()).into(),
         gone_model: gone.into(),
+        queue,
+        poll: Some(poll),
         navigation: Some(Callback::new(move |query| navigation.answer_query(query))),
         navigation_ended: navigation.ended,
     };

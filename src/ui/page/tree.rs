@@ -100,7 +100,7 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
             return;
         }
         spawn_local(async move {
-            let glance = glance_at_chat(chat, None, i64::MAX).await;
+            let glance = glance_at_chat(chat, None, i64::MAX, None).await;
             if let Some(connection) = connection {
                 connection.record_response(&glance);
             }

@@ -43,6 +43,8 @@ pub enum NavigationQuery {
     StartWaiting,
     /// Whether the waiting message may be sent: its writer has not requested another path since.
     MayContinue,
+    /// Records that the message that waited at the recorded position failed.
+    RecordFailure,
     /// Whether the writer is where the last message failed, and the turn that it followed still exists.
     IsAtFailedSend,
 }
@@ -138,6 +140,10 @@ impl PathNavigation {
             NavigationQuery::IsNavigating => known.is_open,
             NavigationQuery::StartWaiting => {
                 self.known.set_value(NavigationRecord { waits_at: Some(self.reader_position()), ..known });
+                true
+            }
+            NavigationQuery::RecordFailure => {
+                self.known.set_value(NavigationRecord { failed_at: known.waits_at, ..known });
                 true
             }
             NavigationQuery::MayContinue => known.waits_at.is_none_or(is_still),

@@ -78,6 +78,13 @@ pub struct ExchangeDetails {
     branch: Branch,
 }
 
+impl From<AcceptedExchange> for ExchangeDetails {
+    fn from(started: AcceptedExchange) -> Self {
+        let AcceptedExchange { exchange, user_turn, assistant_turn, branch, .. } = started;
+        Self { exchange, user_turn, assistant_turn, branch }
+    }
+}
+
 /// `POST /api/chats/{id}/turns`: sends a message. 201, or 200 for a repeated idempotency key.
 pub async fn start(
     State(app): State<App>,
@@ -86,7 +93,7 @@ pub async fn start(
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateTurnRequest>,
 ) -> Result<Response, Problem> {
-    let content = content(new.content, new.text)?;
+    let content = content_of(new.content, new.text)?;
     let request = TurnRequest {
         chat_id: Some(chat_id),
         content,
@@ -159,7 +166,7 @@ pub async fn edit(
         chat_id: None,
         // `text` alone keeps the attachments of the old version; `content` replaces everything.
         takes_attachments: edit.content.is_none(),
-        content: content(edit.content, edit.text)?,
+        content: content_of(edit.content, edit.text)?,
         place: PlacementRequest { provider: edit.provider, model: edit.model, ..PlacementRequest::default() },
         params: edit.params,
         client_request_id: client_request_id(edit.client_request_id, &headers)?,
@@ -169,7 +176,10 @@ pub async fn edit(
 }
 
 /// Returns the blocks of a message, from `content` or from `text`.
-fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<Vec<MessageBlock>, InvalidField> {
+pub(super) fn content_of(
+    content: Option<Vec<MessageBlock>>,
+    text: Option<String>,
+) -> Result<Vec<MessageBlock>, InvalidField> {
     match (content, text) {
         (Some(content), None) => Ok(content),
         (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
@@ -182,7 +192,5 @@ fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<V
 }
 
 fn respond(started: AcceptedExchange) -> Response {
-    let status = created_status(started.is_new);
-    let AcceptedExchange { exchange, user_turn, assistant_turn, branch, .. } = started;
-    (status, ApiJson(ExchangeDetails { exchange, user_turn, assistant_turn, branch })).into_response()
+    (created_status(started.is_new), ApiJson(ExchangeDetails::from(started))).into_response()
 }

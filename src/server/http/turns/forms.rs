@@ -24,6 +24,8 @@ pub struct SendMessageForm {
     model: Option<String>,
     thinking: Option<String>,
     client_request_id: Option<String>,
+    /// The button that queues the message behind the running reply.
+    queue: Option<String>,
     /// Set if the message was not written in the message box ("Continue"), so the draft is kept.
     keeps_draft: Option<String>,
     /// For `/forms/model`: the model of the pressed button, and the one selected in the list.
@@ -73,8 +75,16 @@ pub async fn send(
         keeps_draft,
     };
     let text = message.text.clone();
-    match app.page_service().send_message(viewer.0, message).await {
-        Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
+    let pages = app.page_service();
+    let sent = match message.prev_turn_id.zip(chat_id).filter(|_| form.queue.is_some()) {
+        Some((turn, chat)) => pages.queue_message(viewer.0, message).await.map(|_| redirect_to_turn(chat, turn)),
+        None => {
+            let sent = pages.send_message(viewer.0, message).await;
+            sent.map(|started| redirect_to_turn(started.chat_id, started.assistant_turn.turn.id))
+        }
+    };
+    match sent {
+        Ok(sent) => Ok(sent),
         Err(error) => {
             let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
             if !keeps_draft {

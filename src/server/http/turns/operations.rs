@@ -7,9 +7,11 @@ use crate::server::http::response::block_form::BlockFormQuery;
 use crate::server::http::streams::events::TurnEventsQuery;
 use crate::server::http::turns::api::{CreateTurnRequest, EditTurnRequest, ExchangeDetails, RetryTurnRequest};
 use crate::server::http::turns::elicitations::AnswerElicitationRequest;
+use crate::server::http::turns::queue::{ChangeQueuedMessageRequest, QueueMessageRequest};
 use crate::server::http::turns::tool_calls::{ReplyStatus, ToolCallDecision};
 use serde_json::json;
 use turnleaf_service::turns::generations::Generation;
+use turnleaf_service::turns::queue::QueuedMessage;
 
 const UNPROCESSABLE_MESSAGE: &str =
     "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: the request is valid but cannot be done.";
@@ -19,6 +21,7 @@ const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
 const REPLY_AFTERWARDS: &str = "The updated reply.";
+const QUEUED_MESSAGE_SENT: &str = "`queued_message_sent`: the message was sent already.";
 const NOT_OPEN: &str = "`not_asked`: there is no open request, or it is no longer open.";
 
 pub fn send_message(operation: ApiOperation) -> ApiOperation {
@@ -93,6 +96,70 @@ pub fn stop_reply(operation: ApiOperation) -> ApiOperation {
         .describe("Turns", "stop", "Stops a reply.")
         .add_description("Responds when the end is saved. A finished reply does not change.")
         .response::<Turn>(200, "The ended turn.")
+}
+
+pub fn queue_message(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "queue_message", "Queues a message behind a reply.")
+        .add_description(
+            "It is sent when the reply is complete, after the messages queued before it; at once if the reply is \
+            complete already. If the path has continued behind the reply, the message is queued at its end. After a \
+            reply that was stopped or failed, nothing is sent by itself.",
+        )
+        .request_body::<QueueMessageRequest>(json!({ "text": "And in winter?", "client_request_id": "queued-1" }))
+        .created_response::<QueuedMessage>("The queued message.")
+        .problem_response(404, UNKNOWN_REFERENCE)
+        .problem_response(409, SELECTION_MISMATCH)
+        .problem_response(409, "`queue_full`: the queue has as many messages as it can have.")
+        .problem_response(409, "`model_unavailable`: the model cannot be used.")
+        .problem_response(422, UNPROCESSABLE_MESSAGE)
+}
+
+pub fn list_queue(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "list_queue", "Lists the messages queued behind a reply.")
+        .add_description("Messages that were sent are no longer listed.")
+        .list_response::<QueuedMessage>("The messages, in order.")
+}
+
+pub fn show_queued_message(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "show_queued_message", "Shows a queued message.")
+        .add_description("After it was sent, `turn_id` is the message that it became.")
+        .response::<QueuedMessage>(200, "The message.")
+}
+
+pub fn change_queued_message(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "change_queued_message", "Edits or moves a queued message.")
+        .add_description(
+            "Omitted fields stay unchanged. With `text`, the attachments are kept; `content` replaces everything. An \
+            edit clears the refusal.",
+        )
+        .request_body::<ChangeQueuedMessageRequest>(json!({ "text": "And in autumn?", "position": 1 }))
+        .response::<QueuedMessage>(200, "The changed message.")
+        .problem_response(404, UNKNOWN_REFERENCE)
+        .problem_response(409, QUEUED_MESSAGE_SENT)
+        .problem_response(409, SELECTION_MISMATCH)
+        .problem_response(422, UNPROCESSABLE_MESSAGE)
+}
+
+pub fn cancel_queued_message(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "cancel_queued_message", "Cancels a queued message.")
+        .empty_response(204, "It is cancelled.")
+        .problem_response(409, QUEUED_MESSAGE_SENT)
+}
+
+pub fn send_queued_message(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Turns", "send_queued_message", "Sends a queued message now.")
+        .add_description("Also before those in front of it, and after a reply that was stopped or failed.")
+        .response::<ExchangeDetails>(200, "The message and its pending reply.")
+        .problem_response(409, QUEUED_MESSAGE_SENT)
+        .problem_response(409, "`turn_running`: the reply is still running.")
+        .problem_response(409, "`queued_message_refused`: it cannot be sent as it is; edit it, or cancel it.")
+        .shared_response(429)
 }
 
 pub fn follow_turn(operation: ApiOperation) -> ApiOperation {

@@ -74,11 +74,14 @@ impl Service {
     /// and lists [`limits::IMPORT_REPORT_LISTED`] chats and differences afterwards.
     pub async fn find_import(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
         let job = self.import_job_registry().find(owner, id);
+        // Before the record, so that the end of a reversal is never seen without its result.
+        let reversal = self.import_job_registry().reversal(owner, id);
         match job {
             Some(job) if !job.is_over || job.report.dry_run => Ok(job),
             job => {
+                let recorded = imports::find(self.db(), owner, id).await?;
                 let recorded =
-                    imports::find(self.db(), owner, id).await?.map(|stored| self.recorded_import(owner, stored));
+                    recorded.map(|stored| ImportJob { reversal, ..self.recorded_import(owner, stored) });
                 let mut found = match (recorded, job) {
                     (Some(recorded), Some(job)) => ImportJob { report: job.report, ..recorded },
                     (Some(recorded), None) => recorded,

@@ -217,6 +217,8 @@ impl Service {
             params: graft.params.clone(),
             base: self.exchange_params(owner, source).await?,
             sends_draft_of: None,
+            moves_queue_of: None,
+            sends_queued: None,
             moves_reader: false,
             opening: None,
             fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),

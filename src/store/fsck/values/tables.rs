@@ -22,8 +22,8 @@ use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnId,
-    TurnStatus,
+    Author, BlockState, CodedMessage, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role,
+    Thinking, TurnId, TurnStatus,
 };
 
 mod tools;
@@ -337,6 +337,22 @@ const CONTENT: &[CheckedTable] = &[
         &["owner_id", "client_request_id"],
         &[id("owner_id", Row), text("client_request_id", Row), text("made_id", Row), time("created_at", Moment)],
     ),
+    table(
+        "queued_messages",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("chat_id", Row),
+            id("after_turn_id", Row),
+            json_text::<Value>("request", Row),
+            json_text::<CodedMessage>("refusal", Null),
+            id("turn_id", Row),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+        ],
+    )
+    .with_chat("chat_id"),
     table(
         "grafts",
         ID,

@@ -60,6 +60,11 @@ pub fn side_in_address() -> Option<PathDirection> {
     use_query_map().with_untracked(|query| PathDirection::parse(&query.get("side")?))
 }
 
+/// Returns whether a page without script was asked not to refresh, so that its reader can write.
+pub fn is_held() -> bool {
+    use_query_map().with_untracked(|query| query.get("hold").is_some())
+}
+
 /// Returns the leaf that this history entry showed before; none on a new visit. Where the address names no turn, the
 /// chat opens at its last position, which may be the very branch that the reader navigates back from.
 pub fn last_shown_leaf(chat: ChatId) -> Option<TurnId> {

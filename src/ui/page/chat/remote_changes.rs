@@ -22,6 +22,9 @@ use crate::ui::transcript::load_more::follow_path;
 /// The polling interval: changes of another tab must be visible within 2 s.
 const INTERVAL: Duration = Duration::from_millis(1_500);
 
+/// The time in which the server sends the next message of a queue.
+const NEXT_REPLY: Duration = Duration::from_millis(250);
+
 /// The backoff stops growing after this many failures in a row: 1.5 s · 2⁴.
 const FAILURES: u32 = 4;
 
@@ -36,6 +39,10 @@ struct RemoteWatcher {
     connection: Option<PageConnection>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
+    /// True if something has changed since the pending poll began.
+    looks_again: StoredValue<bool>,
+    /// Incremented when the path changed elsewhere.
+    changes: RwSignal<u64>,
     /// The number of consecutive failed polls, and the number of polls to skip.
     failures: StoredValue<u32>,
     pause: StoredValue<u32>,
@@ -66,11 +73,41 @@ impl RemoteWatcher {
         !is_pausing
     }
 
+    /// Polls, if a poll may start.
+    fn look(self) {
+        if !self.may_poll() {
+            return;
+        }
+        self.is_looking.set_value(true);
+        spawn_local(async move {
+            if let Some(page) = self.poll().await {
+                self.signals.apply_page(page);
+                self.changes.update(|count| *count += 1);
+            }
+            let _ = self.is_looking.try_set_value(false);
+            if self.looks_again.try_get_value() == Some(true) {
+                self.looks_again.set_value(false);
+                self.look();
+            }
+        });
+    }
+
+    /// Polls at once, or as soon as the pending poll is over, which may not see the change.
+    fn look_now(self) {
+        match self.is_looking.try_get_value() {
+            Some(true) => self.looks_again.set_value(true),
+            Some(false) => self.look(),
+            // The page is gone.
+            None => {}
+        }
+    }
+
     /// Polls once. Returns the reloaded page when its path changed elsewhere, after showing the path.
     async fn poll(self) -> Option<ChatPage> {
         let leaf = self.state.leaf_id();
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
-        let glance = glance_at_chat(self.chat_id, leaf, draft_rev).await;
+        let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
+        let glance = glance_at_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
         let newest = self.apply_glance(glance, leaf)?;
         let page = load_chat(Some(self.chat_id), newest, None, None).await;
         if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
@@ -112,6 +149,10 @@ impl RemoteWatcher {
         if let Some(newer) = &glance.draft {
             self.draft.set(newer.clone());
         }
+        // The queue of a longer path is shown with that path.
+        if let Some(queue) = glance.queue.as_ref().filter(|_| glance.leaf == leaf) {
+            signals.queue.set(queue.clone());
+        }
         self.apply_title(&glance);
         // A cut path is not extended.
         if signals.notices.is_cut() {
@@ -139,14 +180,15 @@ impl RemoteWatcher {
 }
 
 /// Polls the chat while its page is visible. When the path changed elsewhere, the signals receive the reloaded page
-/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed.
+/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed. Returns a callback
+/// that polls at once.
 pub fn watch_remote_changes(
     state: ChatState,
     signals: PageSignals,
     chat: &Chat,
     draft: RwSignal<DraftView>,
     changes: RwSignal<u64>,
-) {
+) -> Callback<()> {
     let watcher = RemoteWatcher {
         chat_id: chat.id,
         state,
@@ -156,22 +198,12 @@ pub fn watch_remote_changes(
         connection: use_context::<PageConnection>(),
         title: StoredValue::new(chat.title.clone()),
         is_looking: StoredValue::new(false),
+        looks_again: StoredValue::new(false),
+        changes,
         failures: StoredValue::new(0),
         pause: StoredValue::new(0),
     };
-    let look = move || {
-        if !watcher.may_poll() {
-            return;
-        }
-        watcher.is_looking.set_value(true);
-        spawn_local(async move {
-            if let Some(page) = watcher.poll().await {
-                signals.apply_page(page);
-                changes.update(|count| *count += 1);
-            }
-            let _ = watcher.is_looking.try_set_value(false);
-        });
-    };
+    let look = move || watcher.look();
     effect(move || {
         let seen = window_event_listener(ev::visibilitychange, move |_| look());
         let ticking = set_interval_with_handle(look, INTERVAL).ok();
@@ -194,4 +226,14 @@ pub fn watch_remote_changes(
             },
         );
     }
+    // The server is about to send the next message of the queue.
+    on_change(
+        move || state.running_reply(),
+        move |_, running| {
+            if running.is_none() && signals.queue.with_untracked(|queue| !queue.messages.is_empty()) {
+                set_timeout(move || watcher.look_now(), NEXT_REPLY);
+            }
+        },
+    );
+    Callback::new(move |()| watcher.look_now())
 }

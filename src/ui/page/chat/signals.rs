@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::header::ShownBranch;
 use super::path_notices::PathNotices;
-use crate::api::view::{ChatPage, ComposerNotice};
+use crate::api::view::{ChatPage, ComposerNotice, QueueView};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, ModelLock};
 
@@ -22,6 +22,8 @@ pub struct PageSignals {
     /// The number of leaves of the chat's tree.
     pub leaves: RwSignal<u64>,
     pub models: RwSignal<Vec<Model>>,
+    /// The messages queued behind the path.
+    pub queue: RwSignal<QueueView>,
     /// The branch's model, where it is no longer available.
     pub gone: RwSignal<Option<ModelLock>>,
     /// The last known revision, to detect changes in a poll. The end of a reply is no new revision. None after
@@ -37,6 +39,7 @@ impl PageSignals {
             branch_from: RwSignal::new(page.branch_from.clone()),
             leaves: RwSignal::new(page.leaves),
             models: RwSignal::new(page.models.clone()),
+            queue: RwSignal::new(page.queue.clone()),
             gone: RwSignal::new(model_gone(page)),
             rev: StoredValue::new(rev_of(page)),
         }
@@ -47,6 +50,9 @@ impl PageSignals {
         self.rev.set_value(rev_of(&page));
         self.notices.update(&page);
         self.gone.set(model_gone(&page));
+        if self.queue.with_untracked(|before| *before != page.queue) {
+            self.queue.set(page.queue);
+        }
         self.branch.set(page.branch);
         self.branch_from.set(page.branch_from);
         self.leaves.set(page.leaves);

@@ -46,6 +46,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         leaves: 0,
         running: Vec::new(),
         draft: Default::default(),
+        queue: Default::default(),
         deleted: None,
         tools_on: None,
         models: Vec::new(),

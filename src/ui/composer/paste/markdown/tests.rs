@@ -42,7 +42,10 @@ fn rich_text_becomes_markdown() {
         ("<h2>A <b>plan</b></h2><p>First  line<br>second.</p>", "## A **plan**\n\nFirst line\nsecond."),
         // A heading of a reply: its element is below the headings of the page, its level is in the class.
         ("<h5 class=\"md-h2\">Plan</h5><p>x</p><h6 class=\"md-h3\">Step</h6><p>y</p>", "## Plan\n\nx\n\n### Step\n\ny"),
-        ("<table><tr><th>a</th></tr></table><p>b</p><button>Copy table</button>", "| a |\n| --- |\n\nb"),
+        (
+            "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>c</p><button>Copy table</button>",
+            "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nc",
+        ),
         ("<p>Some <em>fine </em>and <strong><em>bold</em></strong> words.</p>", "Some *fine* and ***bold*** words."),
         ("<ul><li>one</li><li>two<ul><li>in it</li></ul></li></ul>", "- one\n- two\n  - in it"),
         ("<ul><li>one</li><ul><li>beside it</li></ul></ul>", "- one\n  - beside it"),
