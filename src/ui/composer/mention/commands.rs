@@ -121,10 +121,11 @@ impl SlashCommand {
 /// Returns the commands that match: first by what is typed for them, then by name.
 fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
     let all = SlashCommand::ALL.into_iter();
-    let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_named(typed)).collect();
+    let found = all.filter(|command| command.is_for(around) && command.is_named(typed));
     let typed = to_lowercase(typed);
-    found.sort_by_key(|command| !command.row().0.starts_with(&typed));
-    found
+    let (mut first, others): (Vec<_>, Vec<_>) = found.partition(|command| command.row().0.starts_with(&typed));
+    first.extend(others);
+    first
 }
 
 /// An option of the menu.
