@@ -246,7 +246,7 @@ async fn reply_with_removed_provider_waits_and_fails_when_continued() {
     house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
     let turn = house.wait_until_ended(id).await;
     assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ProviderUnreachable));
-    assert!(turn.error.unwrap().detail.unwrap().contains("not configured"));
+    assert!(turn.error.unwrap().detail.unwrap().contains("no longer configured"));
     assert_eq!((lab.run_count("write"), turn.status), (1, TurnStatus::Error));
     house.check_invariants().await;
 }

@@ -56,7 +56,9 @@ impl Input {
             if !is_open || is_over {
                 held.drain(..held.len().saturating_sub(beginning));
             }
-            searched = held.len().saturating_sub(beginning);
+            // The marker of the open piece is not searched again.
+            let own_marker = if is_open && !is_over { marker.len() } else { 0 };
+            searched = held.len().saturating_sub(beginning).max(own_marker);
         }
     }
 }

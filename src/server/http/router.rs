@@ -217,7 +217,7 @@ const ROUTES: &[Route] = &[
     api!(post "/api/imports/{id}/undo" imports::undo, transfer::operations::undo_import),
     api!(post "/api/imports/{id}/restore" imports::restore, transfer::operations::restore_import),
     page!(get "/c/{id}/export" exports::page),
-    page!(get "/c/{id}/print" exports::page_to_print),
+    page!(get "/c/{id}/print" |shell| routing::get(exports::page_to_print).layer(Extension(shell.site.clone()))),
     page!(get "/settings/data" import_pages::data_page),
     page!(get "/settings/data/imports/{id}" import_pages::page),
     page!(get "/settings/data/delete" delete_all::page),

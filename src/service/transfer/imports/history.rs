@@ -80,8 +80,7 @@ impl Service {
             Some(job) if !job.is_over || job.report.dry_run => Ok(job),
             job => {
                 let recorded = imports::find(self.db(), owner, id).await?;
-                let recorded =
-                    recorded.map(|stored| ImportJob { reversal, ..self.recorded_import(owner, stored) });
+                let recorded = recorded.map(|stored| ImportJob { reversal, ..self.recorded_import(owner, stored) });
                 let mut found = match (recorded, job) {
                     (Some(recorded), Some(job)) => ImportJob { report: job.report, ..recorded },
                     (Some(recorded), None) => recorded,
