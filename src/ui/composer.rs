@@ -34,7 +34,7 @@ use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::mention::menus::MentionMenu;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelGoneBanner, ModelMenu, ModelPickDialog, ThinkingMenu};
-use crate::ui::composer::queue_list::{QueueButton, QueueList};
+use crate::ui::composer::queue_list::QueueButton;
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, ComposerState, FollowedPath};
 use crate::ui::connection::PageConnection;
@@ -89,7 +89,6 @@ pub fn Composer(
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}
-            <QueueList queue=path.queue poll=path.poll/>
             {live_view(move || path.gone_model.get().map(|gone| view! { <ModelGoneBanner gone/> }))}
             <form
                 id=COMPOSER_FORM_ID

@@ -9,6 +9,7 @@ use crate::domain::{Content, ModelLock, Thinking, TurnId, fixtures};
 use crate::ui::composer::Composer;
 use crate::ui::composer::attachment_queue::AttachmentQueue;
 use crate::ui::composer::paste::AttachedPaste;
+use crate::ui::composer::queue_list::QueueList;
 use crate::ui::composer::state::{ComposerListeners, ComposerPhase, ComposerState, FollowedPath};
 use crate::ui::erased::view;
 use crate::ui::messages::attachments::{pasted, send_failed};
@@ -149,6 +150,7 @@ pub fn draw(sample: ComposerSample) -> AnyView {
             stop_requested=RwSignal::new(false)
             listeners
             tools_on=Some(3)
+            above=Some(view! { <QueueList queue=path.queue poll=None/> })
         />
     };
     // The view is rendered lazily, so its state can still be changed here.

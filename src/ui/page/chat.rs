@@ -28,6 +28,7 @@ use crate::domain::{ChatId, Role, TurnId};
 use crate::ui::announce::announce_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
+use crate::ui::composer::queue_list::QueueList;
 use crate::ui::composer::state::{ComposerListeners, FollowedPath};
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
@@ -245,7 +246,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             stop_requested
             listeners
             tools_on=page.tools_on
-            above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> })
+            // The queue is drawn here and not by the composer, whose code every page loads first.
+            above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> <QueueList queue=path.queue poll=path.poll/> })
         />
         <ModelChoiceDialog verbs models/>
         </main>
