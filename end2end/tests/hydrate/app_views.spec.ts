@@ -101,7 +101,9 @@ test("a page reaches neither Turnleaf nor the network", async ({ page, model, tu
   expect(elsewhere.arrived).toEqual([]);
 });
 
-test("a page asks for links, writes into the message box, and calls tools that need no approval", async ({ page, context, model, turnleaf, tools, elsewhere }) => {
+test("a page asks for links, writes into the message box, and calls tools that need no approval", async ({ page, context, model, turnleaf, tools, elsewhere, watch }) => {
+  // The tool that needs an approval.
+  watch.expect(/404 .*\/view\/call/);
   await showBoard(page, model, turnleaf, elsewhere);
   const answer = board(page).locator("#answer");
   await expect(board(page).locator("#reached")).toHaveText("[]");

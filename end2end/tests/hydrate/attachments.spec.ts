@@ -367,7 +367,7 @@ test("a long text that is pasted becomes a document, undo makes it text, and a k
   await expect(warning).toBeVisible();
   await page.getByRole("button", { name: /^Remove Pasted text/ }).click();
   await expect(page.locator(".attached-note")).toHaveCount(0);
-  await messageBox(page).fill("Something else");
+  await messageBox(page).fill("Something else ");
   await expect(warning).toHaveCount(0);
   await dispatchFiles(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
   await expect(warning).toContainText("This looks like an API key.");

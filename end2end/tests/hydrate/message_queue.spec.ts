@@ -36,9 +36,10 @@ test("Enter while a reply runs queues messages, which are sent in their order wh
   for (const [n, text] of ["four", "three, edited"].entries()) {
     const reply = await model.nextReply();
     expect(JSON.stringify(reply.request.messages.at(-1))).toContain(text);
-    reply.finishWithText(`answer ${n}`);
+    // Its end sends the next message.
     await expect(replies(page)).toHaveCount(n + 2);
-    await expect(textOf(latestReply(page))).toHaveText(`answer ${n}`);
+    reply.finishWithText(`answer ${n}`);
+    await expect(textOf(replies(page).nth(n + 1))).toHaveText(`answer ${n}`);
   }
   await expect(queue(page)).toHaveCount(0);
 });

@@ -132,7 +132,7 @@ test("a question survives a restart of the server", async ({ page, context, mode
   expect(tools.ran).toEqual(["delete a.txt"]);
 });
 
-test("Enter in the message box or in the reason answers nothing, and nothing takes the focus", async ({ page, model, turnleaf, tools }) => {
+test("Enter queues a message and answers no approval, nor does Enter in the reason, and nothing takes the focus", async ({ page, model, turnleaf, tools }) => {
   await openChatWithTools(page, turnleaf);
   await messageBox(page).focus();
   await sendAndCallTool(page, model, "delete", "a.txt");
@@ -147,7 +147,7 @@ test("Enter in the message box or in the reason answers nothing, and nothing tak
   await reason.press("Enter");
   await expect(approvalPrompt(page)).toBeVisible();
   await expect(reason).toHaveValue(/^because/);
-  await expect(messageBox(page)).toHaveValue("typed meanwhile");
+  await expect(page.getByRole("region", { name: "Queued messages" }).getByRole("listitem")).toHaveText([/typed meanwhile/]);
   expect(tools.ran).toEqual([]);
   expect(model.requestCount).toBe(1);
 });

@@ -39,7 +39,8 @@ pub(super) fn release_unseen_space() {
     if kept <= 0.0 {
         return;
     }
-    let unseen = metrics().map_or(0.0, |now| now.distance_to_bottom());
+    // At the top of the page nothing depends on the space.
+    let unseen = metrics().map_or(0.0, |now| if now.top < 1.0 { kept } else { now.distance_to_bottom() });
     if unseen >= 1.0 {
         KEPT.set((kept - unseen).max(0.0));
         match with_watch(|watch| (watch.sent.is_none(), watch.list_id.clone())) {

@@ -75,10 +75,11 @@ impl Site {
         format!("pkg/{}", self.build)
     }
 
-    /// Returns the application's style sheet; empty in a build of the server alone.
+    /// Returns the application's style sheet for a page that has no other file: without its fonts, which are files. It
+    /// is empty in a build of the server alone.
     pub fn style(&self) -> String {
         let sheet = self.file("pkg/turnleaf.css");
-        sheet.map(|sheet| String::from_utf8_lossy(&sheet.bytes).into_owned()).unwrap_or_default()
+        sheet.map(|sheet| without_fonts(&String::from_utf8_lossy(&sheet.bytes))).unwrap_or_default()
     }
 
     /// Returns the uncompressed file at this path. A release stores files that compression makes smaller in brotli
@@ -177,4 +178,23 @@ fn walk(root: &Path) -> Vec<String> {
         }
     }
     found
+}
+
+/// Removes the `@font-face` rules of a style sheet.
+fn without_fonts(sheet: &str) -> String {
+    let mut parts = sheet.split("@font-face");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + part.split_once('}').map_or("", |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn font_rules_are_removed_from_style() {
+        let sheet = "a{b:c}@font-face{font-family:M;src:url(m.woff2)}d{e:f}@font-face{src:url(n)}";
+        assert_eq!(without_fonts(sheet), "a{b:c}d{e:f}");
+        assert_eq!(without_fonts("a{b:c}"), "a{b:c}");
+    }
 }
