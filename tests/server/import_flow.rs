@@ -6,6 +6,7 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, CodedMessage, ImportCreations, ImportId, ImportState, MessageCode, UndoScope};
+use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
@@ -255,7 +256,7 @@ async fn undo_of_another_scope_is_refused_while_one_runs() {
         let mut held = house.db.begin().await.unwrap();
         let chat_id = job.report.chats[0].id.unwrap();
         let root = DeletionRoot::Chat;
-        let deletion = NewDeletion { id: ids::mint(), owner_id: owner, chat_id, root, at: chrono::Utc::now() };
+        let deletion = NewDeletion { id: ids::mint(), owner_id: owner, chat_id, root, at: SystemClock.now() };
         deletions::soft_delete(&mut held, &deletion).await.unwrap();
         service.undo_import(owner, job.id, UndoScope::Unchanged).await.unwrap();
         service.undo_import(owner, job.id, UndoScope::Unchanged).await.unwrap();

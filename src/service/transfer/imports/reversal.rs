@@ -100,7 +100,7 @@ impl ImportReversal {
     /// Ends it with the reason of a refusal, or without one.
     pub(super) fn fail(&mut self, error: Option<&ServiceError>) {
         self.failure = Some(match (error, self.kind) {
-            (Some(ServiceError::Conflict { code, message, .. }), _) => ReversalFailure::new(*code, message.clone()),
+            (Some(ServiceError::Conflict { code, message, .. }), _) => ReversalFailure::new(code, message.clone()),
             (_, ImportReversalKind::Undo) => {
                 ReversalFailure::new("import_partly_undone", MessageCode::ImportPartlyUndone.into())
             }

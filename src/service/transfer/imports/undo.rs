@@ -49,7 +49,7 @@ impl Service {
             error => error,
         })?;
         let has_rest = scope == UndoScope::Changed && stored.state == ImportState::Undone;
-        if !stored.state.can_undo() && !(has_rest && !stored.present.is_empty()) {
+        if !(stored.state.can_undo() || has_rest && !stored.present.is_empty()) {
             return Err(ServiceError::conflict("import_not_undoable", MessageCode::ImportNotUndoable));
         }
         let running = self.import_job_registry().start_reversal(owner, id, Some(scope), slot);
