@@ -16,6 +16,8 @@ function withoutVaryingParts(names: string): string {
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
     .replaceAll(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)?)?/g, "DATE")
     .replaceAll(/\b\d+ (second|minute)s? ago\b|\bjust now\b/g, "AGO")
+    // The time of a reply is shown only from a twentieth of a second on.
+    .replaceAll(/(\d+ out) · <?\d+(\.\d+)? m?s\b/g, "$1")
     .replaceAll(/<?\b\d+(\.\d+)? (ms|s|KB)\b/g, "N $2")
     .replaceAll(/\b\d{1,2}:\d\d(:\d\d)?( [AP]M)?(?!\d)/g, "TIME")
     .replaceAll(/\bsha256[^\s"]*|\b[0-9a-f]{16,64}\b/g, "HASH")
