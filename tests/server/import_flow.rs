@@ -290,7 +290,7 @@ async fn restoring_that_ends_with_the_server_can_be_repeated() {
         };
         let failure = ended.reversal.as_ref().unwrap().failure.as_ref().unwrap();
         assert_eq!((failure.code, ended.in_trash), ("import_partly_restored", 1));
-        // What is back, or still in Trash, is nothing that the undo kept.
+        // Chats that were restored, or are still in Trash, do not count as kept by the undo.
         assert_eq!((ended.state, &ended.kept), (ImportState::Finished, &None));
         assert!(ended.summary().is_partly_in_trash() && ended.summary().can_restore(), "{ended:?}");
         house.check_invariants().await;

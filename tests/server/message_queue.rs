@@ -356,7 +356,7 @@ async fn queue_of_deleted_chat_is_gone_and_returns_with_it() {
     }
 }
 
-/// What was created exists: no operation under its id answers 404, whatever state it is in.
+/// A created resource exists in every state: clients treat 404 as deleted, so no operation under its id may answer it.
 #[tokio::test]
 async fn queued_message_in_any_state_exists_for_every_operation() {
     let signal = Arc::new(Notify::new());

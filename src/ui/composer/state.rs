@@ -121,7 +121,7 @@ pub struct ComposerState {
     pub request_id: StoredValue<String>,
     /// The last message that failed to be sent: sending it again unchanged reuses its idempotency key.
     pub failed: StoredValue<Option<ComposedMessage>>,
-    /// Whether it was to be queued.
+    /// The failed message was meant for the queue, so its retry is queued as well and keeps its idempotency key.
     pub is_failed_queued: StoredValue<bool>,
     pub listeners: ComposerListeners,
     pub announcer: Announcer,

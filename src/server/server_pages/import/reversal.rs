@@ -34,7 +34,7 @@ pub fn reversal_notice(job: &ImportJob) -> Option<ActionNotice> {
         return Some(ActionNotice::Refused(coded_sentence(&failure.message)));
     }
     match ended.kind {
-        // What was purged since is no longer in Trash.
+        // Trash may have been emptied since; then nothing can be restored, and the notice would mislead.
         ImportReversalKind::Undo if job.state == ImportState::Undone && (job.in_trash > 0 || job.kept.is_some()) => {
             Some(ActionNotice::Done(words::undone(&job.present)))
         }

@@ -18,7 +18,7 @@ use turnleaf_platform::tasks;
 use turnleaf_store::StoreError;
 use turnleaf_store::queued_messages::{self, StoredQueuedMessage};
 
-/// What became of a message that was due.
+/// The outcome of one attempt to send a due message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DueOutcome {
     Sent,
