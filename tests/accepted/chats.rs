@@ -111,12 +111,12 @@ pub async fn continue_chat(at: ModelAccount) -> TestChat {
 
     // A message in the middle of the chat is edited.
     let reworded = talk.start_reply("Will it rain?", tool_loop_script()).await;
-    assert_complete(&talk.house.wait_until_ended(reworded.assistant_turn.id).await);
+    assert_complete(&talk.instance.wait_until_ended(reworded.assistant_turn.id).await);
     assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Sure.")]).await);
     assert_complete(&talk.edit_and_wait(reworded.user_turn.id, "Will it snow?", tool_loop_script()).await);
     assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
 
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
     talk
 }
 
@@ -202,7 +202,7 @@ async fn gemini_accepts_every_request_of_older_models() {
 async fn reasoning_without_text_is_resent_unchanged() {
     for model in ["claude-sonnet-4-5", "claude-opus-4-7", "claude-fable-5-2"] {
         let mut talk = hold_chat(ModelAccount { provider: "anthropic", api: ProviderApi::Anthropic, model }).await;
-        let (service, owner) = (&talk.house.service, talk.house.owner);
+        let (service, owner) = (&talk.instance.service, talk.instance.owner);
         let branch = service.branches(owner, talk.chat.unwrap()).await.unwrap()[0].id;
         let change = BranchChange { policy: Some(ContextPolicy::SignaturesOnly), ..BranchChange::default() };
         service.change_branch(owner, branch, change).await.unwrap();
@@ -247,7 +247,7 @@ async fn parameters_fit(at: ModelAccount) {
     for wish in parameter_sets() {
         (talk.params, talk.thinking, talk.chat, talk.leaf) = (wish.clone(), wish.thinking.unwrap(), None, None);
         match talk.try_start_reply("Hello").await {
-            Ok(started) => assert_complete(&talk.house.wait_until_ended(started.assistant_turn.id).await),
+            Ok(started) => assert_complete(&talk.instance.wait_until_ended(started.assistant_turn.id).await),
             Err(ServiceError::Invalid(invalid)) => {
                 assert!(invalid.field.starts_with("params."), "{at:?} {wish:?}: {invalid:?}");
             }

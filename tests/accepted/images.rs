@@ -33,8 +33,8 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// Appends an image to a message.
-async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
-    let turn = house.service.turn(house.owner, message.id).await.unwrap();
+async fn attach(instance: &TestServer, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
+    let turn = instance.service.turn(instance.owner, message.id).await.unwrap();
     let seq = u32::try_from(turn.blocks.len()).unwrap();
     let (sha256, now) = (hash(bytes), SystemClock.now());
     let block = Block {
@@ -49,7 +49,7 @@ async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, al
         block_metadata: Value::Null,
         created_at: now,
     };
-    let mut tx = house.db.begin().await.unwrap();
+    let mut tx = instance.db.begin().await.unwrap();
     let of = BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
     turn_blocks::upsert(&mut tx, &[of], now).await.unwrap();
     blobs::put(&mut tx, &[NewBlockBlob { block: block.id, sha256: &sha256, mime, bytes }], now).await.unwrap();
@@ -57,9 +57,9 @@ async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, al
 }
 
 /// Returns the stored body of every request as text.
-async fn stored_bodies(house: &TestServer) -> Vec<String> {
+async fn stored_bodies(instance: &TestServer) -> Vec<String> {
     const BODIES: &str = "SELECT q.body FROM generation_requests q JOIN generations g ON g.id = q.generation_id ORDER BY g.started_at, g.step";
-    let bodies: Vec<Vec<u8>> = match &house.db {
+    let bodies: Vec<Vec<u8>> = match &instance.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
         Db::Postgres { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
     };
@@ -91,9 +91,9 @@ async fn chat_with_image(accounts: &[ModelAccount]) -> TestChat {
     let mut talk = TestChat::new(11, accounts).await;
     talk.thinking = Thinking::High;
     let first = talk.start_reply("Look at this", [plain_reply("At what?")]).await;
-    assert_complete(&talk.house.wait_until_ended(first.assistant_turn.id).await);
-    attach(&talk.house, &first.user_turn, PNG, "image/png", "A leaf").await;
-    attach(&talk.house, &first.user_turn, JPEG, "image/jpeg", "A tree").await;
+    assert_complete(&talk.instance.wait_until_ended(first.assistant_turn.id).await);
+    attach(&talk.instance, &first.user_turn, PNG, "image/png", "A leaf").await;
+    attach(&talk.instance, &first.user_turn, JPEG, "image/jpeg", "A tree").await;
     talk
 }
 
@@ -117,7 +117,7 @@ async fn images_are_sent_as_bytes_and_stored_as_references() {
         assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
         assert_eq!(images_in(&last_request(&talk)), [PNG, JPEG], "{model}: the same again");
         assert_eq!(talk.validator.accepted_count(), 3, "{model}");
-        let bodies = stored_bodies(&talk.house).await;
+        let bodies = stored_bodies(&talk.instance).await;
         assert_eq!(bodies.len(), 3);
         for body in &bodies[1..] {
             for bytes in [PNG, JPEG] {
@@ -172,7 +172,7 @@ async fn unknown_vision_support_is_learnt_from_one_repaired_refusal() {
         assert_eq!(talk.validator.violations().len(), usize::from(!sees), "{model}: {:?}", talk.validator.violations());
         let is_described = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
         assert_eq!((is_described, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
-        let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
+        let made = generations::list(&talk.instance.db, talk.instance.owner, turn.id).await.unwrap();
         let expected = if sees { Value::Null } else { json!("images_not_seen") };
         assert_eq!(last_manifest(&made)["repair"], expected, "{model}");
         if !sees {
@@ -193,10 +193,10 @@ async fn chat_with_image_tool(at: ModelAccount) -> TestChat {
         .with_tool("look", ToolBehavior::ReturnsImages("Here they are.", &[PNG, JPEG]))
         .with_tool("fail", ToolBehavior::Fails);
     let registry = ProviderRegistry::from_providers(vec![(provider, vec![at.model.to_owned()])]);
-    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
-    let chat = Some(house.chat_with_tools(&lab.offered_tools()).await);
+    let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let chat = Some(instance.chat_with_tools(&lab.offered_tools()).await);
     let (thinking, params) = (Thinking::High, Default::default());
-    TestChat { house, validator, chat, leaf: None, next: None, thinking, params }
+    TestChat { instance, validator, chat, leaf: None, next: None, thinking, params }
 }
 
 #[tokio::test]
@@ -226,14 +226,14 @@ async fn result_images_are_sent_where_api_supports_them() {
         assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
         assert_eq!(images_in(&last_request(&talk)), images, "{model}: the same again");
         talk.validator.accepted_count();
-        for body in stored_bodies(&talk.house).await {
+        for body in stored_bodies(&talk.instance).await {
             assert_eq!(images_in(&serde_json::from_str(&body).unwrap()), Vec::<Vec<u8>>::new(), "{model}: {body}");
         }
-        let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
+        let made = generations::list(&talk.instance.db, talk.instance.owner, turn.id).await.unwrap();
         let turns = last_manifest(&made)["turns"].clone();
         let attached = turns.as_array().unwrap().last().unwrap()["attachments"].clone();
         assert_eq!(attached.as_array().map_or(0, Vec::len), images.len(), "{model}: {turns}");
-        talk.house.check_invariants().await;
+        talk.instance.check_invariants().await;
     }
 }
 

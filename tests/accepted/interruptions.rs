@@ -25,7 +25,7 @@ async fn assert_interruption_accepted(at: ModelAccount, place: usize) {
         assert!(is_over, "{at:?} at {place}: {:?}", turn.status);
         assert_complete(&talk.send_and_wait("And then?", [plain_reply("Then nothing.")]).await);
     }
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
     talk.validator.accepted_count();
 }
 

@@ -51,7 +51,7 @@ async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
         send_text(&mut talk, "Enough").await;
         assert_eq!(previous_responses(&talk)[12..], [0, 13, 14, 15], "{model}");
         assert_eq!(talk.validator.accepted_count(), 16, "{model}");
-        talk.house.check_invariants().await;
+        talk.instance.check_invariants().await;
     }
 }
 

@@ -53,7 +53,7 @@ async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
         assert_complete(&talk.send_and_wait("Here once more", tool_loop_script()).await);
     }
     assert_eq!(talk.validator.accepted_count(), 18, "{one:?} {other:?}");
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
 }
 
 /// Returns the texts of all replies so far.

@@ -47,7 +47,7 @@ async fn start_chat(accounts: &[ModelAccount]) -> TestChat {
     let tools = Some(ToolChoice { on, client: Vec::new() });
     let (provider, model) = (Some(accounts[0].provider.to_owned()), Some(accounts[0].model.to_owned()));
     let new = NewChat { tools, provider, model, ..NewChat::default() };
-    talk.chat = Some(talk.house.service.create_chat(talk.house.owner, new).await.unwrap().value.0.id);
+    talk.chat = Some(talk.instance.service.create_chat(talk.instance.owner, new).await.unwrap().value.0.id);
     talk
 }
 
@@ -79,13 +79,13 @@ fn own_calls(turn: &Turn) -> Vec<(&str, ToolStatus, bool)> {
 }
 
 async fn generations_of(talk: &TestChat, turn: &Turn) -> Vec<Generation> {
-    generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap()
+    generations::list(&talk.instance.db, talk.instance.owner, turn.id).await.unwrap()
 }
 
 /// Returns the request body of each generation of a turn.
 async fn bodies(talk: &TestChat, made: &[Generation]) -> Vec<Value> {
     let body = async |made: &Generation| {
-        let body = requests::find(&talk.house.db, talk.house.owner, made.id).await.unwrap();
+        let body = requests::find(&talk.instance.db, talk.instance.owner, made.id).await.unwrap();
         serde_json::from_slice(&body.unwrap()).unwrap()
     };
     join_all(made.iter().map(body)).await
@@ -132,7 +132,7 @@ async fn paused_reply_is_resent_unchanged_until_complete() {
     assert_eq!(containers, [Value::Null, json!("container_0001"), json!("container_0002")]);
     assert_complete(&talk.send_and_wait("Thanks", [plain_reply("You are welcome.")]).await);
     talk.validator.accepted_count();
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -156,8 +156,8 @@ async fn endlessly_paused_reply_is_ended_and_stop_between_pauses_works() {
     let stalls = ScriptedReply::new([ScriptPart::BuiltInResult, text_part("And then it hangs for ever.")])
         .with_end(ReplyEnd::Stall);
     let id = talk.start_reply("Again", [pauses(0), stalls]).await.assistant_turn.id;
-    talk.house.wait_until(id, |turn| turn.content_text().matches("Reply ").count() == 2).await;
-    let stopped = talk.house.service.stop_turn(talk.house.owner, id).await.unwrap();
+    talk.instance.wait_until(id, |turn| turn.content_text().matches("Reply ").count() == 2).await;
+    let stopped = talk.instance.service.stop_turn(talk.instance.owner, id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     assert_complete(&talk.send_and_wait("Well?", [search_reply()]).await);
     // The connection breaks after a pause.
@@ -167,7 +167,7 @@ async fn endlessly_paused_reply_is_ended_and_stop_between_pauses_works() {
     assert_eq!(broken.status, TurnStatus::Error);
     assert_complete(&talk.send_and_wait("Well?", [search_reply()]).await);
     talk.validator.accepted_count();
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
 }
 
 /// Chats with one model, then with the other, then with the first on both branches.
@@ -197,7 +197,7 @@ async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
     talk.leaf = first;
     assert_complete(&talk.send_and_wait("Here once more", [search_reply()]).await);
     talk.validator.accepted_count();
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
 }
 
 #[tokio::test]

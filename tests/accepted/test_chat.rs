@@ -29,7 +29,7 @@ pub struct ModelAccount {
 }
 
 pub struct TestChat {
-    pub house: TestServer,
+    pub instance: TestServer,
     pub validator: ProviderValidator,
     pub chat: Option<ChatId>,
     /// The last reply, below which the next message is sent.
@@ -72,9 +72,9 @@ impl TestChat {
             cache_write: None,
         };
         let registry = ProviderRegistry::from_providers(providers).with_prices(accounts.iter().map(price).collect());
-        let house = TestServer::with_registry(tempfile::tempdir().unwrap(), registry).await;
+        let instance = TestServer::with_registry(tempfile::tempdir().unwrap(), registry).await;
         Self {
-            house,
+            instance,
             validator,
             chat: None,
             leaf: None,
@@ -87,7 +87,7 @@ impl TestChat {
     /// Creates the chat with a system prompt, which precedes all messages.
     pub async fn with_system_prompt(mut self, prompt: &str) -> Self {
         let new = turnleaf_service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
-        let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap().value;
+        let (chat, _) = self.instance.service.create_chat(self.instance.owner, new).await.unwrap().value;
         self.chat = Some(chat.id);
         self
     }
@@ -117,7 +117,7 @@ impl TestChat {
             ..PlacementRequest::default()
         };
         let request = TurnRequest { chat_id: self.chat, params: self.params(), place, ..message_to_send(text) };
-        let started = self.house.service.start_turn(self.house.owner, request).await?;
+        let started = self.instance.service.start_turn(self.instance.owner, request).await?;
         self.chat = Some(started.chat.id);
         self.leaf = Some(started.assistant_turn.id);
         Ok(started)
@@ -126,7 +126,7 @@ impl TestChat {
     /// Like [`Self::start_reply`], and waits for the end of the reply.
     pub async fn send_and_wait(&mut self, text: &str, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
         let started = self.start_reply(text, script).await;
-        self.house.wait_until_ended(started.assistant_turn.id).await
+        self.instance.wait_until_ended(started.assistant_turn.id).await
     }
 
     /// Sends a message and stops its reply after the first event of this name.
@@ -137,7 +137,7 @@ impl TestChat {
         name: &str,
     ) -> Turn {
         let id = self.start_reply(text, script).await.assistant_turn.id;
-        let (service, owner) = (&self.house.service, self.house.owner);
+        let (service, owner) = (&self.instance.service, self.instance.owner);
         let followed = service.supervisor().follow(owner, id, EventCursor::After(0)).await.unwrap().unwrap();
         let shown = |followed: &Result<FollowerItem, _>| matches!(followed, Ok(FollowerItem::Line(line)) if line.name() == name);
         assert!(followed.any(async |followed| shown(&followed)).await, "no {name} came");
@@ -153,19 +153,21 @@ impl TestChat {
     ) -> Turn {
         self.validator.push_script(script);
         let edit = TurnRequest { chat_id: self.chat, params: self.params(), ..message_to_send(text) };
-        let started = self.house.service.edit_turn(self.house.owner, user_turn, edit).await.unwrap();
+        let started = self.instance.service.edit_turn(self.instance.owner, user_turn, edit).await.unwrap();
         self.leaf = Some(started.assistant_turn.id);
-        self.house.wait_until_ended(started.assistant_turn.id).await
+        self.instance.wait_until_ended(started.assistant_turn.id).await
     }
 
     /// Retries the last reply; the chat continues below the new one.
     pub async fn retry_and_wait(&mut self, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
         self.validator.push_script(script);
         let leaf = self.leaf.unwrap();
-        let service = &self.house.service;
-        let started =
-            service.retry_turn(self.house.owner, leaf, PlacementRequest::default(), self.params(), None).await.unwrap();
+        let service = &self.instance.service;
+        let started = service
+            .retry_turn(self.instance.owner, leaf, PlacementRequest::default(), self.params(), None)
+            .await
+            .unwrap();
         self.leaf = Some(started.assistant_turn.id);
-        self.house.wait_until_ended(started.assistant_turn.id).await
+        self.instance.wait_until_ended(started.assistant_turn.id).await
     }
 }

@@ -49,10 +49,10 @@ async fn start_chat(at: ModelAccount, lab: &FakeToolbox) -> TestChat {
     let validator = ProviderValidator::start(7).await;
     let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
     let registry = ProviderRegistry::from_providers(vec![(provider, vec![at.model.to_owned()])]);
-    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
-    let chat = Some(house.chat_with_tools(&lab.offered_tools()).await);
+    let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let chat = Some(instance.chat_with_tools(&lab.offered_tools()).await);
     let thinking = turnleaf::domain::Thinking::High;
-    TestChat { house, validator, chat, leaf: None, next: None, thinking, params: ModelParams::default() }
+    TestChat { instance, validator, chat, leaf: None, next: None, thinking, params: ModelParams::default() }
 }
 
 fn script_calls(words: &str, calls: impl IntoIterator<Item = ScriptPart>) -> ScriptedReply {
@@ -87,29 +87,29 @@ async fn run_every_outcome(at: ModelAccount) {
         let script =
             [script_calls("May I?", [call_part("lab__write", json!({ "a": 1 })), look()]), plain_reply("So be it.")];
         let id = talk.start_reply("Write", script).await.assistant_turn.id;
-        let turn = talk.house.wait_until(id, |turn| pending_approval(turn).is_some()).await;
+        let turn = talk.instance.wait_until(id, |turn| pending_approval(turn).is_some()).await;
         let (call, ask) = pending_approval(&turn).unwrap();
-        let (service, owner) = (&talk.house.service, talk.house.owner);
+        let (service, owner) = (&talk.instance.service, talk.instance.owner);
         let reason = Some("not that file".to_owned());
         let answer = CallDecision { reason, ..CallDecision::new(&ask.hash, decision) };
         service.decide_tool_call(owner, id, call.id, answer).await.unwrap();
-        assert_complete(&talk.house.wait_until_ended(id).await);
+        assert_complete(&talk.instance.wait_until_ended(id).await);
     }
     // One call is stopped, then the whole reply.
     let script =
         [script_calls("This takes long.", [call_part("lab__hang", json!({})), look()]), plain_reply("Stopped, then.")];
     let id = talk.start_reply("Hang", script).await.assistant_turn.id;
     let hangs = |turn: &Turn| statuses(turn) == [ToolStatus::Running, ToolStatus::Done];
-    let turn = talk.house.wait_until(id, hangs).await;
+    let turn = talk.instance.wait_until(id, hangs).await;
     let hung = turn.blocks.iter().find(|block| matches!(block.content, Content::ToolUse { .. })).unwrap();
-    talk.house.service.stop_tool_call(talk.house.owner, id, hung.id).await.unwrap();
-    assert_complete(&talk.house.wait_until_ended(id).await);
+    talk.instance.service.stop_tool_call(talk.instance.owner, id, hung.id).await.unwrap();
+    assert_complete(&talk.instance.wait_until_ended(id).await);
     let id = talk
         .start_reply("Hang again", [script_calls("As you like.", [call_part("lab__hang", json!({})), look()])])
         .await;
     let id = id.assistant_turn.id;
-    talk.house.wait_until(id, hangs).await;
-    talk.house.service.stop_turn(talk.house.owner, id).await.unwrap();
+    talk.instance.wait_until(id, hangs).await;
+    talk.instance.service.stop_turn(talk.instance.owner, id).await.unwrap();
     assert_complete(&talk.send_and_wait("And now?", [plain_reply("Nothing.")]).await);
     // A call is handed over to the client, which never answers.
     let handed =
@@ -126,13 +126,13 @@ async fn run_every_outcome(at: ModelAccount) {
         assert_complete(&answer_approval(&mut talk, &handed, words).await);
         assert_complete(&talk.send_and_wait("Bye", [plain_reply("Bye.")]).await);
     }
-    talk.house.check_invariants().await;
+    talk.instance.check_invariants().await;
     talk.validator.accepted_count();
 }
 
 /// Sends the client's message with the result of its call. Returns the reply.
 async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>) -> Turn {
-    let (house, owner) = (&talk.house, talk.house.owner);
+    let (instance, owner) = (&talk.instance, talk.instance.owner);
     let now = SystemClock.now();
     let called = reply.blocks.iter().find_map(|block| match &block.content {
         Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::HandedOver, .. } => {
@@ -149,7 +149,7 @@ async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>)
         is_error: false,
         metadata: Value::Null,
     };
-    let mut tx = house.db.begin().await.unwrap();
+    let mut tx = instance.db.begin().await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, reply.chat_id, now).await.unwrap().unwrap();
     let exchange = Exchange {
         id: ids::mint(),
@@ -204,9 +204,9 @@ async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>)
     tx.commit().await.unwrap();
     let place = PlacementRequest::default();
     let params = ModelParams { thinking: Some(talk.thinking), ..ModelParams::default() };
-    let started = house.service.retry_turn(owner, message.id, place, params, None).await.unwrap();
+    let started = instance.service.retry_turn(owner, message.id, place, params, None).await.unwrap();
     talk.leaf = Some(started.assistant_turn.id);
-    talk.house.wait_until_ended(started.assistant_turn.id).await
+    talk.instance.wait_until_ended(started.assistant_turn.id).await
 }
 
 #[tokio::test]

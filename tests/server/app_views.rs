@@ -32,9 +32,9 @@ fn provider() -> ScriptedProvider {
 }
 
 /// Runs both tools; returns the reply and the blocks of its calls.
-async fn run_tools(house: &TestServer, lab: &FakeToolbox) -> (Turn, [BlockId; 2]) {
-    let chat = house.chat_with_tools(&lab.offered_tools()).await;
-    let turn = house.wait_until_complete(house.send_to(chat, "go").await.assistant_turn.id).await;
+async fn run_tools(instance: &TestServer, lab: &FakeToolbox) -> (Turn, [BlockId; 2]) {
+    let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+    let turn = instance.wait_until_complete(instance.send_to(chat, "go").await.assistant_turn.id).await;
     let calls = tool_use_blocks(&turn);
     let ids = [calls[0].id, calls[1].id];
     (turn, ids)
@@ -56,11 +56,11 @@ async fn get(api: &TestApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode
 #[tokio::test]
 async fn page_is_served_as_stored_after_its_server_is_gone() {
     let lab = lab();
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let (turn, [call, _]) = run_tools(&house, &lab).await;
-        house.check_invariants().await;
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
-        let api = TestApi::with_server(house);
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, _]) = run_tools(&instance, &lab).await;
+        instance.check_invariants().await;
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let api = TestApi::with_server(instance);
         let path = address(turn.id, call);
         let (status, _, document) = get(&api, &format!("{path}/document"), &[("sec-fetch-dest", "iframe")]).await;
         assert_eq!((status, document.as_str()), (StatusCode::OK, PAGE));
@@ -73,16 +73,16 @@ async fn page_is_served_as_stored_after_its_server_is_gone() {
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains(&format!("src=\"{path}/document\"")) && !page.contains("postMessage({}"), "{page}");
         assert!(page.contains("View from The lab"), "{page}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn document_has_neither_origin_nor_network() {
     let lab = lab();
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let (turn, [call, _]) = run_tools(&house, &lab).await;
-        let api = TestApi::with_server(house);
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, _]) = run_tools(&instance, &lab).await;
+        let api = TestApi::with_server(instance);
         let path = format!("{}/document", address(turn.id, call));
         // Browsers that do not say what a request is for get the document, too.
         for headers in [&[("sec-fetch-dest", "iframe")][..], &[]] {
@@ -107,22 +107,22 @@ async fn document_has_neither_origin_nor_network() {
         let (_, headers, _) = get(&api, &address(turn.id, call), &[]).await;
         let policy = headers["content-security-policy"].to_str().unwrap();
         assert!(policy.contains("; frame-src 'self'; ") && policy.contains("frame-ancestors 'none'"), "{policy}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn page_is_found_only_by_its_owner_and_at_its_call() {
     let lab = lab();
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let (turn, [call, without]) = run_tools(&house, &lab).await;
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, without]) = run_tools(&instance, &lab).await;
         let stranger: UserId = ids::mint();
-        let found = house.service.app_view(stranger, turn.id, call).await;
+        let found = instance.service.app_view(stranger, turn.id, call).await;
         assert!(matches!(found, Err(ServiceError::NotFound)), "{found:?}");
-        let view = house.service.app_view(house.owner, turn.id, call).await.unwrap();
-        let found = house.service.app_view_page(stranger, &view).await;
+        let view = instance.service.app_view(instance.owner, turn.id, call).await.unwrap();
+        let found = instance.service.app_view_page(stranger, &view).await;
         assert!(matches!(found, Err(ServiceError::NotFound)), "{found:?}");
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let result = turn.blocks.iter().find(|block| block.parent_block_id == Some(call)).unwrap().id;
         for (turn, block) in
             [(turn.id, without), (turn.id, result), (turn.id, ids::mint()), (ids::mint::<TurnId>(), call)]
@@ -136,18 +136,18 @@ async fn page_is_found_only_by_its_owner_and_at_its_call() {
         assert!(status.is_success(), "{status}");
         let (status, _, _) = get(&api, &format!("{}/document", address(turn.id, call)), &[]).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "its chat is deleted");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 /// Checks that the first call of the last reply in a chat has the page and its result; returns the reply.
-async fn assert_page_is_in(house: &TestServer, chat: ChatId) -> TurnId {
-    let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+async fn assert_page_is_in(instance: &TestServer, chat: ChatId) -> TurnId {
+    let path = instance.service.path(instance.owner, chat, None, 10).await.unwrap();
     let turn = path.turns.last().unwrap();
     let call = tool_use_blocks(turn)[0].id;
-    let view = house.service.app_view(house.owner, turn.id, call).await.unwrap();
-    assert_eq!(house.service.app_view_page(house.owner, &view).await.unwrap(), PAGE);
-    let told = house.service.app_view_answer(house.owner, &view).await.unwrap();
+    let view = instance.service.app_view(instance.owner, turn.id, call).await.unwrap();
+    assert_eq!(instance.service.app_view_page(instance.owner, &view).await.unwrap(), PAGE);
+    let told = instance.service.app_view_answer(instance.owner, &view).await.unwrap();
     assert_eq!(told["structuredContent"], json!({ "told": "to the page" }));
     turn.id
 }
@@ -155,14 +155,14 @@ async fn assert_page_is_in(house: &TestServer, chat: ChatId) -> TurnId {
 #[tokio::test]
 async fn page_goes_with_copies_and_archives_of_its_chat() {
     let lab = lab();
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let (turn, _) = run_tools(&house, &lab).await;
-        let archive = export_archive(&house, ExportScope::Everything).await;
-        let copied = house.service.copy_chat(house.owner, turn.chat_id, turn.id, None).await.unwrap().value;
-        let api = TestApi::with_server(house);
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, _) = run_tools(&instance, &lab).await;
+        let archive = export_archive(&instance, ExportScope::Everything).await;
+        let copied = instance.service.copy_chat(instance.owner, turn.chat_id, turn.id, None).await.unwrap().value;
+        let api = TestApi::with_server(instance);
         let (status, _) = api.call("DELETE", &format!("/api/chats/{}", turn.chat_id), None).await;
         assert!(status.is_success(), "{status}");
-        assert!(!is_imported(assert_page_is_in(&api.house, copied.chat.id).await.uuid()));
+        assert!(!is_imported(assert_page_is_in(&api.instance, copied.chat.id).await.uuid()));
         for target in TestServer::on_every_database_with_tools(provider, || Arc::new(NoTools)).await {
             let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((report.imported, report.lost), (1, 0), "{report:?}");
@@ -171,17 +171,17 @@ async fn page_goes_with_copies_and_archives_of_its_chat() {
             target.check_invariants().await;
             target.close().await;
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn page_calls_tools_of_its_server_that_need_no_approval() {
     let lab = lab().with_asking_tool("delete", ToolBehavior::Echo).with_tool("break", ToolBehavior::Fails);
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let (turn, [call, without]) = run_tools(&house, &lab).await;
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let (turn, [call, without]) = run_tools(&instance, &lab).await;
         let before = (lab.run_count("echo"), lab.run_count("delete"));
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let path = format!("{}/call", address(turn.id, call));
         let body = |name: &str| json!({ "name": name, "arguments": { "n": 1 } });
         let (status, answer) = api.call("POST", &path, Some(body("echo"))).await;
@@ -197,25 +197,25 @@ async fn page_calls_tools_of_its_server_that_need_no_approval() {
         let elsewhere = format!("{}/call", address(turn.id, without));
         assert_eq!(api.call("POST", &elsewhere, Some(body("echo"))).await.0, StatusCode::NOT_FOUND);
         assert_eq!((lab.run_count("echo"), lab.run_count("delete")), (before.0 + 1, before.1));
-        let stored = api.house.service.view_calls(api.house.owner, call).await.unwrap();
+        let stored = api.instance.service.view_calls(api.instance.owner, call).await.unwrap();
         let stored = stored.iter().map(|call| (call.tool.as_str(), call.end.as_ref().map(|end| end.result.as_str())));
         assert_eq!(stored.collect::<Vec<_>>(), [("echo", Some(r#"{"n":1}"#)), ("break", Some("it broke"))]);
         let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
         assert!(page.contains("Tools that this view called") && page.contains("it broke"), "{page}");
-        assert_eq!(api.house.service.view_calls(ids::mint(), call).await.unwrap(), []);
+        assert_eq!(api.instance.service.view_calls(ids::mint(), call).await.unwrap(), []);
         // What a page calls is no part of the chat.
-        assert_eq!(api.house.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
-        api.house.check_invariants().await;
-        api.house.close().await;
+        assert_eq!(api.instance.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn page_of_imported_chat_calls_no_tools() {
     let lab = lab();
-    let house = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
-    run_tools(&house, &lab).await;
-    let archive = export_archive(&house, ExportScope::Everything).await;
+    let instance = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
+    run_tools(&instance, &lab).await;
+    let archive = export_archive(&instance, ExportScope::Everything).await;
     let target = TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await.remove(0);
     let report = import_file(&target, "all.json", &archive, false).await;
     let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
@@ -231,10 +231,10 @@ async fn model_and_exports_get_text_of_result() {
     let (lab, provider) = (lab(), provider());
     let log = provider.log();
     let registry = ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
-    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
-    let (turn, _) = run_tools(&house, &lab).await;
+    let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let (turn, _) = run_tools(&instance, &lab).await;
     assert_eq!(tool_results_sent(&log, 1)[2..], ["told to the model".to_owned(), "{}".to_owned()]);
-    let text = house.service.turn_markdown(house.owner, turn.id).await.unwrap();
+    let text = instance.service.turn_markdown(instance.owner, turn.id).await.unwrap();
     assert!(!text.contains("postMessage") && !text.contains("told to the page"), "{text}");
 }
 

@@ -51,10 +51,10 @@ impl FileReader for PassthroughConverter {
     }
 }
 
-fn with_real_converter(mut house: TestServer) -> TestServer {
+fn with_real_converter(mut instance: TestServer) -> TestServer {
     let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
-    house.service = house.service.clone().with_reader(Arc::new(converter));
-    house
+    instance.service = instance.service.clone().with_reader(Arc::new(converter));
+    instance
 }
 
 fn replies() -> ScriptedProvider {
@@ -95,8 +95,8 @@ async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
         let body = json!({ "content": content });
         let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
-        api.house.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
-        let archive = export_archive(&api.house, ExportScope::Everything).await;
+        api.instance.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        let archive = export_archive(&api.instance, ExportScope::Everything).await;
         assert_eq!(hidden_in(&bytes_of(&archive)), Some("Exif"), "the test's own images");
         for target in TestServer::on_every_database(replies).await {
             let target = with_real_converter(target);
@@ -130,6 +130,6 @@ async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
             target.check_invariants().await;
             target.close().await;
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }

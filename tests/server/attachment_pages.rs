@@ -77,7 +77,7 @@ async fn reference_status_is_current_and_shown_only_to_owner() {
             api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": content }))).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
-        let (service, owner) = (&api.house.service, api.house.owner);
+        let (service, owner) = (&api.instance.service, api.instance.owner);
         let turn: Turn =
             service.turn(owner, started["user_turn"]["id"].as_str().unwrap().parse().unwrap()).await.unwrap();
         let [reference, picture] = [&turn.blocks[1], &turn.blocks[2]];
@@ -100,7 +100,7 @@ async fn reference_status_is_current_and_shown_only_to_owner() {
         assert_eq!(status_for(owner).await.0, Some(ReferenceStatus::Older));
         let stranger: UserId = ids::mint();
         assert_eq!(status_for(stranger).await, (Some(ReferenceStatus::Deleted), Some(ReferenceStatus::Deleted)));
-        api.house.sql("DELETE FROM block_blobs").await;
+        api.instance.sql("DELETE FROM block_blobs").await;
         assert_eq!(status_for(owner).await.1, Some(ReferenceStatus::Deleted), "its bytes are lost");
     }
 }
@@ -113,7 +113,7 @@ async fn files_are_attached_and_removed_by_forms_and_typed_text_stays() {
         let (status, page) = attach(&api, &typed, &files).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(page.contains("<bdi>c.txt</bdi>") && page.contains("empty"), "{page}");
-        let (service, owner) = (&api.house.service, api.house.owner);
+        let (service, owner) = (&api.instance.service, api.instance.owner);
         let draft = async || service.draft(owner, None).await.unwrap().unwrap();
         let kept = draft().await;
         let attached = kept.attachments.unwrap();
@@ -158,8 +158,8 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let (_, started) =
             api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": named }))).await;
         let id = started["user_turn"]["id"].as_str().unwrap().to_owned();
-        api.house.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
-        let turn: Turn = api.house.service.turn(api.house.owner, id.parse().unwrap()).await.unwrap();
+        api.instance.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        let turn: Turn = api.instance.service.turn(api.instance.owner, id.parse().unwrap()).await.unwrap();
         let key =
             turn.blocks.iter().find_map(turnleaf::domain::attachment::Attachment::from_block).unwrap().dedup_key();
         let fields = [("turn_id", id.as_str()), ("client_request_id", "e1"), ("text", "Read it"), ("keep", &key)];
@@ -170,8 +170,8 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let again = form_with_files(&api, "/forms/edit", &fields, &files).await;
         assert_eq!(again, (status, to.clone()), "a second press makes nothing twice");
         let reply = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
-        let reply = api.house.wait_until_ended(reply).await;
-        let edited = api.house.service.turn(api.house.owner, reply.prev_turn_id.unwrap()).await.unwrap();
+        let reply = api.instance.wait_until_ended(reply).await;
+        let edited = api.instance.service.turn(api.instance.owner, reply.prev_turn_id.unwrap()).await.unwrap();
         let titles: Vec<String> = edited
             .blocks
             .iter()
@@ -195,7 +195,9 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let files = [("c.txt", other), ("a.txt", one), ("d.txt", one)];
         let (status, to) = form_with_files(&api, "/forms/edit", &fields, &files).await;
         assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
-        api.house.wait_until_ended(to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap()).await;
+        api.instance
+            .wait_until_ended(to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap())
+            .await;
         // A form over its limits is reported beside the text, which is kept.
         let mut fields = vec![("turn_id", id.as_str()), ("client_request_id", "e3"), ("text", "Kept words")];
         let files = vec![("a.txt", one); limits::FORM_FILES + 1];
@@ -207,7 +209,7 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("too large"), "{status}");
         assert!(html.contains("Long words!"));
-        api.house.check_invariants().await;
+        api.instance.check_invariants().await;
     }
 }
 
@@ -278,9 +280,10 @@ impl FileReader for GatedReader {
 #[tokio::test]
 async fn form_with_files_holds_admission_until_they_are_stored() {
     let reader = Arc::new(GatedReader::default());
-    let mut house = TestServer::new(ScriptedProvider::new("scripted", [streamed_answer([text_step("Hello")])])).await;
-    house.service = house.service.clone().with_reader(reader.clone());
-    let api = TestApi::with_server(house);
+    let mut instance =
+        TestServer::new(ScriptedProvider::new("scripted", [streamed_answer([text_step("Hello")])])).await;
+    instance.service = instance.service.clone().with_reader(reader.clone());
+    let api = TestApi::with_server(instance);
     let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn = started["user_turn"]["id"].as_str().unwrap();
@@ -289,7 +292,7 @@ async fn form_with_files_holds_admission_until_they_are_stored() {
     for (path, fields) in [("/forms/attach", &of_attach[..]), ("/forms/edit", &edit)] {
         let free = async || {
             let mut places = Vec::new();
-            while let Some(Some(place)) = api.house.service.upload_permit().now_or_never() {
+            while let Some(Some(place)) = api.instance.service.upload_permit().now_or_never() {
                 places.push(place);
             }
             places.len()

@@ -97,21 +97,21 @@ async fn grown_source_adds_its_new_messages() {
         ("messages.jsonl", first_lines(&messages, 3), messages, 5),
         ("chats.json", first_rows(&rows, "", 3), rows, 2),
     ];
-    for house in test_servers().await {
+    for instance in test_servers().await {
         for (name, before, now, new) in &sources {
-            let first = import_file(&house, name, before, false).await;
+            let first = import_file(&instance, name, before, false).await;
             let chat = first.chats[0].id.unwrap();
-            let shown = chat_lines(&house, chat).await.len();
-            let grown = import_file(&house, name, now, false).await;
+            let shown = chat_lines(&instance, chat).await.len();
+            let grown = import_file(&instance, name, now, false).await;
             assert_eq!((grown.imported, grown.turns), (0, *new), "{name}: {grown:#?}");
-            assert_eq!(chat_lines(&house, chat).await.len(), shown + usize::try_from(*new).unwrap(), "{name}");
+            assert_eq!(chat_lines(&instance, chat).await.len(), shown + usize::try_from(*new).unwrap(), "{name}");
             let changed = grown.findings.iter().find(|finding| finding.text == CHANGED_AT_SOURCE);
             assert!(changed.is_none(), "{name}: {changed:?}");
-            let again = import_file(&house, name, now, false).await;
+            let again = import_file(&instance, name, now, false).await;
             assert_eq!((again.imported, again.turns), (0, 0), "{name}");
         }
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -120,11 +120,11 @@ async fn deleted_message_of_source_does_not_move_others() {
     let alice = sample("silly_tavern/alice.jsonl");
     let fewer: Vec<&[u8]> =
         alice.split(|byte| *byte == b'\n').enumerate().filter(|(at, _)| *at != 4).map(|(_, line)| line).collect();
-    for house in test_servers().await {
-        import_file(&house, "alice.jsonl", &alice, false).await;
-        let again = import_file(&house, "alice.jsonl", &fewer.join(&b'\n'), false).await;
+    for instance in test_servers().await {
+        import_file(&instance, "alice.jsonl", &alice, false).await;
+        let again = import_file(&instance, "alice.jsonl", &fewer.join(&b'\n'), false).await;
         assert_eq!((again.imported, again.turns), (0, 0), "{:#?}", again.findings);
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -135,11 +135,11 @@ async fn chats_of_one_program_are_not_those_of_another() {
     row["topicId"] = json!("t");
     let lobehub = json!({"exportType": "all", "state": {"messages": [row], "topics": [{"id": "t", "title": "L"}]}});
     let cherry = json!({"localStorage": {}, "indexedDB": {"topics": [{"id": "t", "messages": [user]}]}});
-    for house in test_servers().await {
+    for instance in test_servers().await {
         for (name, bytes) in [("a.json", &lobehub), ("b.json", &cherry)] {
-            let report = import_file(&house, name, bytes.to_string().as_bytes(), false).await;
+            let report = import_file(&instance, name, bytes.to_string().as_bytes(), false).await;
             assert_eq!((report.imported, report.turns), (1, 1), "{name}");
         }
-        house.close().await;
+        instance.close().await;
     }
 }

@@ -117,8 +117,8 @@ fn issues_of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
         .collect()
 }
 
-async fn titles(house: &TestServer) -> Vec<String> {
-    let archive: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
+async fn titles(instance: &TestServer) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&export_archive(instance, ExportScope::Everything).await).unwrap();
     let all = archive["chats"].as_array().unwrap().iter();
     let mut titles: Vec<String> = all.map(|chat| chat["chat"]["title"].as_str().unwrap().to_owned()).collect();
     titles.sort();
@@ -126,15 +126,15 @@ async fn titles(house: &TestServer) -> Vec<String> {
 }
 
 /// Asserts that no row lacks the chat that it belongs to, and that nothing was begun and not finished.
-async fn assert_database_sound(house: &TestServer) {
-    house.check_invariants().await;
+async fn assert_database_sound(instance: &TestServer) {
+    instance.check_invariants().await;
     for sql in [
         "SELECT COUNT(*) FROM chats c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id)",
         "SELECT COUNT(*) FROM chats c WHERE c.default_branch_id IS NULL",
         "SELECT COUNT(*) FROM generations g WHERE g.status = 'running' OR NOT g.is_copy",
         "SELECT COUNT(*) FROM documents d WHERE NOT EXISTS (SELECT 1 FROM block_documents r WHERE r.document_id = d.id)",
     ] {
-        let left: i64 = match &house.db {
+        let left: i64 = match &instance.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
             Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
         };
@@ -172,29 +172,29 @@ async fn invalid_trees_are_reported_and_rest_is_imported() {
     nul["mapping"]["a"]["message"]["content"]["parts"][0] = json!("a \0 text");
     nul["mapping"]["a"]["message"]["metadata"]["model_slug"] = json!("a \0 model");
     let all = json!([circle, itself, orphan, twice, dates, kinds, nul, valid_conversation("good"), valid_conversation("good"), 7, null, {"id": "none"}, {"mapping": 3}]);
-    for house in test_servers().await {
-        let report = import_file(&house, "conversations.json", &serde_json::to_vec(&all).unwrap(), false).await;
+    for instance in test_servers().await {
+        let report = import_file(&instance, "conversations.json", &serde_json::to_vec(&all).unwrap(), false).await;
         assert_eq!(report.stopped, None);
         let counts = (report.imported, report.known, report.left_out);
         assert_eq!(counts, (8, 0, report.conversations - 8), "{report:#?}");
         assert!(report.left_out >= 4, "{report:#?}");
         let mut expected = vec!["circle", "itself", "orphan", "twice", "dates", "kinds", "a   title \u{202e}", "good"];
         expected.sort_unstable();
-        assert_eq!(titles(&house).await, expected);
+        assert_eq!(titles(&instance).await, expected);
         let places: Vec<&str> = report.findings.iter().map(|finding| finding.place.as_str()).collect();
         for named in ["circle", "itself", "orphan", "dates", "kinds", "none"] {
             assert!(places.iter().any(|place| place.contains(named)), "{named}: {report:#?}");
         }
         assert!(!issues_of_kind(&report, "put_right").is_empty() && !issues_of_kind(&report, "left_out").is_empty());
         for chat in report.chats.iter().filter_map(|chat| chat.id) {
-            let lines = chat_lines(&house, chat).await;
+            let lines = chat_lines(&instance, chat).await;
             assert!(lines.iter().all(|line| !line.contains('\0')), "{lines:?}");
             let now = SystemClock.now();
-            let row = house.service.chat(house.owner, chat).await.unwrap();
+            let row = instance.service.chat(instance.owner, chat).await.unwrap();
             assert!(row.created_at <= now && row.updated_at <= now && row.created_at.timestamp() > 0, "{row:?}");
         }
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -217,31 +217,31 @@ async fn truncated_or_misdeclared_archives_give_readable_entries() {
         stored_entry(b"conversations.json", &second),
         stored_entry(b"conversations.json", &first),
     ];
-    for house in test_servers().await {
-        let cut = import_file(&house, "cut.zip", &whole[..second_at + 40], false).await;
-        assert_eq!((cut.imported, titles(&house).await), (2, vec!["one".to_owned(), "two".into()]), "{cut:#?}");
+    for instance in test_servers().await {
+        let cut = import_file(&instance, "cut.zip", &whole[..second_at + 40], false).await;
+        assert_eq!((cut.imported, titles(&instance).await), (2, vec!["one".to_owned(), "two".into()]), "{cut:#?}");
         assert!(!cut.findings.is_empty());
-        let evil = import_file(&house, "evil.zip", &build_archive(&evil), false).await;
+        let evil = import_file(&instance, "evil.zip", &build_archive(&evil), false).await;
         assert_eq!((evil.imported, evil.known), (1, 0), "{evil:#?}");
         assert_eq!(issues_of_kind(&evil, "left_out").len(), 6, "{evil:#?}");
         assert!(!absolute.exists() && !Path::new("/tmp/turnleaf-evil.json").exists());
         let mut flipped = whole.clone();
         flipped[60] ^= 0xff;
-        let damaged = import_file(&house, "damaged.zip", &flipped, false).await;
+        let damaged = import_file(&instance, "damaged.zip", &flipped, false).await;
         assert_eq!(damaged.imported, 0, "{damaged:#?}");
         assert!(!damaged.findings.is_empty() || damaged.stopped.is_some());
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn damaged_turnleaf_archive_gives_everything_readable() {
-    for house in test_servers().await {
+    for instance in test_servers().await {
         let all: Vec<Value> = ["one", "two", "three"].map(valid_conversation).into();
-        import_file(&house, "all.json", &serde_json::to_vec(&all).unwrap(), false).await;
-        import_file(&house, "files.zip", &with_files("with files"), false).await;
-        let whole = String::from_utf8(export_archive(&house, ExportScope::Everything).await).unwrap();
+        import_file(&instance, "all.json", &serde_json::to_vec(&all).unwrap(), false).await;
+        import_file(&instance, "files.zip", &with_files("with files"), false).await;
+        let whole = String::from_utf8(export_archive(&instance, ExportScope::Everything).await).unwrap();
         let at = |words: &str| whole.find(words).unwrap_or_else(|| panic!("{words}: {whole}"));
         let (blobs, documents, chats) = (at("\n\"blobs\":["), at("\n\"documents\":["), at("\n\"chats\":["));
         // The chats stand first, the documents are no JSON, and one chat has lost the end of its title.
@@ -268,7 +268,7 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
             target.check_invariants().await;
             target.close().await;
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -310,19 +310,19 @@ async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
     let mut gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
     gzip.extend(&bomb);
     gzip.extend([0; 8]);
-    for house in test_servers().await {
-        let report = import_file(&house, "bomb.zip", &archive, false).await;
-        assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
+    for instance in test_servers().await {
+        let report = import_file(&instance, "bomb.zip", &archive, false).await;
+        assert_eq!((report.imported, titles(&instance).await), (1, vec!["one".to_owned()]), "{report:#?}");
         let issues = issues_of_kind(&report, "left_out");
         assert!(
             issues.len() == 2 && issues.iter().all(|issues| issues.contains("reading the file stopped")),
             "{issues:?}"
         );
-        let report = import_file(&house, "conversations.json.gz", &gzip, false).await;
+        let report = import_file(&instance, "conversations.json.gz", &gzip, false).await;
         assert_eq!(report.imported, 0);
         assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -340,19 +340,19 @@ async fn encodings_are_read_or_reported() {
     let mut broken = text.replace("Zürich 树", "Broken").into_bytes();
     let at = broken.windows(5).position(|words| words == b"Hello").unwrap();
     broken[at] = 0xff;
-    for house in test_servers().await {
-        let report = import_file(&house, "a.json", &with_mark, false).await;
+    for instance in test_servers().await {
+        let report = import_file(&instance, "a.json", &with_mark, false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
         for (name, bytes) in [("b.json", &utf16), ("c.json", &latin), ("d.json", &broken)] {
-            let report = import_file(&house, name, bytes, false).await;
+            let report = import_file(&instance, name, bytes, false).await;
             let is_reported = report.stopped.is_some() || !report.findings.is_empty();
             assert!(report.imported == 1 || is_reported, "{name}: {report:#?}");
             // An encoding that the import does not understand is reported, not guessed.
             assert!(is_reported || name == "b.json", "{name}: {report:#?}");
         }
-        assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert!(titles(&instance).await.contains(&"Zürich 树".to_owned()));
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -361,51 +361,51 @@ async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
     const CHATS: u64 = 20;
     let many: Vec<Value> = (0..CHATS).map(|n| valid_conversation(&format!("chat {n:02}"))).collect();
     let many = serde_json::to_vec(&many).unwrap();
-    for house in test_servers().await {
+    for instance in test_servers().await {
         // Half of the file is missing.
-        let report = import_file(&house, "half.json", &many[..many.len() / 2], false).await;
+        let report = import_file(&instance, "half.json", &many[..many.len() / 2], false).await;
         assert!(report.imported > CHATS / 4 && report.imported < CHATS * 3 / 4, "{report:#?}");
         assert!(report.stopped.is_some() || report.left_out > 0);
-        assert_eq!(titles(&house).await.len() as u64, report.imported);
-        assert_database_sound(&house).await;
+        assert_eq!(titles(&instance).await.len() as u64, report.imported);
+        assert_database_sound(&instance).await;
 
         // The user stops the import.
-        let file = house.dir.path().join("stopped.json");
+        let file = instance.dir.path().join("stopped.json");
         std::fs::write(&file, &many).unwrap();
         let import = ImportRequest {
-            owner: house.owner,
+            owner: instance.owner,
             file,
             name: "stopped.json".into(),
             format: None,
             options: Default::default(),
             dry_run: false,
         };
-        let stopped = house.service.import(import, &mut |report| report.conversations < 15).await.unwrap();
+        let stopped = instance.service.import(import, &mut |report| report.conversations < 15).await.unwrap();
         assert_eq!((stopped.conversations, stopped.stopped.as_deref()), (15, Some("it was stopped")));
-        assert_database_sound(&house).await;
+        assert_database_sound(&instance).await;
 
         // Through the import page: the uploaded file is removed in any case, and the remaining chats are imported.
         for bytes in [&many[..], b"Dear reader", &many[..100]] {
-            let sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
+            let sent = tempfile::NamedTempFile::new_in(instance.dir.path()).unwrap();
             std::fs::write(sent.path(), bytes).unwrap();
             let path = sent.path().to_owned();
             let import = ImportRequest {
-                owner: house.owner,
+                owner: instance.owner,
                 file: path.clone(),
                 name: "sent.json".into(),
                 format: None,
                 options: Default::default(),
                 dry_run: false,
             };
-            let id = house.service.start_import(import, sent.into_temp_path()).unwrap();
-            while !house.service.import_job(house.owner, id).unwrap().is_over {
+            let id = instance.service.start_import(import, sent.into_temp_path()).unwrap();
+            while !instance.service.import_job(instance.owner, id).unwrap().is_over {
                 tokio::task::yield_now().await;
             }
             assert!(!path.exists());
         }
-        assert_eq!(titles(&house).await.len() as u64, CHATS);
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_eq!(titles(&instance).await.len() as u64, CHATS);
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -426,15 +426,15 @@ async fn conversation_files_are_read_once_up_to_limit() {
     let mut files: Vec<(&str, &[u8])> = vec![("conversations.json", &chats)];
     files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
     let archive = zip_files(&files);
-    let house = TestServer::new(crate::interchange::replies(1)).await;
-    let preview = import_file(&house, "files.zip", &archive, true).await;
-    let report = import_file(&house, "files.zip", &archive, false).await;
+    let instance = TestServer::new(crate::interchange::replies(1)).await;
+    let preview = import_file(&instance, "files.zip", &archive, true).await;
+    let report = import_file(&instance, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
     let beyond = issues_of_kind(&report, "lost").iter().filter(|text| text.contains("exceed 256 MiB")).count();
     assert_eq!(beyond, 2, "{:#?}", report.findings);
     assert_same(&preview, &report);
-    assert_database_sound(&house).await;
-    house.close().await;
+    assert_database_sound(&instance).await;
+    instance.close().await;
 }
 
 /// A question with four files: two are texts, one cannot be kept, and one is missing.
@@ -453,9 +453,9 @@ fn with_files(id: &str) -> Vec<u8> {
     zip_files(&files)
 }
 
-async fn count(house: &TestServer, table: &str) -> i64 {
+async fn count(instance: &TestServer, table: &str) -> i64 {
     let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
-    match &house.db {
+    match &instance.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
         Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
     }
@@ -464,40 +464,40 @@ async fn count(house: &TestServer, table: &str) -> i64 {
 #[tokio::test]
 async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
     let archive = with_files("shows");
-    for house in test_servers().await {
-        let preview = import_file(&house, "look.zip", &archive, true).await;
-        assert_eq!((count(&house, "documents").await, count(&house, "uploads").await), (0, 0));
+    for instance in test_servers().await {
+        let preview = import_file(&instance, "look.zip", &archive, true).await;
+        assert_eq!((count(&instance, "documents").await, count(&instance, "uploads").await), (0, 0));
         // The chat cannot be stored, as if the server had been killed before the import ended.
-        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
-        let file = house.dir.path().join("fails.zip");
+        instance.sql(if matches!(instance.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
+        let file = instance.dir.path().join("fails.zip");
         std::fs::write(&file, &archive).unwrap();
         let import = ImportRequest {
-            owner: house.owner,
+            owner: instance.owner,
             file,
             name: "fails.zip".into(),
             format: None,
             options: Default::default(),
             dry_run: false,
         };
-        house.service.import(import, &mut |_| true).await.unwrap_err();
-        assert_eq!((count(&house, "documents").await, count(&house, "chats").await), (0, 0));
-        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
-        let report = import_file(&house, "look.zip", &archive, false).await;
+        instance.service.import(import, &mut |_| true).await.unwrap_err();
+        assert_eq!((count(&instance, "documents").await, count(&instance, "chats").await), (0, 0));
+        instance.sql(if matches!(instance.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
+        let report = import_file(&instance, "look.zip", &archive, false).await;
         assert_same(&preview, &report);
-        assert_eq!((report.imported, report.files, count(&house, "documents").await), (1, 2, 2), "{report:#?}");
+        assert_eq!((report.imported, report.files, count(&instance, "documents").await), (1, 2, 2), "{report:#?}");
         let lost = issues_of_kind(&report, "lost");
         assert!(lost.iter().any(|text| text.contains("such a file")), "{lost:?}");
-        assert_database_sound(&house).await;
+        assert_database_sound(&instance).await;
         // A chat that is deleted permanently leaves its documents behind; importing it again uses the same documents.
         let chat = report.chats[0].id.unwrap();
-        let shown = chat_lines(&house, chat).await;
-        let deleted = house.service.delete_chat(house.owner, chat).await.unwrap();
-        house.service.purge_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        let report = import_file(&house, "look.zip", &archive, false).await;
+        let shown = chat_lines(&instance, chat).await;
+        let deleted = instance.service.delete_chat(instance.owner, chat).await.unwrap();
+        instance.service.purge_deletion(instance.owner, deleted.deletion_id).await.unwrap();
+        let report = import_file(&instance, "look.zip", &archive, false).await;
         assert_eq!((report.imported, report.chats[0].id), (1, Some(chat)));
-        assert_eq!((count(&house, "documents").await, chat_lines(&house, chat).await), (2, shown));
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_eq!((count(&instance, "documents").await, chat_lines(&instance, chat).await), (2, shown));
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -510,9 +510,9 @@ const POSTGRES_MENDED: &str = "DROP TRIGGER fails ON exchanges";
 #[tokio::test]
 async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
     let before = with_files("shows");
-    for house in test_servers().await {
-        let chat = import_file(&house, "a.zip", &before, false).await.chats[0].id.unwrap();
-        let shown = chat_lines(&house, chat).await;
+    for instance in test_servers().await {
+        let chat = import_file(&instance, "a.zip", &before, false).await.chats[0].id.unwrap();
+        let shown = chat_lines(&instance, chat).await;
         // The chat continued at the source: with another reply, with a question with a file, and with a reply to
         // that.
         let mut later = valid_conversation("shows");
@@ -529,13 +529,13 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         let files: [(&str, &[u8]); 4] =
             [("conversations.json", &chats), ("file-A-A.md", b"# A"), ("file-B-B.md", b"# B"), ("file-E-E.md", b"# E")];
         let archive = zip_files(&files);
-        let preview = import_file(&house, "b.zip", &archive, true).await;
-        assert_eq!(chat_lines(&house, chat).await, shown);
-        let report = import_file(&house, "b.zip", &archive, false).await;
+        let preview = import_file(&instance, "b.zip", &archive, true).await;
+        assert_eq!(chat_lines(&instance, chat).await, shown);
+        let report = import_file(&instance, "b.zip", &archive, false).await;
         assert_same(&preview, &report);
         assert_eq!((report.imported, report.known, report.turns, report.branches, report.files), (0, 1, 3, 1, 1));
-        assert_eq!(count(&house, "documents").await, 3);
-        let grown = chat_lines(&house, chat).await;
+        assert_eq!(count(&instance, "documents").await, 3);
+        let grown = chat_lines(&instance, chat).await;
         assert_eq!(grown[..shown.len()], shown[..], "nothing that was here is another one");
         let has_line = |line: &str| grown.iter().any(|chat_line| chat_line.contains(line));
         assert!(
@@ -546,14 +546,14 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
                 && has_line("4<3/0"),
             "{grown:#?}"
         );
-        assert_eq!(import_file(&house, "b.zip", &archive, false).await.turns, 0);
-        assert_database_sound(&house).await;
+        assert_eq!(import_file(&instance, "b.zip", &archive, false).await.turns, 0);
+        assert_database_sound(&instance).await;
         // A message below one that was deleted here is not imported, and this is reported.
-        let all = turnleaf_store::turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
-        house.service.delete_turn(house.owner, all[3].id).await.unwrap();
+        let all = turnleaf_store::turns::list_of_chat(&instance.db, instance.owner, chat, 0, 100).await.unwrap();
+        instance.service.delete_turn(instance.owner, all[3].id).await.unwrap();
         let mut last: Value = serde_json::from_slice(&chats).unwrap();
         last[0]["mapping"]["t"] = mapping_node("t", Some("s"), "user", "Thanks");
-        let report = import_file(&house, "c.json", &serde_json::to_vec(&last).unwrap(), false).await;
+        let report = import_file(&instance, "c.json", &serde_json::to_vec(&last).unwrap(), false).await;
         assert_eq!((report.known, report.turns), (1, 0));
         assert!(
             issues_of_kind(&report, "left_out")
@@ -561,8 +561,8 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
                 .any(|text| text.contains(": 1 message of the source could not be added to it")),
             "{report:#?}"
         );
-        assert_database_sound(&house).await;
-        house.close().await;
+        assert_database_sound(&instance).await;
+        instance.close().await;
     }
 }
 
@@ -601,19 +601,19 @@ async fn key_mapping_is_used_for_messages_and_refused_otherwise() {
         tokio::task::yield_now().await;
     };
     assert_eq!((&report["imported"], &report["turns"], &report["lost"]), (&json!(1), &json!(2), &json!(0)), "{report}");
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
 async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
-    let mut house = TestServer::new(crate::interchange::replies(1)).await;
-    let folder = house.dir.path().join("imports");
+    let mut instance = TestServer::new(crate::interchange::replies(1)).await;
+    let folder = instance.dir.path().join("imports");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("left"), "by a server that was killed").unwrap();
-    house.service = house.service.clone().with_imports(ImportJobs::in_folder(&folder).unwrap());
+    instance.service = instance.service.clone().with_imports(ImportJobs::in_folder(&folder).unwrap());
     let lying = || std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(lying(), 0);
-    let api = TestApi::with_server(house);
+    let api = TestApi::with_server(instance);
     let send = |body: Body| {
         let request = Request::post("/api/imports?name=a.json").header("host", "127.0.0.1:3000").body(body);
         api.send(request.unwrap())
@@ -633,7 +633,7 @@ async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
     assert_eq!((broken.status(), lying()), (StatusCode::BAD_REQUEST, 0));
     let whole = serde_json::to_vec(&[valid_conversation("one")]).unwrap();
     assert_eq!(send(Body::from(whole.clone())).await.status(), StatusCode::ACCEPTED);
-    let (service, owner) = (api.house.service.clone(), api.house.owner);
+    let (service, owner) = (api.instance.service.clone(), api.instance.owner);
     let last = async |count: usize| {
         while service.import_jobs(owner).iter().any(|job| !job.is_over) {
             tokio::task::yield_now().await;
@@ -648,5 +648,5 @@ async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
     service.stop_imports();
     assert_eq!(send(Body::from(whole)).await.status(), StatusCode::ACCEPTED);
     assert_eq!(last(2).await.stopped.as_deref(), Some("it was stopped"));
-    api.house.close().await;
+    api.instance.close().await;
 }

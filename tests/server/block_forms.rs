@@ -84,7 +84,7 @@ async fn node_form_has_projections_of_turn() {
     let chat = api.create_chat().await;
     let (_, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "Hello!" }))).await;
     let id = sent["assistant_turn"]["id"].as_str().unwrap();
-    api.house.wait_until_ended(id.parse().unwrap()).await;
+    api.instance.wait_until_ended(id.parse().unwrap()).await;
 
     let (_, native) = api.call("GET", &format!("/api/turns/{id}"), None).await;
     let (status, node) = api.call("GET", &format!("/api/turns/{id}?form=node"), None).await;
@@ -119,7 +119,7 @@ async fn node_form_without_kept_response_has_null() {
     let chat = api.create_chat().await;
     let (_, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "Hello!" }))).await;
     let id = sent["assistant_turn"]["id"].as_str().unwrap();
-    api.house.wait_until_ended(id.parse().unwrap()).await;
+    api.instance.wait_until_ended(id.parse().unwrap()).await;
     let (_, node) = api.call("GET", &format!("/api/turns/{id}?form=node"), None).await;
     assert_eq!((&node["content"], &node["rawResponse"]), (&json!("Hi!"), &Value::Null), "{node}");
     assert!(node.as_object().unwrap().contains_key("rawResponse"));

@@ -41,14 +41,14 @@ fn three_replies() -> ScriptedProvider {
 }
 
 async fn continue_chat(
-    house: &TestServer,
+    instance: &TestServer,
     after: &AcceptedExchange,
     text: &str,
     place: PlacementRequest,
 ) -> AcceptedExchange {
     let next = TurnRequest { chat_id: Some(after.chat.id), place, ..message_to_send(text) };
-    let started = house.service.start_turn(house.owner, next).await.unwrap();
-    house.wait_until_ended(started.assistant_turn.id).await;
+    let started = instance.service.start_turn(instance.owner, next).await.unwrap();
+    instance.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
@@ -69,49 +69,49 @@ fn request_at(requests: &[bytes::Bytes], n: usize) -> Value {
 async fn other_model_answers_on_own_branch_and_first_branch_is_unchanged() {
     let provider = three_replies();
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
 
-    let other = continue_chat(&house, &first, "b", with_model("model-b")).await;
+    let other = continue_chat(&instance, &first, "b", with_model("model-b")).await;
     assert_eq!(other.branch.origin, BranchOrigin::ModelSwitch);
     assert_eq!(other.branch.lock, ModelLock::new("scripted", "model-b"));
     assert_eq!(other.branch.fork_turn_id, Some(first.assistant_turn.id));
     assert_eq!(other.branch.parent_branch_id, Some(first.branch.id));
-    let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
+    let path = instance.service.path(instance.owner, first.chat.id, None, 50).await.unwrap();
     assert_eq!(path.switches, [(other.user_turn.id, "model-b".to_owned())].into());
-    let details = house.service.turn_details(house.owner, other.user_turn.id).await.unwrap();
+    let details = instance.service.turn_details(instance.owner, other.user_turn.id).await.unwrap();
     assert_eq!(details.switched_to.as_deref(), Some("model-b"));
 
     let place = PlacementRequest { branch_id: Some(first.branch.id), ..place_below(first.assistant_turn.id) };
-    let back = continue_chat(&house, &first, "c", place).await;
+    let back = continue_chat(&instance, &first, "c", place).await;
     assert_eq!(back.branch.id, first.branch.id, "the head of the first branch has not moved");
     let requests = log.requests();
     assert_eq!(request_at(&requests, 1)["model"], "model-b");
     assert_eq!(request_at(&requests, 2)["model"], "model-a");
     assert_eq!(request_at(&requests, 2)["messages"].as_array().unwrap().len(), 3);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn naming_branch_model_creates_no_branch() {
-    let house = TestServer::new(three_replies()).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let same = continue_chat(&house, &first, "b", with_model("model-a")).await;
+    let instance = TestServer::new(three_replies()).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let same = continue_chat(&instance, &first, "b", with_model("model-a")).await;
     assert_eq!(same.branch.id, first.branch.id);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn fork_offered_by_refusal_can_be_posted() {
-    let house = TestServer::new(three_replies()).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(three_replies()).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let place = PlacementRequest { model: Some("model-b".into()), ..PlacementRequest::default() };
-    let refused = house
+    let refused = instance
         .service
-        .start_turn(house.owner, TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("b") });
+        .start_turn(instance.owner, TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("b") });
     let Err(ServiceError::Conflict { code: "branch_locked", extra, .. }) = refused.await else { panic!("accepted") };
     let fork = &extra["fork"];
     let new = NewBranch {
@@ -120,122 +120,124 @@ async fn fork_offered_by_refusal_can_be_posted() {
         model: fork["model"].as_str().map(str::to_owned),
         ..NewBranch::default()
     };
-    let branch = house.service.create_branch(house.owner, first.chat.id, new).await.unwrap().value;
+    let branch = instance.service.create_branch(instance.owner, first.chat.id, new).await.unwrap().value;
     assert_eq!((branch.head_turn_id, branch.fork_turn_id), (None, Some(first.assistant_turn.id)));
     let place = PlacementRequest { branch_id: Some(branch.id), ..PlacementRequest::default() };
-    let sent = continue_chat(&house, &first, "b", place).await;
+    let sent = continue_chat(&instance, &first, "b", place).await;
     assert_eq!(sent.branch.id, branch.id);
     assert_eq!(sent.user_turn.prev_turn_id, Some(first.assistant_turn.id));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn edit_is_sibling_of_message_and_may_use_other_model() {
     let provider = three_replies();
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = continue_chat(&house, &first, "b", PlacementRequest::default()).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = continue_chat(&instance, &first, "b", PlacementRequest::default()).await;
     let edit = TurnRequest { place: with_model("model-b"), ..message_to_send("B") };
-    let edited = house.service.edit_turn(house.owner, second.user_turn.id, edit.clone()).await.unwrap();
-    house.wait_until_ended(edited.assistant_turn.id).await;
+    let edited = instance.service.edit_turn(instance.owner, second.user_turn.id, edit.clone()).await.unwrap();
+    instance.wait_until_ended(edited.assistant_turn.id).await;
     assert_eq!((edited.exchange.kind, edited.branch.origin), (ExchangeKind::Edit, BranchOrigin::Edit));
     assert_eq!(edited.branch.lock.model, "model-b");
     assert_eq!(edited.user_turn.prev_turn_id, Some(first.assistant_turn.id));
-    let versions = house.service.turn_details(house.owner, edited.user_turn.id).await.unwrap().siblings;
+    let versions = instance.service.turn_details(instance.owner, edited.user_turn.id).await.unwrap().siblings;
     assert_eq!(versions, [second.user_turn.id, edited.user_turn.id]);
     let body = request_at(&log.requests(), 2);
     let contents: Vec<&Value> =
         body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
     assert_eq!(contents, ["a", "one", "B"]);
-    let of_reply = house.service.edit_turn(house.owner, second.assistant_turn.id, edit).await;
+    let of_reply = instance.service.edit_turn(instance.owner, second.assistant_turn.id, edit).await;
     assert!(matches!(of_reply, Err(ServiceError::Invalid(invalid)) if invalid.field == "model"));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn first_message_can_be_edited_too() {
-    let house = TestServer::new(three_replies()).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let edited = house.service.edit_turn(house.owner, first.user_turn.id, message_to_send("A")).await.unwrap();
-    house.wait_until_ended(edited.assistant_turn.id).await;
+    let instance = TestServer::new(three_replies()).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let edited = instance.service.edit_turn(instance.owner, first.user_turn.id, message_to_send("A")).await.unwrap();
+    instance.wait_until_ended(edited.assistant_turn.id).await;
     assert_eq!((edited.user_turn.prev_turn_id, edited.user_turn.depth), (None, 0));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn branch_keeps_its_prompt_and_new_branch_gets_newest() {
     let provider = three_replies();
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let change = ChatChange { system_prompt: Some("Be brief.".into()), ..ChatChange::default() };
-    house.service.change_chat(house.owner, first.chat.id, change).await.unwrap();
-    let second = continue_chat(&house, &first, "b", PlacementRequest::default()).await;
-    let retry = house.service.retry_turn(
-        house.owner,
+    instance.service.change_chat(instance.owner, first.chat.id, change).await.unwrap();
+    let second = continue_chat(&instance, &first, "b", PlacementRequest::default()).await;
+    let retry = instance.service.retry_turn(
+        instance.owner,
         second.assistant_turn.id,
         PlacementRequest::default(),
         <_>::default(),
         None,
     );
     let retried = retry.await.unwrap();
-    house.wait_until_ended(retried.assistant_turn.id).await;
+    instance.wait_until_ended(retried.assistant_turn.id).await;
     let requests = log.requests();
     assert_eq!(request_at(&requests, 1)["messages"][0]["role"], "user", "the branch began without a prompt");
     assert_eq!(request_at(&requests, 2)["messages"][0]["content"], "Be brief.");
-    let (_, frozen) = house.service.branch(house.owner, retried.branch.id).await.unwrap();
+    let (_, frozen) = instance.service.branch(instance.owner, retried.branch.id).await.unwrap();
     assert_eq!(frozen.system_prompt, "Be brief.");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn branch_keeps_its_tools_when_providers_change() {
     let tool =
         |name: &str| ToolSpec { name: name.into(), description: "d".into(), parameters: json!({"type": "object"}) };
-    let house =
+    let instance =
         TestServer::new(provider([streamed_answer([text_step("one")])]).with_tools(vec![tool("old")], |_, _| None))
             .await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let provider = three_replies().with_tools(vec![tool("new")], |_, _| None);
     let log = provider.log();
-    let house = TestServer::open(house.dir, provider).await;
-    continue_chat(&house, &first, "b", PlacementRequest::default()).await;
+    let instance = TestServer::open(instance.dir, provider).await;
+    continue_chat(&instance, &first, "b", PlacementRequest::default()).await;
     assert_eq!(request_at(&log.requests(), 0)["tools"][0]["function"]["name"], "old");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn branch_with_removed_provider_continues_with_another() {
-    let house = TestServer::new(three_replies()).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let house =
-        TestServer::open(house.dir, ScriptedProvider::new("another", [streamed_answer([text_step("from another")])]))
-            .await;
-    let sent = house
+    let instance = TestServer::new(three_replies()).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::open(
+        instance.dir,
+        ScriptedProvider::new("another", [streamed_answer([text_step("from another")])]),
+    )
+    .await;
+    let sent = instance
         .service
-        .start_turn(house.owner, TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("b") })
+        .start_turn(instance.owner, TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("b") })
         .await;
     let Err(ServiceError::Conflict { code: "model_unavailable", extra, .. }) = sent else { panic!("{sent:?}") };
     assert_eq!(extra["fork"]["provider"], "another");
     let place = PlacementRequest { provider: Some("another".into()), may_branch: true, ..PlacementRequest::default() };
-    let sent = continue_chat(&house, &first, "b", place).await;
+    let sent = continue_chat(&instance, &first, "b", place).await;
     assert_eq!(sent.branch.lock, ModelLock::new("another", "model-a"));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn model_of_just_removed_provider_is_unavailable_and_nothing_is_sent() {
     let provider = three_replies();
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let (reply, message_id) = (first.assistant_turn.id, first.user_turn.id);
     for (provider, model) in [("removed", Some("m")), ("removed", None)] {
         let place = || PlacementRequest {
@@ -246,12 +248,12 @@ async fn model_of_just_removed_provider_is_unavailable_and_nothing_is_sent() {
         };
         let sent = TurnRequest { chat_id: Some(first.chat.id), place: place(), ..message_to_send("b") };
         for refused in [
-            house.service.retry_turn(house.owner, reply, place(), Default::default(), None).await,
-            house
+            instance.service.retry_turn(instance.owner, reply, place(), Default::default(), None).await,
+            instance
                 .service
-                .edit_turn(house.owner, message_id, TurnRequest { place: place(), ..message_to_send("b") })
+                .edit_turn(instance.owner, message_id, TurnRequest { place: place(), ..message_to_send("b") })
                 .await,
-            house.service.start_turn(house.owner, sent).await,
+            instance.service.start_turn(instance.owner, sent).await,
         ] {
             let Err(ServiceError::Conflict { code: "model_unavailable", extra, .. }) = refused else {
                 panic!("{refused:?}")
@@ -262,26 +264,32 @@ async fn model_of_just_removed_provider_is_unavailable_and_nothing_is_sent() {
     }
     let never =
         PlacementRequest { provider: Some("Not An Id".into()), model: Some("m".into()), ..PlacementRequest::default() };
-    let refused = house.service.retry_turn(house.owner, reply, never, Default::default(), None).await;
+    let refused = instance.service.retry_turn(instance.owner, reply, never, Default::default(), None).await;
     assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "provider"), "{refused:?}");
     assert_eq!(log.requests().len(), 1);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn chat_has_bounded_number_of_branches() {
-    for house in TestServer::on_every_database(three_replies).await {
-        let first = house.send("a").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
-        house.sql(PLANT[usize::from(matches!(house.db, Db::Postgres { .. }))]).await;
-        let new = || house.service.create_branch(house.owner, first.chat.id, NewBranch::default());
+    for instance in TestServer::on_every_database(three_replies).await {
+        let first = instance.send("a").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
+        instance.sql(PLANT[usize::from(matches!(instance.db, Db::Postgres { .. }))]).await;
+        let new = || instance.service.create_branch(instance.owner, first.chat.id, NewBranch::default());
         let last = new().await.unwrap().value;
         assert_eq!(last.name, "branch (3)");
         for refused in [
             new().await.map(|_| ()),
-            house
+            instance
                 .service
-                .retry_turn(house.owner, first.assistant_turn.id, PlacementRequest::default(), Default::default(), None)
+                .retry_turn(
+                    instance.owner,
+                    first.assistant_turn.id,
+                    PlacementRequest::default(),
+                    Default::default(),
+                    None,
+                )
                 .await
                 .map(|_| ()),
         ] {
@@ -289,10 +297,10 @@ async fn chat_has_bounded_number_of_branches() {
             assert!(is_named, "{refused:?}");
         }
         // At the limit, an existing branch can still be continued, and deleting one makes room for another.
-        continue_chat(&house, &first, "b", PlacementRequest::default()).await;
-        house.service.delete_branch(house.owner, last.id).await.unwrap();
+        continue_chat(&instance, &first, "b", PlacementRequest::default()).await;
+        instance.service.delete_branch(instance.owner, last.id).await.unwrap();
         assert_eq!(new().await.unwrap().value.name, "branch (3)");
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -302,25 +310,25 @@ const PLANT: [&str; 2] = [branch_rows_sql!("randomblob(16)"), branch_rows_sql!("
 
 #[tokio::test]
 async fn branch_name_and_policy_can_be_changed() {
-    let house = TestServer::new(three_replies()).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(three_replies()).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let policy = Some(ContextPolicy::SignaturesOnly);
     let change = BranchChange { name: Some(" side ".into()), policy, ..BranchChange::default() };
-    let changed = house.service.change_branch(house.owner, first.branch.id, change).await.unwrap();
+    let changed = instance.service.change_branch(instance.owner, first.branch.id, change).await.unwrap();
     assert_eq!((changed.name.as_str(), changed.policy), ("side", ContextPolicy::SignaturesOnly));
-    let retry = house.service.retry_turn(
-        house.owner,
+    let retry = instance.service.retry_turn(
+        instance.owner,
         first.assistant_turn.id,
         PlacementRequest::default(),
         <_>::default(),
         None,
     );
     let retried = retry.await.unwrap();
-    house.wait_until_ended(retried.assistant_turn.id).await;
+    instance.wait_until_ended(retried.assistant_turn.id).await;
     assert_eq!(retried.branch.policy, ContextPolicy::SignaturesOnly, "a branch goes on as the one it leaves");
     let unnamed = BranchChange { name: Some("  ".into()), ..BranchChange::default() };
-    let refused = house.service.change_branch(house.owner, first.branch.id, unnamed).await;
+    let refused = instance.service.change_branch(instance.owner, first.branch.id, unnamed).await;
     assert!(matches!(refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "name"));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }

@@ -45,7 +45,7 @@ async fn words_are_found_on_path() {
     for nothing in ["q=%25%25", "q=a_b", "q=%27%20OR%201%3D1--", "q=NEAR("] {
         assert_eq!(find(nothing).await.1, json!({ "total": 0, "complete": true, "hits": [] }), "{nothing}");
     }
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]

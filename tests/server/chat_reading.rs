@@ -18,12 +18,12 @@ use turnleaf_service::turns::TurnRequest;
 const NOBODYS: &str = "0190b5b4-7c1e-7abc-8def-0123456789ab";
 
 async fn apis_on_every_database(answers: impl Fn() -> Vec<ScriptedAnswer>) -> Vec<TestApi> {
-    let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", answers())).await;
-    houses.into_iter().map(TestApi::with_server).collect()
+    let instances = TestServer::on_every_database(|| ScriptedProvider::new("scripted", answers())).await;
+    instances.into_iter().map(TestApi::with_server).collect()
 }
 
 async fn plant_api_tree(api: &TestApi, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> TreeFixture {
-    plant_tree(&api.house.db, ModelLock::new("scripted", "model-a"), length, hangs_on).await
+    plant_tree(&api.instance.db, ModelLock::new("scripted", "model-a"), length, hangs_on).await
 }
 
 fn line_parent(n: usize) -> Option<usize> {
@@ -92,7 +92,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
         assert_eq!(page["turns"][0]["blocks"][0]["text"], "88.0", "turns come with their blocks");
         let none = get(&api, format!("{turns}?direction=before&from={}", at(0))).await;
         assert_eq!((&none["turns"], &none["has_more_before"]), (&json!([]), &json!(false)));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -119,7 +119,7 @@ async fn paging_down_takes_newest_child_unless_leaf_is_given() {
         let leaf = |n: usize| format!("{base}&leaf={}", bush.turns[n].id);
         assert_eq!(ids(&get(&api, leaf(9)).await["turns"]), ids_of(&bush, [3]));
         assert_eq!(ids(&get(&api, leaf(7)).await["turns"]), ids_of(&bush, [7]));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -190,7 +190,7 @@ async fn invalid_query_is_refused_and_missing_turn_is_not_found() {
             assert_eq!(same(&problem), same(&not_found), "{path}");
         }
         // The last two turns are deleted: no request may start from them, and no page leads to them.
-        api.house.sql("UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 4").await;
+        api.instance.sql("UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 4").await;
         for path in ["turns?from=", "turns?leaf=", "path/", "groups?leaf=", "blocks?leaf="] {
             let (status, _) = api.call("GET", &format!("{chat}/{path}{}", bush.turns[4].id), None).await;
             assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
@@ -198,7 +198,7 @@ async fn invalid_query_is_refused_and_missing_turn_is_not_found() {
         let seen = get(&api, format!("{chat}/turns?direction=after&from={}", bush.turns[0].id)).await;
         assert_eq!((ids(&seen["turns"]), &seen["has_more_after"]), (ids_of(&bush, 1..4), &json!(false)));
         assert_eq!(get(&api, format!("{chat}/tree")).await["nodes"].as_array().unwrap().len(), 4);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -207,10 +207,10 @@ async fn foreign_chats_cannot_be_read() {
     for api in apis_on_every_database(Vec::new).await {
         let bush = plant_api_tree(&api, 4, line_parent).await;
         // The chat now belongs to another user.
-        api.house.sql("INSERT INTO users (id, name, is_local_owner, created_at) \
+        api.instance.sql("INSERT INTO users (id, name, is_local_owner, created_at) \
             SELECT exchange_id, 'b', is_local_owner, created_at FROM (SELECT t.exchange_id, CAST(NULL AS INTEGER) AS x, \
             t.created_at FROM turns t WHERE t.ord = 1) e, (SELECT NOT is_local_owner AS is_local_owner FROM users) u").await;
-        api.house.sql("UPDATE chats SET owner_id = (SELECT id FROM users WHERE name = 'b')").await;
+        api.instance.sql("UPDATE chats SET owner_id = (SELECT id FROM users WHERE name = 'b')").await;
         let chat = format!("/api/chats/{}", bush.chat);
         let turn = bush.turns[1].id;
         for path in [
@@ -226,7 +226,7 @@ async fn foreign_chats_cannot_be_read() {
         ] {
             assert_eq!(api.call("GET", &path, None).await.0, StatusCode::NOT_FOUND, "{path}");
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -269,7 +269,7 @@ async fn tree_is_sent_once_and_then_not_modified() {
         assert_eq!(status, StatusCode::CREATED, "{started}");
         let (status, newer, _) = ask(path, Some(&tag)).await;
         assert_eq!((status, newer.as_str()), (StatusCode::OK, "\"62\""));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -284,7 +284,7 @@ async fn tree_of_thousand_turns_is_small() {
         };
         let (full, compact) = (size("").await, size("?format=compact").await);
         assert!(full <= 100_000 && compact <= 2_500, "{full} {compact}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -305,7 +305,7 @@ async fn path_includes_sibling_versions() {
                 bush.turns.iter().filter(|t| t.prev_turn_id == turn.prev_turn_id).map(|t| t.id).collect();
             assert_eq!(siblings, json!({ "turn_id": turn.id, "siblings": same_parent }));
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -351,7 +351,7 @@ async fn blocks_have_unified_names_and_correct_total() {
             .map(|block| block["sequence_number"].as_i64().unwrap())
             .collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -367,9 +367,9 @@ async fn streaming_reply_is_read_as_far_as_written() {
         ])
     };
     for api in apis_on_every_database(|| vec![steps()]).await {
-        let started = api.house.send("hi").await;
+        let started = api.instance.send("hi").await;
         let (chat, id) = (started.chat.id, started.assistant_turn.id);
-        let live = api.house.service.supervisor().live_turn(id).unwrap();
+        let live = api.instance.service.supervisor().live_turn(id).unwrap();
         while live.with_turn(|turn| turn.content_text()) != "Hel" {
             tokio::task::yield_now().await;
         }
@@ -387,11 +387,11 @@ async fn streaming_reply_is_read_as_far_as_written() {
         let groups = get(&api, format!("/api/chats/{chat}/groups")).await;
         assert_eq!(groups["groups"][1]["items"][1]["streaming"], true);
         gate.notify_one();
-        api.house.wait_until_ended(id).await;
+        api.instance.wait_until_ended(id).await;
         let groups = get(&api, format!("/api/chats/{chat}/groups")).await;
         assert_eq!(groups["groups"][1]["items"][1]["text"], "Hello");
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -402,12 +402,12 @@ async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
     })
     .await
     {
-        let started = api.house.send("hi").await;
+        let started = api.instance.send("hi").await;
         let chat = started.chat.id;
-        api.house.wait_until_ended(started.assistant_turn.id).await;
+        api.instance.wait_until_ended(started.assistant_turn.id).await;
         let more = TurnRequest { chat_id: Some(chat), ..message_to_send("and?") };
-        let second = api.house.service.start_turn(api.house.owner, more).await.unwrap();
-        api.house.wait_until_ended(second.assistant_turn.id).await;
+        let second = api.instance.service.start_turn(api.instance.owner, more).await.unwrap();
+        api.instance.wait_until_ended(second.assistant_turn.id).await;
         let groups = get(&api, format!("/api/chats/{chat}/groups")).await["groups"].clone();
         let types: Vec<&str> = groups.as_array().unwrap().iter().map(|g| g["type"].as_str().unwrap()).collect();
         let pair = ["user_message_group", "assistant_message_group"];
@@ -434,8 +434,8 @@ async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
             .map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap()))
             .collect();
         assert_eq!(texts, [("assistant", "Hello"), ("user", "and?")]);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -445,7 +445,7 @@ async fn groups_are_paginated_and_never_split() {
         let bush = plant_api_tree(&api, 9, |n| n.checked_sub(1)).await;
         // Messages and replies alternate, except that the fifth turn is made a reply, so that three replies form one
         // group.
-        api.house.sql("UPDATE turns SET role = 'assistant' WHERE ord = 5").await;
+        api.instance.sql("UPDATE turns SET role = 'assistant' WHERE ord = 5").await;
         let chat = format!("/api/chats/{}/groups?leaf={}", bush.chat, bush.turns[8].id);
         let whole = get(&api, chat.clone()).await;
         let all = whole["groups"].as_array().unwrap();
@@ -464,7 +464,7 @@ async fn groups_are_paginated_and_never_split() {
             assert_eq!(together, *all);
         }
         assert_eq!(get(&api, format!("{chat}&skip=7")).await, json!({ "groups": [] }));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -472,14 +472,14 @@ async fn groups_are_paginated_and_never_split() {
 async fn page_of_groups_with_very_long_blocks_ends_sooner() {
     let api =
         TestApi::new((0..5).map(|_| streamed_answer([thinking_step(&"x".repeat(3 << 20)), text_step("y")]))).await;
-    let mut started = api.house.send("0").await;
+    let mut started = api.instance.send("0").await;
     let chat = started.chat.id;
     for n in 1..5 {
-        api.house.wait_until_ended(started.assistant_turn.id).await;
+        api.instance.wait_until_ended(started.assistant_turn.id).await;
         let more = TurnRequest { chat_id: Some(chat), ..message_to_send(&n.to_string()) };
-        started = api.house.service.start_turn(api.house.owner, more).await.unwrap();
+        started = api.instance.service.start_turn(api.instance.owner, more).await.unwrap();
     }
-    api.house.wait_until_ended(started.assistant_turn.id).await;
+    api.instance.wait_until_ended(started.assistant_turn.id).await;
     let mut counts = Vec::new();
     let mut next = Some(0);
     while let Some(skip) = next {
@@ -502,7 +502,7 @@ async fn empty_chat_has_empty_pages() {
         assert_eq!(get(&api, format!("{chat}/groups")).await, json!({ "groups": [] }));
         assert_eq!(get(&api, format!("{chat}/blocks")).await, json!({ "blocks": [], "total": 0 }));
         assert_eq!(get(&api, format!("{chat}/messages")).await, json!({ "messages": [], "total": 0 }));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -531,7 +531,7 @@ async fn turns_added_during_paging_are_neither_lost_nor_doubled() {
             cursor = page["after_cursor"].as_str().map(str::to_owned);
         }
         assert_eq!(newer.len(), 22);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -539,7 +539,9 @@ async fn turns_added_during_paging_are_neither_lost_nor_doubled() {
 async fn database_cycle_is_reported_and_reading_terminates() {
     for api in apis_on_every_database(|| vec![streamed_answer([text_step("x")])]).await {
         let bush = plant_api_tree(&api, 10, line_parent).await;
-        api.house.sql("UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 8) WHERE ord = 4").await;
+        api.instance
+            .sql("UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 8) WHERE ord = 4")
+            .await;
         let chat = format!("/api/chats/{}", bush.chat);
         let leaf = bush.turns[9].id;
         for path in [
@@ -559,10 +561,10 @@ async fn database_cycle_is_reported_and_reading_terminates() {
         let turn = started["assistant_turn"]["id"].as_str().unwrap();
         api.read_events(turn, &[]).await;
         assert_eq!(get(&api, format!("/api/turns/{turn}")).await["status"], "error");
-        let findings = turnleaf_store::fsck::check(&api.house.db, turnleaf_store::fsck::CheckMode::Serving);
+        let findings = turnleaf_store::fsck::check(&api.instance.db, turnleaf_store::fsck::CheckMode::Serving);
         let named = format!("{:?}", findings.await.unwrap());
         assert!(named.contains(&bush.turns[3].id.to_string()), "{named}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -577,12 +579,12 @@ async fn chat_and_versions_are_bounded() {
         assert!(problem["detail"].as_str().unwrap().contains("200"), "{problem}");
         let siblings = get(&api, format!("/api/turns/{}/siblings", bush.turns[7].id)).await;
         assert_eq!(siblings["siblings"].as_array().unwrap().len(), 200);
-        api.house.sql("UPDATE chats SET next_ord = 50000").await;
+        api.instance.sql("UPDATE chats SET next_ord = 50000").await;
         let send = json!({ "text": "one too many", "prev_turn_id": bush.turns[1].id });
         let (status, problem) = api.call("POST", &format!("/api/chats/{}/turns", bush.chat), Some(send)).await;
         assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("too_many_turns")), "{problem}");
         assert!(problem["detail"].as_str().unwrap().contains("50000"), "{problem}");
         assert_eq!(get(&api, format!("/api/chats/{}/tree", bush.chat)).await["nodes"].as_array().unwrap().len(), 201);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }

@@ -168,8 +168,8 @@ async fn next_chat_starts_with_prepared_settings_and_following_one_with_defaults
 
 #[tokio::test]
 async fn concurrent_settings_for_next_chat_are_merged() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await {
-        let (service, owner) = (&house.service, house.owner);
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await {
+        let (service, owner) = (&instance.service, instance.owner);
         for number in 1..=20 {
             let params = ModelParams { max_tokens: Some(number), ..ModelParams::default() };
             let on = if number % 2 == 0 { vec!["calculator".to_owned()] } else { Vec::new() };
@@ -183,7 +183,7 @@ async fn concurrent_settings_for_next_chat_are_merged() {
             let next = service.next_chat(owner).await.unwrap();
             assert_eq!((next.system_prompt, next.params, next.tools), (Some(words), params, Some(choice)));
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 

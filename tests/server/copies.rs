@@ -27,26 +27,26 @@ fn replies(words: &[&str]) -> ScriptedProvider {
     )
 }
 
-async fn start_chat(house: &TestServer, words: &str) -> AcceptedExchange {
-    let started = house.send(words).await;
-    house.wait_until_ended(started.assistant_turn.id).await;
+async fn start_chat(instance: &TestServer, words: &str) -> AcceptedExchange {
+    let started = instance.send(words).await;
+    instance.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
 async fn continue_chat(
-    house: &TestServer,
+    instance: &TestServer,
     chat: turnleaf::domain::ChatId,
     after: TurnId,
     words: &str,
     place: PlacementRequest,
 ) -> AcceptedExchange {
     let place = PlacementRequest { prev_turn_id: Some(after), ..place };
-    let started = house
+    let started = instance
         .service
-        .start_turn(house.owner, TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) })
+        .start_turn(instance.owner, TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) })
         .await
         .unwrap();
-    house.wait_until_ended(started.assistant_turn.id).await;
+    instance.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
@@ -56,16 +56,16 @@ async fn copy_has_same_text_and_continues_with_same_bytes() {
         let provider = replies(&["one", "two", "three", "four", "four"]);
         let log = provider.log();
         let api = TestApi::with_server(TestServer::with_database(fresh.db.clone(), provider).await);
-        let house = &api.house;
-        let first = start_chat(house, "a").await;
+        let instance = &api.instance;
+        let first = start_chat(instance, "a").await;
         let chat = first.chat.id;
-        let second = continue_chat(house, chat, first.assistant_turn.id, "b", PlacementRequest::default()).await;
+        let second = continue_chat(instance, chat, first.assistant_turn.id, "b", PlacementRequest::default()).await;
         // A version that is not on the path is not copied.
-        continue_chat(house, chat, first.assistant_turn.id, "aside", PlacementRequest::default()).await;
+        continue_chat(instance, chat, first.assistant_turn.id, "aside", PlacementRequest::default()).await;
         let paid = || async {
             let now = SystemClock.now();
             let (from, to) = (now - TimeDelta::days(1), now + TimeDelta::days(1));
-            spending::sums(&house.db, house.owner, (from, to), SpendingGrouping::Model).await.unwrap()
+            spending::sums(&instance.db, instance.owner, (from, to), SpendingGrouping::Model).await.unwrap()
         };
         let before = paid().await;
 
@@ -85,8 +85,8 @@ async fn copy_has_same_text_and_continues_with_same_bytes() {
 
         let new: turnleaf::domain::ChatId = copied["chat"]["id"].as_str().unwrap().parse().unwrap();
         let leaf: TurnId = copied["turn_id"].as_str().unwrap().parse().unwrap();
-        let theirs = house.service.path(house.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
-        let ours = house.service.path(house.owner, new, None, 50).await.unwrap();
+        let theirs = instance.service.path(instance.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
+        let ours = instance.service.path(instance.owner, new, None, 50).await.unwrap();
         assert_eq!(ours.turns.last().unwrap().id, leaf);
         let contents = |path: &turnleaf_service::paths::ChatPath| -> Vec<Value> {
             let blocks = path.turns.iter().flat_map(|turn| &turn.blocks);
@@ -95,41 +95,41 @@ async fn copy_has_same_text_and_continues_with_same_bytes() {
         assert_eq!(contents(&ours), contents(&theirs));
         assert!(ours.turns.iter().zip(&theirs.turns).all(|(a, b)| a.id != b.id && a.role == b.role));
         assert!(ours.siblings.values().all(|versions| versions.len() == 1));
-        let (origin, turn) = house.service.copy_origin(house.owner, &ours.chat).await.unwrap().unwrap();
+        let (origin, turn) = instance.service.copy_origin(instance.owner, &ours.chat).await.unwrap().unwrap();
         assert_eq!((origin.id, turn), (chat, second.assistant_turn.id));
 
-        continue_chat(house, chat, second.assistant_turn.id, "c", PlacementRequest::default()).await;
-        continue_chat(house, new, leaf, "c", PlacementRequest::default()).await;
+        continue_chat(instance, chat, second.assistant_turn.id, "c", PlacementRequest::default()).await;
+        continue_chat(instance, new, leaf, "c", PlacementRequest::default()).await;
         let requests = log.requests();
         assert_eq!(requests[3], requests[4], "the same request, byte for byte");
-        house.check_invariants().await;
+        instance.check_invariants().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
 async fn copy_is_found_by_idempotency_key_after_source_is_deleted() {
-    let house = TestServer::new(replies(&["one"])).await;
-    let first = start_chat(&house, "a").await;
+    let instance = TestServer::new(replies(&["one"])).await;
+    let first = start_chat(&instance, "a").await;
     let (chat, reply) = (first.chat.id, first.assistant_turn.id);
-    let copy = || house.service.copy_chat(house.owner, chat, reply, Some("c"));
+    let copy = || instance.service.copy_chat(instance.owner, chat, reply, Some("c"));
     let made = copy().await.unwrap();
-    house.service.delete_turn(house.owner, reply).await.unwrap();
+    instance.service.delete_turn(instance.owner, reply).await.unwrap();
     let again = copy().await.unwrap();
     assert_eq!((again.is_new, again.value.chat.id, again.value.leaf), (false, made.value.chat.id, made.value.leaf));
-    house.service.delete_chat(house.owner, chat).await.unwrap();
+    instance.service.delete_chat(instance.owner, chat).await.unwrap();
     assert_eq!(copy().await.unwrap().value.chat.id, made.value.chat.id);
-    let other = house.service.copy_chat(house.owner, chat, first.user_turn.id, Some("c")).await;
+    let other = instance.service.copy_chat(instance.owner, chat, first.user_turn.id, Some("c")).await;
     assert!(matches!(other, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })), "{other:?}");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn copied_signature_refers_to_copied_block() {
     for fresh in test_databases().await {
-        let house = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
-        let first = start_chat(&house, "a").await;
-        let reply = house.wait_until_ended(first.assistant_turn.id).await;
+        let instance = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
+        let first = start_chat(&instance, "a").await;
+        let reply = instance.wait_until_ended(first.assistant_turn.id).await;
         let signature = |turn: &Turn, seq: u32, attaches_to| Block {
             id: turnleaf_platform::ids::mint(),
             seq,
@@ -138,12 +138,12 @@ async fn copied_signature_refers_to_copied_block() {
             ..turn.blocks[0].clone()
         };
         let blocks = [signature(&reply, 2, Some(reply.blocks[0].id)), signature(&reply, 3, None)];
-        let mut tx = house.db.begin().await.unwrap();
+        let mut tx = instance.db.begin().await.unwrap();
         let of = |block| BlockUpsert { chat_id: reply.chat_id, turn_id: reply.id, block };
         turn_blocks::upsert(&mut tx, &blocks.each_ref().map(of), reply.created_at).await.unwrap();
         tx.commit().await.unwrap();
-        let copied = house.service.copy_chat(house.owner, first.chat.id, reply.id, None).await.unwrap();
-        let (path, _) = turns::path(&house.db, house.owner, copied.value.leaf, 50).await.unwrap();
+        let copied = instance.service.copy_chat(instance.owner, first.chat.id, reply.id, None).await.unwrap();
+        let (path, _) = turns::path(&instance.db, instance.owner, copied.value.leaf, 50).await.unwrap();
         let copy = path.last().unwrap();
         let signatures: Vec<&Content> = copy.blocks[2..].iter().map(|block| &block.content).collect();
         let expected = [signature(copy, 2, Some(copy.blocks[0].id)).content, blocks[1].content.clone()];
@@ -155,32 +155,32 @@ async fn copied_signature_refers_to_copied_block() {
 
 #[tokio::test]
 async fn every_segment_of_copy_keeps_its_lock() {
-    let house = TestServer::new(replies(&["one", "two", "three", "four"])).await;
-    let first = start_chat(&house, "a").await;
+    let instance = TestServer::new(replies(&["one", "two", "three", "four"])).await;
+    let first = start_chat(&instance, "a").await;
     let chat = first.chat.id;
     let other = PlacementRequest { model: Some("model-b".into()), may_branch: true, ..PlacementRequest::default() };
-    let second = continue_chat(&house, chat, first.assistant_turn.id, "b", other).await;
-    let again = house
+    let second = continue_chat(&instance, chat, first.assistant_turn.id, "b", other).await;
+    let again = instance
         .service
-        .retry_turn(house.owner, second.assistant_turn.id, PlacementRequest::default(), <_>::default(), None)
+        .retry_turn(instance.owner, second.assistant_turn.id, PlacementRequest::default(), <_>::default(), None)
         .await
         .unwrap();
-    house.wait_until_ended(again.assistant_turn.id).await;
-    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id, None).await.unwrap().value;
-    let branches = house.service.branches(house.owner, copied.chat.id).await.unwrap();
+    instance.wait_until_ended(again.assistant_turn.id).await;
+    let copied = instance.service.copy_chat(instance.owner, chat, again.assistant_turn.id, None).await.unwrap().value;
+    let branches = instance.service.branches(instance.owner, copied.chat.id).await.unwrap();
     let locks: Vec<&str> = branches.iter().map(|branch| branch.lock.model.as_str()).collect();
     assert_eq!(locks, ["model-a", "model-b"], "a version of the same lock needs no branch of its own");
     assert_eq!(copied.branch.lock.model, "model-b");
-    let path = house.service.path(house.owner, copied.chat.id, None, 50).await.unwrap();
+    let path = instance.service.path(instance.owner, copied.chat.id, None, 50).await.unwrap();
     assert_eq!(path.switches.len(), 1);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn invalid_copy_is_refused_by_name() {
     let api = TestApi::with_server(TestServer::new(replies(&["one", "two"])).await);
-    let first = start_chat(&api.house, "a").await;
-    let foreign = start_chat(&api.house, "b").await;
+    let first = start_chat(&api.instance, "a").await;
+    let foreign = start_chat(&api.instance, "b").await;
     let path = format!("/api/chats/{}/copies", first.chat.id);
     let unknown = "0190b5b4-7c1e-7abc-8def-0123456789ab";
     for (body, status, field) in [
@@ -197,43 +197,43 @@ async fn invalid_copy_is_refused_by_name() {
     let of_nobody = format!("/api/chats/{unknown}/copies");
     let body = json!({ "turn_id": first.assistant_turn.id });
     assert_eq!(api.call("POST", &of_nobody, Some(body)).await.0, StatusCode::NOT_FOUND);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn chat_of_ten_thousand_turns_is_copied_within_seconds() {
     for fresh in test_databases().await {
-        let house = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
-        let first = start_chat(&house, "a").await;
+        let instance = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
+        let first = start_chat(&instance, "a").await;
         // PostgreSQL is asked over a socket for each row, so preparing many exchanges there takes long.
-        let exchanges = if matches!(house.db, Db::Sqlite { .. }) { 5_000 } else { 1_000 };
-        let leaf = extend_chat(&house, &first, exchanges - 1).await;
+        let exchanges = if matches!(instance.db, Db::Sqlite { .. }) { 5_000 } else { 1_000 };
+        let leaf = extend_chat(&instance, &first, exchanges - 1).await;
         let began = Instant::now();
-        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf, None).await.unwrap().value;
+        let copied = instance.service.copy_chat(instance.owner, first.chat.id, leaf, None).await.unwrap().value;
         let took = began.elapsed();
         eprintln!("{}: {exchanges} exchanges copied in {took:?}", fresh.url);
         assert!(took.as_secs() < 30, "{took:?}");
-        let path = house.service.path(house.owner, copied.chat.id, None, 20_000).await.unwrap();
+        let path = instance.service.path(instance.owner, copied.chat.id, None, 20_000).await.unwrap();
         assert_eq!(i64::try_from(path.turns.len()).unwrap(), 2 * exchanges);
         fresh.close().await;
     }
 }
 
 /// Repeats the chat's only exchange `times` times below its end. Returns the new leaf.
-async fn extend_chat(house: &TestServer, first: &AcceptedExchange, times: i64) -> TurnId {
+async fn extend_chat(instance: &TestServer, first: &AcceptedExchange, times: i64) -> TurnId {
     use turnleaf::domain::{Role, Turn, block::chat_seq};
     use turnleaf_platform::ids;
     use turnleaf_store::{branches, chats, exchanges, turns};
-    let mut prev = house.service.turn(house.owner, first.assistant_turn.id).await.unwrap();
-    let models = [house.service.turn(house.owner, first.user_turn.id).await.unwrap(), prev.clone()];
-    let mut tx = house.db.begin().await.unwrap();
+    let mut prev = instance.service.turn(instance.owner, first.assistant_turn.id).await.unwrap();
+    let models = [instance.service.turn(instance.owner, first.user_turn.id).await.unwrap(), prev.clone()];
+    let mut tx = instance.db.begin().await.unwrap();
     for _ in 0..times {
         let mut exchange = first.exchange.clone();
         (exchange.id, exchange.client_request_id) = (ids::mint(), None);
         let mut pair: Vec<Turn> = Vec::new();
         for model in &models {
             let ord =
-                chats::allocate_ord(&mut tx, house.owner, first.chat.id, SystemClock.now()).await.unwrap().unwrap();
+                chats::allocate_ord(&mut tx, instance.owner, first.chat.id, SystemClock.now()).await.unwrap().unwrap();
             let mut turn = Turn { id: ids::mint(), ord, depth: prev.depth + 1, ..model.clone() };
             (turn.prev_turn_id, turn.exchange_id, turn.last_event_seq) = (Some(prev.id), exchange.id, 0);
             for block in &mut turn.blocks {
@@ -246,7 +246,7 @@ async fn extend_chat(house: &TestServer, first: &AcceptedExchange, times: i64) -
             prev = turn.clone();
             pair.push(turn);
         }
-        exchanges::insert(&mut tx, house.owner, &exchange, None).await.unwrap();
+        exchanges::insert(&mut tx, instance.owner, &exchange, None).await.unwrap();
         for turn in &pair {
             turns::insert(&mut tx, turn).await.unwrap();
         }

@@ -27,8 +27,8 @@ async fn wait_for_end(api: &TestApi, address: &str) {
 
 #[tokio::test]
 async fn import_in_any_state_exists_for_every_operation() {
-    for house in test_servers().await {
-        let api = TestApi::with_server(house);
+    for instance in test_servers().await {
+        let api = TestApi::with_server(instance);
         let unreadable = json!("no chats");
         let uploads = [
             ("?dry_run=true&preview=false", chat()),
@@ -64,14 +64,14 @@ async fn import_in_any_state_exists_for_every_operation() {
                 assert_eq!(api.call("DELETE", &address, None).await.0, StatusCode::NO_CONTENT, "{query} {body}");
             }
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn dry_run_is_refused_its_undo_and_its_restoring_with_reasons() {
-    for house in test_servers().await {
-        let api = TestApi::with_server(house);
+    for instance in test_servers().await {
+        let api = TestApi::with_server(instance);
         for query in ["?dry_run=true", "?preview=true"] {
             let (_, started) = api.call("POST", &format!("/api/imports{query}"), Some(chat())).await;
             let address = format!("/api/imports/{}", started["id"].as_str().unwrap());
@@ -81,23 +81,23 @@ async fn dry_run_is_refused_its_undo_and_its_restoring_with_reasons() {
                 assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!(code)), "{problem}");
             }
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn import_of_earlier_process_is_no_preview() {
-    for house in test_servers().await {
-        let report = import_file(&house, "chats.json", &serde_json::to_vec(&chat()).unwrap(), false).await;
+    for instance in test_servers().await {
+        let report = import_file(&instance, "chats.json", &serde_json::to_vec(&chat()).unwrap(), false).await;
         assert_eq!(report.imported, 1);
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let (_, all) = api.call("GET", "/api/imports", None).await;
         let id = all[0]["id"].as_str().unwrap();
         let (status, problem) = api.call("POST", &format!("/api/imports/{id}/start"), None).await;
         assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_a_preview")), "{problem}");
         let (status, _) = api.call("POST", &format!("/api/imports/{id}/stop"), None).await;
         assert_eq!(status, StatusCode::NO_CONTENT);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 

@@ -60,7 +60,7 @@ async fn test_servers(replies: usize) -> Vec<(TestServer, Arc<Notify>)> {
         };
         ScriptedProvider::new("scripted", (0..replies).map(|_| steps()).collect::<Vec<_>>())
     };
-    TestServer::on_every_database_patient(provider).await.into_iter().map(|house| (house, gate.clone())).collect()
+    TestServer::on_every_database_patient(provider).await.into_iter().map(|instance| (instance, gate.clone())).collect()
 }
 
 fn text_of(block: &Block) -> &str {
@@ -75,14 +75,14 @@ fn reply_text(turn: &Turn) -> String {
     turn.blocks.iter().map(text_of).collect()
 }
 
-async fn stored_turn(house: &TestServer, id: TurnId) -> Turn {
-    turns::find(&house.db, house.owner, id).await.unwrap().unwrap()
+async fn stored_turn(instance: &TestServer, id: TurnId) -> Turn {
+    turns::find(&instance.db, instance.owner, id).await.unwrap().unwrap()
 }
 
 /// Sends a message whose reply hangs in the middle of its last block, with each piece stored as an event of its own.
-async fn reply_cut_off(house: &TestServer, gate: &Notify) -> TurnId {
-    let id = house.send("?").await.assistant_turn.id;
-    let live = house.service.supervisor().live_turn(id).unwrap();
+async fn reply_cut_off(instance: &TestServer, gate: &Notify) -> TurnId {
+    let id = instance.send("?").await.assistant_turn.id;
+    let live = instance.service.supervisor().live_turn(id).unwrap();
     let length = || live.with_turn(|turn| reply_text(turn).len());
     for _ in pieces() {
         let before = length();
@@ -91,7 +91,7 @@ async fn reply_cut_off(house: &TestServer, gate: &Notify) -> TurnId {
             tokio::task::yield_now().await;
         }
     }
-    while reply_text(&stored_turn(house, id).await).len() < length() {
+    while reply_text(&stored_turn(instance, id).await).len() < length() {
         tokio::task::yield_now().await;
     }
     id
@@ -189,45 +189,45 @@ fn is_named(findings: &[FsckFinding], turn: &Turn) -> bool {
     findings.iter().any(|finding| of_turn(finding) || of_block(finding))
 }
 
-async fn path_of(house: &TestServer, turn: &Turn) -> Turn {
-    house.service.path(house.owner, turn.chat_id, None, 100).await.unwrap().turns.pop().unwrap()
+async fn path_of(instance: &TestServer, turn: &Turn) -> Turn {
+    instance.service.path(instance.owner, turn.chat_id, None, 100).await.unwrap().turns.pop().unwrap()
 }
 
 #[tokio::test]
 async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_is_stored() {
     // The first reply shows how many lines a journal has.
-    let (house, gate) = test_servers(1).await.remove(0);
-    let first = reply_cut_off(&house, &gate).await;
-    let count = lines(&house.db, first).await.len();
-    house.close().await;
+    let (instance, gate) = test_servers(1).await.remove(0);
+    let first = reply_cut_off(&instance, &gate).await;
+    let count = lines(&instance.db, first).await.len();
+    instance.close().await;
     let cases: Vec<(usize, JournalDamage)> =
         (0..count).flat_map(|place| DAMAGES.map(|damage| (place, damage))).collect();
-    for (house, gate) in test_servers(cases.len() + 1).await {
-        let intact = reply_cut_off(&house, &gate).await;
+    for (instance, gate) in test_servers(cases.len() + 1).await {
+        let intact = reply_cut_off(&instance, &gate).await;
         let mut replies = Vec::new();
         for (place, damage) in &cases {
-            let id = reply_cut_off(&house, &gate).await;
-            let before = stored_turn(&house, id).await;
+            let id = reply_cut_off(&instance, &gate).await;
+            let before = stored_turn(&instance, id).await;
             // Which deltas share a line depends on when they were stored.
-            let lines = lines(&house.db, id).await;
+            let lines = lines(&instance.db, id).await;
             let Some((seq, event)) = lines.iter().nth(*place) else { continue };
-            damage_line(&house.db, id, *seq, *damage).await;
+            damage_line(&instance.db, id, *seq, *damage).await;
             let is_end = lines.last_key_value().is_some_and(|(last, _)| last == seq);
             replies.push((before, (*seq, is_end), event.clone(), *damage));
         }
         assert!(replies.len() > count * DAMAGES.len() / 2);
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
-        let findings = fsck::check(&house.db, CheckMode::Serving).await.unwrap();
-        let check = async |house: &TestServer| {
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let findings = fsck::check(&instance.db, CheckMode::Serving).await.unwrap();
+        let check = async |instance: &TestServer| {
             for (before, (seq, is_end), event, damage) in &replies {
                 let case = format!("{damage:?} {seq} {event}");
-                let after = stored_turn(house, before.id).await;
+                let after = stored_turn(instance, before.id).await;
                 assert_eq!(after.status, TurnStatus::Error, "{case}");
                 assert_eq!(after.error.as_ref().unwrap().kind, FailureKind::ServerRestarted, "{case}");
                 let is_moved = *damage == JournalDamage::Renumbered;
                 let lost = lost_text(event, before).filter(|_| !is_moved);
                 assert_is_whole(&after, before, lost.as_ref(), !is_moved, &case);
-                assert_eq!(path_of(house, before).await, after, "{case}");
+                assert_eq!(path_of(instance, before).await, after, "{case}");
                 // A missing last line cannot be detected.
                 if *is_end && *damage == JournalDamage::Removed {
                     continue;
@@ -235,46 +235,46 @@ async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_
                 assert!(after.blocks.iter().any(|block| is_placeholder(&block.content)), "{case}: it is shown");
                 assert!(is_named(&findings, &after), "{case}: the checker names it");
             }
-            let whole = stored_turn(house, intact).await;
+            let whole = stored_turn(instance, intact).await;
             assert!(!whole.blocks.iter().any(|block| is_placeholder(&block.content)), "{whole:#?}");
             assert!(!is_named(&findings, &whole), "{findings:#?}");
         };
-        check(&house).await;
+        check(&instance).await;
         // A second start finds nothing to recover and changes nothing.
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
-        assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
-        check(&house).await;
-        let repairs = repair::repair(&house.db, SystemClock.now()).await.unwrap();
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        assert_eq!(instance.service.supervisor().sweep().await.unwrap(), 0);
+        check(&instance).await;
+        let repairs = repair::repair(&instance.db, SystemClock.now()).await.unwrap();
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        check(&house).await;
-        house.close().await;
+        check(&instance).await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn stop_ends_reply_with_damaged_journal() {
-    for (house, gate) in test_servers(DAMAGES.len()).await {
+    for (instance, gate) in test_servers(DAMAGES.len()).await {
         let mut replies = Vec::new();
         for damage in DAMAGES {
-            let id = reply_cut_off(&house, &gate).await;
-            let before = stored_turn(&house, id).await;
+            let id = reply_cut_off(&instance, &gate).await;
+            let before = stored_turn(&instance, id).await;
             let begins = |event: &&str| event.starts_with("{\"type\":\"block_start\"");
-            let lines = lines(&house.db, id).await;
+            let lines = lines(&instance.db, id).await;
             let (seq, _) = lines.iter().find(|(_, event)| begins(&event.as_str())).unwrap();
-            damage_line(&house.db, id, *seq, damage).await;
+            damage_line(&instance.db, id, *seq, damage).await;
             replies.push((before, damage));
         }
         // This is another process that has not run the sweep, so nothing drives the replies.
-        let other = TestServer::with_database(house.db.clone(), ScriptedProvider::new("scripted", [])).await;
+        let other = TestServer::with_database(instance.db.clone(), ScriptedProvider::new("scripted", [])).await;
         for (before, damage) in replies {
-            let stopped = other.service.stop_turn(house.owner, before.id).await.unwrap();
+            let stopped = other.service.stop_turn(instance.owner, before.id).await.unwrap();
             assert_eq!(stopped.status, TurnStatus::Cancelled, "{damage:?}");
             for block in &before.blocks {
                 let now = stopped.blocks.iter().find(|now| now.id == block.id).unwrap();
                 assert_eq!(text_of(now), text_of(block), "{damage:?}");
             }
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -288,35 +288,35 @@ async fn reply_with_damaged_numbers_and_places_ends_at_first_start() {
         |turn| format!("DELETE FROM turn_blocks WHERE turn_id = {turn} AND seq = 1"),
         |turn| format!("DELETE FROM turn_events WHERE turn_id = {turn}"),
     ];
-    for (house, gate) in test_servers(damages.len()).await {
+    for (instance, gate) in test_servers(damages.len()).await {
         let mut replies = Vec::new();
         for damage in damages {
-            let id = reply_cut_off(&house, &gate).await;
-            let text = damage(&literal(&house.db, id.uuid()));
-            replies.push((stored_turn(&house, id).await, text.clone()));
-            sql(&house.db, text).await;
+            let id = reply_cut_off(&instance, &gate).await;
+            let text = damage(&literal(&instance.db, id.uuid()));
+            replies.push((stored_turn(&instance, id).await, text.clone()));
+            sql(&instance.db, text).await;
         }
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
         for (before, case) in replies {
-            let after = stored_turn(&house, before.id).await;
+            let after = stored_turn(&instance, before.id).await;
             assert_eq!(after.status, TurnStatus::Error, "{case}");
             let finished = before.blocks.iter().filter(|block| block.state != BlockState::Open);
             for block in finished {
                 assert!(after.blocks.contains(block), "{case}: {block:?}");
             }
         }
-        assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
-        house.close().await;
+        assert_eq!(instance.service.supervisor().sweep().await.unwrap(), 0);
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
-    for (house, gate) in test_servers(1).await {
-        let id = reply_cut_off(&house, &gate).await;
-        let turn = literal(&house.db, id.uuid());
+    for (instance, gate) in test_servers(1).await {
+        let id = reply_cut_off(&instance, &gate).await;
+        let turn = literal(&instance.db, id.uuid());
         let kind = "raw_kind IN ('sse_events', 'chunks', 'stream_and_response', 'response', 'none')";
-        let damages = match &house.db {
+        let damages = match &instance.db {
             Db::Sqlite { .. } => vec![
                 "PRAGMA ignore_check_constraints = ON".to_owned(),
                 format!("UPDATE turn_blocks SET id = X'00' WHERE turn_id = {turn} AND seq = 1"),
@@ -332,20 +332,20 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
             ],
         };
         for text in damages {
-            sql(&house.db, text).await;
+            sql(&instance.db, text).await;
         }
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
-        let after = stored_turn(&house, id).await;
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored_turn(&instance, id).await;
         assert_eq!(after.status, TurnStatus::Error);
         assert!(reply_text(&after).contains("open four"));
         let open = format!("SELECT COUNT(*) FROM generations WHERE turn_id = {turn} AND status = 'running'");
-        if let Db::Sqlite { writer, .. } = &house.db {
+        if let Db::Sqlite { writer, .. } = &instance.db {
             let running: i64 = sqlx::query_scalar(AssertSqlSafe(open)).fetch_one(writer).await.unwrap();
             assert_eq!(running, 0, "what cannot be read is closed, too");
         }
-        let findings = fsck::check(&house.db, CheckMode::Serving).await.unwrap();
+        let findings = fsck::check(&instance.db, CheckMode::Serving).await.unwrap();
         assert!(findings.iter().any(|finding| finding.table == "generations"), "{findings:#?}");
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -353,38 +353,38 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
 /// closed.
 #[tokio::test]
 async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes() {
-    for (house, gate) in test_servers(1).await {
-        let id = reply_cut_off(&house, &gate).await;
-        let turn = literal(&house.db, id.uuid());
-        let open = stored_turn(&house, id).await.blocks.last().unwrap().clone();
-        let start = lines(&house.db, id).await.into_iter().find(|(_, event)| {
+    for (instance, gate) in test_servers(1).await {
+        let id = reply_cut_off(&instance, &gate).await;
+        let turn = literal(&instance.db, id.uuid());
+        let open = stored_turn(&instance, id).await.blocks.last().unwrap().clone();
+        let start = lines(&instance.db, id).await.into_iter().find(|(_, event)| {
             let event: Event = serde_json::from_str(event).unwrap();
             matches!(event, Event::BlockStart { block } if block.id == open.id)
         });
-        damage_line(&house.db, id, start.unwrap().0, JournalDamage::Unreadable).await;
+        damage_line(&instance.db, id, start.unwrap().0, JournalDamage::Unreadable).await;
         let bytes = "{\"type\":\"text\",\"text\":\"cut o";
-        if let Db::Sqlite { .. } = &house.db {
-            sql(&house.db, "PRAGMA ignore_check_constraints = ON".into()).await;
+        if let Db::Sqlite { .. } = &instance.db {
+            sql(&instance.db, "PRAGMA ignore_check_constraints = ON".into()).await;
         } else {
-            sql(&house.db, "ALTER TABLE turn_blocks DROP CONSTRAINT turn_blocks_content_check".into()).await;
+            sql(&instance.db, "ALTER TABLE turn_blocks DROP CONSTRAINT turn_blocks_content_check".into()).await;
         }
-        let block = literal(&house.db, open.id.uuid());
-        sql(&house.db, format!("UPDATE turn_blocks SET content = '{bytes}' WHERE id = {block}")).await;
-        if let Db::Sqlite { .. } = &house.db {
-            sql(&house.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
+        let block = literal(&instance.db, open.id.uuid());
+        sql(&instance.db, format!("UPDATE turn_blocks SET content = '{bytes}' WHERE id = {block}")).await;
+        if let Db::Sqlite { .. } = &instance.db {
+            sql(&instance.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
         }
-        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
-        let after = stored_turn(&house, id).await;
+        let instance = instance.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored_turn(&instance, id).await;
         assert_eq!(after.status, TurnStatus::Error);
         let now = after.blocks.iter().find(|block| block.id == open.id).unwrap();
         assert!(is_placeholder(&now.content) && now.state == BlockState::Aborted, "{now:?}");
         assert!(serde_json::to_string(&now.content).unwrap().contains("cut o"));
         let text = format!("SELECT COUNT(*) FROM turn_blocks WHERE turn_id = {turn} AND content = '{bytes}'");
-        let kept: i64 = match &house.db {
+        let kept: i64 = match &instance.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
             Db::Postgres { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
         };
         assert_eq!(kept, 1);
-        house.close().await;
+        instance.close().await;
     }
 }

@@ -40,8 +40,8 @@ const DAMAGES: [&str; 18] = [
 /// Far more time than the end of a reply takes.
 const SOON: Duration = Duration::from_secs(20);
 
-async fn damage(house: &TestServer, id: TurnId, damage: &str) {
-    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+async fn damage(instance: &TestServer, id: TurnId, damage: &str) {
+    let Db::Sqlite { writer, .. } = &instance.db else { unreachable!() };
     let damage = damage.replace("{turn}", &format!("X'{}'", id.uuid().simple()));
     // One bit of a row's header can change the type of a value, so the `STRICT` tables are made loose meanwhile.
     let schema = |sql: &str| {
@@ -58,16 +58,16 @@ async fn damage(house: &TestServer, id: TurnId, damage: &str) {
     sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap();
 }
 
-async fn status(house: &TestServer, id: TurnId) -> String {
-    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+async fn status(instance: &TestServer, id: TurnId) -> String {
+    let Db::Sqlite { writer, .. } = &instance.db else { unreachable!() };
     sqlx::query_scalar("SELECT status FROM turns WHERE id = $1").bind(id.uuid()).fetch_one(writer).await.unwrap()
 }
 
 /// Returns whether the reply's text is in its row and in a block.
-async fn has_words(house: &TestServer, id: TurnId) -> bool {
+async fn has_words(instance: &TestServer, id: TurnId) -> bool {
     const IN_ROW: &str = "SELECT COUNT(*) > 0 FROM turns WHERE id = $1 AND content_text LIKE '%first words%'";
     const IN_BLOCK: &str = "SELECT COUNT(*) > 0 FROM turn_blocks WHERE turn_id = $1 AND content LIKE '%first words%'";
-    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    let Db::Sqlite { writer, .. } = &instance.db else { unreachable!() };
     let has = async |text| sqlx::query_scalar::<_, bool>(text).bind(id.uuid()).fetch_one(writer).await.unwrap();
     has(IN_ROW).await && has(IN_BLOCK).await
 }
@@ -75,13 +75,13 @@ async fn has_words(house: &TestServer, id: TurnId) -> bool {
 /// Starts replies that hang after their first words, each in its own chat, with everything stored.
 async fn replies_cut_off() -> (TestServer, Vec<TurnId>) {
     let hangs = || streamed_answer([text_step("first words"), ScriptedStep::Hang]);
-    let house = TestServer::new_patient(ScriptedProvider::new("scripted", DAMAGES.map(|_| hangs()))).await;
+    let instance = TestServer::new_patient(ScriptedProvider::new("scripted", DAMAGES.map(|_| hangs()))).await;
     let mut replies = Vec::new();
     for _ in DAMAGES {
-        let id = house.send("?").await.assistant_turn.id;
-        house.wait_until(id, |turn| turn.content_text() == "first words").await;
+        let id = instance.send("?").await.assistant_turn.id;
+        instance.wait_until(id, |turn| turn.content_text() == "first words").await;
         let is_stored = async || {
-            let stored = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
+            let stored = turns::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
             stored.content_text() == "first words"
         };
         while !is_stored().await {
@@ -89,45 +89,45 @@ async fn replies_cut_off() -> (TestServer, Vec<TurnId>) {
         }
         replies.push(id);
     }
-    (house, replies)
+    (instance, replies)
 }
 
 #[tokio::test]
 async fn reply_whose_row_or_neighbours_are_damaged_ends_at_first_start() {
-    let (house, replies) = replies_cut_off().await;
+    let (instance, replies) = replies_cut_off().await;
     for (id, text) in replies.iter().zip(DAMAGES) {
-        damage(&house, *id, text).await;
+        damage(&instance, *id, text).await;
     }
-    let house = house
+    let instance = instance
         .restart_after_kill(
             ScriptedProvider::new("scripted", [streamed_answer([text_step("next")])]),
             Arc::new(NoTools),
         )
         .await;
     for (id, damage) in replies.iter().zip(DAMAGES) {
-        assert_eq!(status(&house, *id).await, "error", "{damage}");
-        assert!(has_words(&house, *id).await, "{damage}: what was shown is kept");
+        assert_eq!(status(&instance, *id).await, "error", "{damage}");
+        assert!(has_words(&instance, *id).await, "{damage}: what was shown is kept");
     }
-    assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left for another start");
+    assert_eq!(instance.service.supervisor().sweep().await.unwrap(), 0, "nothing is left for another start");
     // The constraints of the tables still hold for all other statements.
-    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    let Db::Sqlite { writer, .. } = &instance.db else { unreachable!() };
     assert!(sqlx::query("UPDATE turns SET ord = 0").execute(writer).await.is_err());
-    let next = house.send("and now?").await.assistant_turn.id;
-    assert_eq!(house.wait_until_ended(next).await.status, TurnStatus::Complete);
-    house.close().await;
+    let next = instance.send("and now?").await.assistant_turn.id;
+    assert_eq!(instance.wait_until_ended(next).await.status, TurnStatus::Complete);
+    instance.close().await;
 }
 
 #[tokio::test]
 async fn reply_whose_row_or_neighbours_get_damaged_while_it_runs_ends_when_it_is_stopped() {
-    let (house, replies) = replies_cut_off().await;
+    let (instance, replies) = replies_cut_off().await;
     for (id, text) in replies.iter().zip(DAMAGES) {
-        damage(&house, *id, text).await;
-        let live = house.service.supervisor().live_turn(*id).unwrap();
-        timeout(SOON, house.service.supervisor().stop_turn(*id)).await.expect(text);
+        damage(&instance, *id, text).await;
+        let live = instance.service.supervisor().live_turn(*id).unwrap();
+        timeout(SOON, instance.service.supervisor().stop_turn(*id)).await.expect(text);
         live.wait_until_ended().await;
-        let status = status(&house, *id).await;
+        let status = status(&instance, *id).await;
         assert!(matches!(status.as_str(), "cancelled" | "error"), "{text}: {status}");
-        assert!(has_words(&house, *id).await, "{text}: what was shown is kept");
+        assert!(has_words(&instance, *id).await, "{text}: what was shown is kept");
     }
-    house.close().await;
+    instance.close().await;
 }

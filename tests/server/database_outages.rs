@@ -35,7 +35,7 @@ const WORDS: usize = 150;
 
 /// A server that has claimed its database, with streaming replies.
 struct StreamingServer {
-    house: TestServer,
+    instance: TestServer,
     log: Arc<turnleaf_providers::scripted::RequestLog>,
     replies: Vec<turnleaf_service::turns::AcceptedExchange>,
     claim: tokio::task::JoinHandle<()>,
@@ -62,15 +62,15 @@ impl StreamingServer {
             gates.iter().map(|gate| streamed_answer(steps(gate))).chain([streamed_answer([text_step("next")])]);
         let provider = ScriptedProvider::new("scripted", answers);
         let log = provider.log();
-        let house = TestServer::with_database(db, provider).await;
+        let instance = TestServer::with_database(db, provider).await;
         let mut replies = Vec::new();
         for _ in 0..REPLIES {
-            replies.push(house.send("?").await);
+            replies.push(instance.send("?").await);
         }
         for reply in &replies {
-            house.wait_until(reply.assistant_turn.id, |turn| !turn.content_text().is_empty()).await;
+            instance.wait_until(reply.assistant_turn.id, |turn| !turn.content_text().is_empty()).await;
         }
-        Self { house, log, replies, claim, gates }
+        Self { instance, log, replies, claim, gates }
     }
 
     fn release_gates(&self) {
@@ -83,10 +83,10 @@ impl StreamingServer {
         let well_again = async {
             for reply in &self.replies {
                 let id = reply.assistant_turn.id;
-                let events = self.house.follow_events(id, 0).await;
+                let events = self.instance.follow_events(id, 0).await;
                 let numbers: Vec<u64> = events.iter().map(|(seq, _)| *seq).collect();
                 assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "dense");
-                let turn = self.house.wait_until_ended(id).await;
+                let turn = self.instance.wait_until_ended(id).await;
                 assert_eq!(
                     (turn.status, turn.content_text()),
                     (TurnStatus::Complete, reply_text()),
@@ -95,15 +95,15 @@ impl StreamingServer {
                 );
                 assert!(matches!(events.last(), Some((_, Event::TurnEnd { status: TurnStatus::Complete, .. }))));
             }
-            let next = self.house.send_to(self.replies[0].chat.id, "and?").await;
-            assert_eq!(self.house.wait_until_ended(next.assistant_turn.id).await.status, TurnStatus::Complete);
+            let next = self.instance.send_to(self.replies[0].chat.id, "and?").await;
+            assert_eq!(self.instance.wait_until_ended(next.assistant_turn.id).await.status, TurnStatus::Complete);
         };
         timeout(RECOVERY, well_again).await.expect("it recovers by itself in time");
-        assert!(matches!(self.house.db.claim_state(), ClaimState::Held(_)), "{:?}", self.house.db.claim_state());
+        assert!(matches!(self.instance.db.claim_state(), ClaimState::Held(_)), "{:?}", self.instance.db.claim_state());
         assert_eq!(self.log.requests().len(), REPLIES + 1, "nothing is asked twice");
-        self.house.check_invariants().await;
+        self.instance.check_invariants().await;
         self.claim.abort();
-        self.house.close().await;
+        self.instance.close().await;
     }
 }
 
@@ -141,7 +141,7 @@ async fn replies_complete_after_network_black_hole_and_no_request_hangs() {
     proxy.start_black_hole();
     let began = Instant::now();
     streaming.release_gates();
-    let refused = streaming.house.service.start_turn(streaming.house.owner, message_to_send("now?")).await;
+    let refused = streaming.instance.service.start_turn(streaming.instance.owner, message_to_send("now?")).await;
     assert!(matches!(&refused, Err(ServiceError::Store(error)) if error.is_busy()), "{refused:?}");
     while !matches!(db.claim_state(), ClaimState::Lost(_)) {
         tokio::task::yield_now().await;
@@ -161,9 +161,9 @@ async fn replies_complete_when_all_connections_die_silently() {
     proxy.silence_links();
     streaming.release_gates();
     // The server's own timeouts pass first, once for a statement and once for an attempt.
-    let house = &streaming.house;
+    let instance = &streaming.instance;
     let first = streaming.replies[0].assistant_turn.id;
-    timeout(RECOVERY, house.wait_until_ended(first)).await.expect("it recovers without being healed");
+    timeout(RECOVERY, instance.wait_until_ended(first)).await.expect("it recovers without being healed");
     streaming.assert_recovery().await;
     proxy.heal();
     fresh.close().await;
@@ -177,20 +177,21 @@ async fn reply_started_during_outage_waits_for_its_context() {
         [streamed_answer([text_step("first")]), streamed_answer([text_step("second")])],
     );
     let log = provider.log();
-    let house = TestServer::with_database(db, provider).await;
-    let first = house.send("?").await;
-    assert_eq!(house.wait_until_ended(first.assistant_turn.id).await.status, TurnStatus::Complete);
+    let instance = TestServer::with_database(db, provider).await;
+    let first = instance.send("?").await;
+    assert_eq!(instance.wait_until_ended(first.assistant_turn.id).await.status, TurnStatus::Complete);
     // The black hole begins when the message is stored, before anything is read for its reply.
     proxy.black_hole_after_commit("INSERT INTO exchanges");
-    let second = house.send_to(first.chat.id, "and?").await;
+    let second = instance.send_to(first.chat.id, "and?").await;
     assert!(proxy.is_black_hole());
     // The outage is longer than any timeout, so that every first attempt at the context has been given up.
     tokio::time::sleep(Duration::from_secs(4)).await;
     proxy.heal();
-    let turn = timeout(RECOVERY, house.wait_until_ended(second.assistant_turn.id)).await.expect("it recovers in time");
+    let turn =
+        timeout(RECOVERY, instance.wait_until_ended(second.assistant_turn.id)).await.expect("it recovers in time");
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "second"), "{:?}", turn.error);
     assert_eq!(log.requests().len(), 2, "nothing is asked twice");
-    house.check_invariants().await;
-    house.close().await;
+    instance.check_invariants().await;
+    instance.close().await;
     fresh.close().await;
 }

@@ -19,7 +19,7 @@ use crate::http_api::TestApi;
 use crate::test_server::{streamed_answer, text_step};
 
 async fn count(api: &TestApi, sql: &'static str) -> i64 {
-    match &api.house.db {
+    match &api.instance.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
         Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
     }
@@ -62,13 +62,13 @@ async fn everything_is_deleted_permanently_after_confirmation() {
             .await
     {
         for words in ["first", "second"] {
-            let started = api.house.send(words).await;
-            api.house.wait_until_ended(started.assistant_turn.id).await;
+            let started = api.instance.send(words).await;
+            api.instance.wait_until_ended(started.assistant_turn.id).await;
         }
-        let trashed = api.house.service.list_chats(api.house.owner, 1).await.unwrap().remove(0).id;
-        api.house.service.delete_chat(api.house.owner, trashed).await.unwrap();
-        let running = api.house.send("third").await;
-        api.house.wait_until(running.assistant_turn.id, |turn| !turn.blocks.is_empty()).await;
+        let trashed = api.instance.service.list_chats(api.instance.owner, 1).await.unwrap().remove(0).id;
+        api.instance.service.delete_chat(api.instance.owner, trashed).await.unwrap();
+        let running = api.instance.send("third").await;
+        api.instance.wait_until(running.assistant_turn.id, |turn| !turn.blocks.is_empty()).await;
         for title in ["Plan", "Old plan"] {
             let body = json!({ "title": title, "content": "one\ntwo" });
             let (status, made) = api.call("POST", "/api/documents", Some(body)).await;
@@ -76,11 +76,11 @@ async fn everything_is_deleted_permanently_after_confirmation() {
         }
         let (status, image) = upload(&api, "a.png", [PNG, b"bytes"].concat()).await;
         assert_eq!(status, StatusCode::CREATED, "{image}");
-        let rev = drafts::rev(&api.house.db, api.house.owner, None).await.unwrap();
+        let rev = drafts::rev(&api.instance.db, api.instance.owner, None).await.unwrap();
         let draft = Draft { text: "half a thought".into(), rev, ..Draft::default() };
-        let mut tx = api.house.db.begin().await.unwrap();
-        let now = api.house.service.supervisor().clock().now();
-        drafts::put(&mut tx, api.house.owner, None, &draft, now).await.unwrap().unwrap();
+        let mut tx = api.instance.db.begin().await.unwrap();
+        let now = api.instance.service.supervisor().clock().now();
+        drafts::put(&mut tx, api.instance.owner, None, &draft, now).await.unwrap().unwrap();
         tx.commit().await.unwrap();
         let connected =
             json!({ "name": "Box", "api": "openai_chat", "base_url": "https://box.example/v1", "key": "k" });
@@ -103,24 +103,24 @@ async fn everything_is_deleted_permanently_after_confirmation() {
         let (status, to) = api.post_form("/forms/delete-everything", &[("word", " Delete ")]).await;
         assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/data?done=deleted"));
         assert_eq!(remaining_rows(&api).await, []);
-        assert_eq!(api.house.service.supervisor().running_count(), 0);
+        assert_eq!(api.instance.service.supervisor().running_count(), 0);
         assert!(api.get_page("/settings/data?done=deleted").await.contains("Everything was deleted."));
         // Settings are kept.
         let (_, providers) = api.call("GET", "/api/providers", None).await;
         assert!(providers.as_array().unwrap().iter().any(|provider| provider["id"] == "box"), "{providers}");
         let (_, usage) = api.call("GET", "/api/usage", None).await;
         assert_ne!(usage, Value::Null);
-        api.house.check_invariants().await;
+        api.instance.check_invariants().await;
 
         // The bytes are purged by the maintenance of the next day.
-        let tomorrow = api.house.service.supervisor().clock().now() + limits::BLOB_KEPT + TimeDelta::minutes(1);
-        purge_scheduled(&api.house.db, tomorrow).await.unwrap();
+        let tomorrow = api.instance.service.supervisor().clock().now() + limits::BLOB_KEPT + TimeDelta::minutes(1);
+        purge_scheduled(&api.instance.db, tomorrow).await.unwrap();
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 0);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blob_forms").await, 0);
         // Deleting again without any data succeeds.
         let (status, _) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -129,17 +129,17 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
     for api in
         apis_with_fake_reader(|| vec![streamed_answer([text_step("one")]), streamed_answer([text_step("two")])]).await
     {
-        let started = api.house.send("first").await;
-        api.house.wait_until_ended(started.assistant_turn.id).await;
+        let started = api.instance.send("first").await;
+        api.instance.wait_until_ended(started.assistant_turn.id).await;
         // This reply cannot be ended, because the sequence number of its ending is already taken in the journal.
-        api.house
+        api.instance
             .sql(
                 "UPDATE turns SET status = 'streaming', completed_at = NULL, last_event_seq = last_event_seq - 1 \
                  WHERE role = 'assistant'",
             )
             .await;
-        let started = api.house.send("second").await;
-        api.house.wait_until_ended(started.assistant_turn.id).await;
+        let started = api.instance.send("second").await;
+        api.instance.wait_until_ended(started.assistant_turn.id).await;
         let (status, page) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
         let expected = "Some items could not be deleted: new replies keep starting in the chats to be deleted; try again. \
@@ -148,15 +148,15 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
         assert!(!page.contains("aria-invalid"), "the word is right: {page}");
         assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM deletions").await, 0);
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn imports_are_deleted_and_second_request_reports_running_deletion() {
     for api in apis_with_fake_reader(Vec::new).await {
-        let (service, owner) = (&api.house.service, api.house.owner);
-        let sent = tempfile::NamedTempFile::new_in(api.house.dir.path()).unwrap();
+        let (service, owner) = (&api.instance.service, api.instance.owner);
+        let sent = tempfile::NamedTempFile::new_in(api.instance.dir.path()).unwrap();
         std::fs::write(sent.path(), b"Dear reader").unwrap();
         let (file, name) = (sent.path().to_owned(), "private title".to_owned());
         let import = ImportRequest { owner, file, name, format: None, options: Default::default(), dry_run: false };
@@ -166,7 +166,7 @@ async fn imports_are_deleted_and_second_request_reports_running_deletion() {
         }
         // A second chat is only partly imported.
         let (chat, now) = (api.create_chat().await.parse().unwrap(), service.supervisor().clock().now());
-        let mut tx = api.house.db.begin().await.unwrap();
+        let mut tx = api.instance.db.begin().await.unwrap();
         purge::hide_incoming(&mut tx, owner, chat, ids::mint(), (now, now + TimeDelta::minutes(2))).await.unwrap();
         tx.commit().await.unwrap();
         assert!(api.get_page("/settings/data").await.contains("private title"));
@@ -175,7 +175,7 @@ async fn imports_are_deleted_and_second_request_reports_running_deletion() {
         assert!(matches!(again, Err(ServiceError::Conflict { code: "deletion_running", .. })), "{again:?}");
         assert!(!api.get_page("/settings/data").await.contains("private title"));
         assert_eq!(remaining_rows(&api).await, []);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }

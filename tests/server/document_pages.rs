@@ -261,7 +261,7 @@ async fn quoted_lines_are_sent_with_next_message() {
     let (status, to) =
         post(&api, "/forms/send", &[("text", "So?"), ("chat_id", &chat), ("client_request_id", "f-1")]).await;
     assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
-    let path = api.house.service.path(api.house.owner, chat.parse().unwrap(), None, 9).await.unwrap();
+    let path = api.instance.service.path(api.instance.owner, chat.parse().unwrap(), None, 9).await.unwrap();
     let contents: Vec<&Content> = path.turns[0].blocks.iter().map(|block| &block.content).collect();
     assert!(
         matches!(

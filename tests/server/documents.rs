@@ -154,8 +154,8 @@ async fn document_is_created_changed_restored_and_deleted() {
         api.call("DELETE", &path, None).await;
         assert_eq!(api.call("DELETE", &format!("{path}?forever=true"), None).await.0, StatusCode::NO_CONTENT);
         assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::NOT_FOUND);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -233,8 +233,8 @@ async fn selections_are_checked_against_their_version() {
         assert_eq!(started["user_turn"]["blocks"][0]["version_timestamp"], version);
         let (_, used) = api.call("GET", &format!("/api/documents/{}", id(&d)), None).await;
         assert_eq!(used["used_in"], 1);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -325,8 +325,8 @@ async fn uploads_are_bounded_and_names_are_sanitized() {
         assert_eq!(field("content-type"), "application/octet-stream");
         assert_eq!(field("content-disposition"), "attachment; filename=\"x.html\"; filename*=UTF-8''x.html");
         assert!(field("content-security-policy").starts_with("sandbox;"));
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -345,8 +345,8 @@ async fn same_file_uploaded_fifty_times_concurrently_is_one_blob() {
         assert_eq!(made["thumbnail"], hash(&[PNG, b"smallsame"].concat()));
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 3);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM uploads").await, 1);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -378,7 +378,7 @@ async fn file_becomes_document_and_its_versions() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, _) = api.call("POST", "/api/documents", Some(json!({ "blob": "f".repeat(64) }))).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 /// The model is sent the version that the message names, with the same bytes every time, in another process too;
@@ -437,11 +437,11 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
         api.call("PUT", &path, Some(json!({ "title": "Renamed", "content": "all other" }))).await;
         let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and now?" }])).await;
         assert_eq!(shown_references(&api, id(&next["assistant_turn"])).await, first);
-        let house = api
-            .house
+        let instance = api
+            .instance
             .restart_after_kill(ScriptedProvider::new("scripted", replies(9)), std::sync::Arc::new(NoTools))
             .await;
-        let api = api_with_fake_reader(house);
+        let api = api_with_fake_reader(instance);
         let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and later?" }])).await;
         assert_eq!(shown_references(&api, id(&next["assistant_turn"])).await, first);
         // The same bytes go to another model on another branch.
@@ -456,8 +456,8 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
         let now = shown_references(&api, id(&next["assistant_turn"])).await;
         assert_eq!((&now[0]["shown_as"], &now[1]["shown_as"]), (&json!("deleted"), &json!("deleted")));
         assert_eq!(now[2], first[2]);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -487,20 +487,20 @@ async fn foreign_documents_are_neither_referenced_nor_shown() {
             let (_, unknown) = api.call("GET", &format!("/api/documents/{}", ids::mint::<uuid::Uuid>()), None).await;
             assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &unknown["code"]));
         }
-        let service = &api.house.service;
+        let service = &api.instance.service;
         let stranger = service.blob(other, picture["thumbnail"].as_str().unwrap()).await;
         assert!(stranger.is_ok(), "the upload is the other's now");
         let reply = id(&started["assistant_turn"]).parse().unwrap();
         assert!(matches!(service.sent_requests(other, reply, None).await, Err(ServiceError::NotFound)));
         let block = MessageBlock::Image { blob: hash(b"never"), alt: None };
         let request = TurnRequest { content: vec![block], ..message_to_send("") };
-        let refused = service.start_turn(api.house.owner, request).await;
+        let refused = service.start_turn(api.instance.owner, request).await;
         assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");
         let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and?" }])).await;
         let lines = shown_references(&api, id(&next["assistant_turn"])).await;
         assert_eq!(lines[0]["shown_as"], "deleted", "{lines:#?}");
         assert_ne!(id(&started["user_turn"]), id(&next["user_turn"]));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -558,8 +558,8 @@ async fn attachments_are_kept_by_edit_retry_copy_and_rerun() {
         let path = format!("/api/turns/{}", reply["prev_turn_id"].as_str().unwrap());
         let (_, grafted) = api.call("GET", &path, None).await;
         assert_eq!(of(&grafted), before);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -603,7 +603,7 @@ async fn draft_keeps_attachments_until_sent() {
         api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", replies(2))).await);
     let chat = api.create_chat().await;
     let d = document(&api, "Plan", "one\ntwo").await;
-    let (service, owner) = (&api.house.service, api.house.owner);
+    let (service, owner) = (&api.instance.service, api.instance.owner);
     let chat_id = chat.parse().unwrap();
     let block = MessageBlock::PartialReference {
         ref_id: id(&d).into(),
@@ -633,7 +633,7 @@ async fn draft_keeps_attachments_until_sent() {
 }
 
 async fn count(api: &TestApi, text: &'static str) -> i64 {
-    match &api.house.db {
+    match &api.instance.db {
         Db::Sqlite { readers, .. } => sqlx::query_scalar(text).fetch_one(readers).await.unwrap(),
         Db::Postgres { readers, .. } => sqlx::query_scalar(text).fetch_one(readers).await.unwrap(),
     }
@@ -653,7 +653,7 @@ pub async fn change_owner(api: &TestApi, other: UserId) {
             }
         }};
     }
-    match &api.house.db {
+    match &api.instance.db {
         Db::Sqlite { writer, .. } => run!(writer),
         Db::Postgres { writer, .. } => run!(writer),
     }
@@ -690,6 +690,6 @@ async fn documents_are_found_by_their_titles() {
             let (_, trash) = api.call("GET", &format!("/api/documents?deleted=true&title={query}"), None).await;
             assert_eq!(trash.as_array().unwrap().len(), count, "{trash}");
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }

@@ -32,7 +32,7 @@ fn quoting(mut part: Value, document: &Value, quote: &str) -> Value {
 }
 
 async fn attachment_count(api: &TestApi, chat: Option<ChatId>) -> usize {
-    let draft = api.house.service.draft(api.house.owner, chat).await.unwrap();
+    let draft = api.instance.service.draft(api.instance.owner, chat).await.unwrap();
     draft.and_then(|draft| draft.attachments).map_or(0, |attached| attached.len())
 }
 
@@ -65,9 +65,9 @@ async fn text_saved_without_knowing_an_attachment_keeps_it() {
             assert_eq!(saved, (StatusCode::OK, json!(rev)), "{changes}");
             assert_eq!(attachment_count(&api, Some(chat_id)).await, attached, "{changes}");
         }
-        let draft = api.house.service.draft(api.house.owner, Some(chat_id)).await.unwrap().unwrap();
+        let draft = api.instance.service.draft(api.instance.owner, Some(chat_id)).await.unwrap().unwrap();
         assert_eq!(draft.text, "typed");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -109,7 +109,7 @@ async fn selection_is_attached_to_draft_when_its_quote_matches() {
             assert_eq!((found, &problem["code"]), (status, &json!(code)), "{content}: {problem}");
         }
         assert_eq!(attachment_count(&api, Some(chat_id)).await, 2, "what is refused attaches nothing");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -124,9 +124,9 @@ async fn foreign_document_or_chat_cannot_be_attached() {
         assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
         // The other user owns the document now, but not the chat.
         let block: MessageBlock = serde_json::from_value(reference_part(&d, 0, 3)).unwrap();
-        let refused = api.house.service.attach_to_draft(other, Some(chat.parse().unwrap()), vec![block]).await;
+        let refused = api.instance.service.attach_to_draft(other, Some(chat.parse().unwrap()), vec![block]).await;
         assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -143,6 +143,6 @@ async fn reply_is_copied_with_its_references() {
         let copied = String::from_utf8(body.into()).unwrap();
         assert!(copied.starts_with("It is a plan.\n\n---\n\n> two\n>\n> — [Plan, line 2](/documents/"), "{copied}");
         assert!(copied.ends_with("#L2)"), "what was asked is no part of the reply: {copied}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }

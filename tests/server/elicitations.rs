@@ -58,23 +58,25 @@ fn content(value: Value) -> Map<String, Value> {
 }
 
 /// Starts a reply whose tool asks the user.
-async fn start_asking(house: &TestServer, lab: &FakeToolbox) -> (TurnId, BlockId, Elicitation) {
-    let chat = house.chat_with_tools(&lab.offered_tools()).await;
-    let id = house.send_to(chat, "go").await.assistant_turn.id;
-    let (block, question) = asked(&house.wait_until(id, is_asking).await);
+async fn start_asking(instance: &TestServer, lab: &FakeToolbox) -> (TurnId, BlockId, Elicitation) {
+    let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+    let id = instance.send_to(chat, "go").await.assistant_turn.id;
+    let (block, question) = asked(&instance.wait_until(id, is_asking).await);
     (id, block, question)
 }
 
 #[tokio::test]
 async fn question_is_stored_and_its_checked_answer_reaches_tool() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
-    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
-        let (id, block, question) = start_asking(&house, &lab).await;
-        let stored = house.service.turn(house.owner, id).await.unwrap();
+    for instance in
+        TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await
+    {
+        let (id, block, question) = start_asking(&instance, &lab).await;
+        let stored = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!((statuses(&stored), asked(&stored).1.request), (vec![ToolStatus::Running], form()));
-        assert_eq!(house.service.supervisor().running_count(), 0, "it waits for a person");
-        house.check_invariants().await;
-        let answer = |answer| house.service.answer_elicitation(house.owner, (id, block), question.id, answer);
+        assert_eq!(instance.service.supervisor().running_count(), 0, "it waits for a person");
+        instance.check_invariants().await;
+        let answer = |answer| instance.service.answer_elicitation(instance.owner, (id, block), question.id, answer);
         for (given, field) in [
             (json!({}), "content/city"),
             (json!({ "city": "Bergen", "days": 0 }), "content/days"),
@@ -85,23 +87,23 @@ async fn question_is_stored_and_its_checked_answer_reaches_tool() {
         }
         let stranger = turnleaf_platform::ids::mint();
         let decline = ElicitationAnswer::Decline;
-        let foreign = house.service.answer_elicitation(stranger, (id, block), question.id, decline.clone()).await;
+        let foreign = instance.service.answer_elicitation(stranger, (id, block), question.id, decline.clone()).await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
         let other = turnleaf_platform::ids::mint();
-        let other = house.service.answer_elicitation(house.owner, (id, block), other, decline.clone()).await;
+        let other = instance.service.answer_elicitation(instance.owner, (id, block), other, decline.clone()).await;
         assert!(matches!(other, Err(ServiceError::Conflict { code: "not_asked", .. })));
         answer(ElicitationAnswer::Accept(content(json!({ "city": "Bergen", "days": 3.0 })))).await.unwrap();
-        let turn = house.wait_until_complete(id).await;
+        let turn = instance.wait_until_complete(id).await;
         let given = json!({ "city": "Bergen", "days": 3 });
         assert_eq!(results(&turn), std::slice::from_ref(&given));
-        let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
+        let ended = asked(&instance.service.turn(instance.owner, id).await.unwrap()).1;
         assert_eq!(
             (ended.outcome, ended.content.map(Value::Object)),
             (Some(ElicitationOutcome::Accepted), Some(given))
         );
         assert!(matches!(answer(decline).await, Err(ServiceError::Conflict { code: "not_asked", .. })));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -114,43 +116,48 @@ async fn model_is_not_told_what_user_declined() {
         Arc::new(scripted),
         vec!["model-a".into()],
     )]);
-    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
-    let (id, block, question) = start_asking(&house, &lab).await;
+    let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let (id, block, question) = start_asking(&instance, &lab).await;
     let with_content = ElicitationAnswer::Accept(content(json!({ "city": "x" })));
-    let refused = house.service.answer_elicitation(house.owner, (id, block), question.id, with_content).await;
+    let refused = instance.service.answer_elicitation(instance.owner, (id, block), question.id, with_content).await;
     assert!(matches!(refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "content"));
     let decline = ElicitationAnswer::Decline;
-    house.service.answer_elicitation(house.owner, (id, block), question.id, decline).await.unwrap();
-    let turn = house.wait_until_complete(id).await;
+    instance.service.answer_elicitation(instance.owner, (id, block), question.id, decline).await.unwrap();
+    let turn = instance.wait_until_complete(id).await;
     assert_eq!(asked(&turn).1.outcome, Some(ElicitationOutcome::Declined));
     let sent = tool_results_sent(&log, 1);
     assert!(sent.last().is_some_and(|text| text.contains("declined")), "{sent:?}");
     assert!(sent.iter().all(|text| !text.contains("auth.example")), "{sent:?}");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn stop_cancels_question_and_leaves_it_expired() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
-    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
-        let (id, block, question) = start_asking(&house, &lab).await;
-        let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+    for instance in
+        TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await
+    {
+        let (id, block, question) = start_asking(&instance, &lab).await;
+        let turn = instance.service.stop_turn(instance.owner, id).await.unwrap();
         assert_eq!((turn.status, statuses(&turn)), (TurnStatus::Cancelled, vec![ToolStatus::Cancelled]));
         assert_eq!((asked(&turn).1.outcome, pending_user_input(&turn)), (None, None));
-        let late = house.service.answer_elicitation(house.owner, (id, block), question.id, ElicitationAnswer::Decline);
+        let late =
+            instance.service.answer_elicitation(instance.owner, (id, block), question.id, ElicitationAnswer::Decline);
         assert!(matches!(late.await, Err(ServiceError::Conflict { code: "not_asked", .. })));
-        assert_eq!(asked(&house.service.turn(house.owner, id).await.unwrap()).1.outcome, None);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(asked(&instance.service.turn(instance.owner, id).await.unwrap()).1.outcome, None);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn one_of_two_answers_at_once_counts() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
-    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
-        let (id, block, question) = start_asking(&house, &lab).await;
-        let answer = |answer| house.service.answer_elicitation(house.owner, (id, block), question.id, answer);
+    for instance in
+        TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await
+    {
+        let (id, block, question) = start_asking(&instance, &lab).await;
+        let answer = |answer| instance.service.answer_elicitation(instance.owner, (id, block), question.id, answer);
         let city = |city: &str| ElicitationAnswer::Accept(content(json!({ "city": city })));
         let (one, other) = tokio::join!(answer(city("Bergen")), answer(city("Oslo")));
         let (accepted, refused) = match (one.is_ok(), other) {
@@ -158,27 +165,30 @@ async fn one_of_two_answers_at_once_counts() {
             (false, other) => ("Oslo", other.and(one)),
         };
         assert!(matches!(refused, Err(ServiceError::Conflict { code: "not_asked", .. })));
-        let turn = house.wait_until_complete(id).await;
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(results(&turn), [json!({ "city": accepted })]);
-        let ended = asked(&house.service.turn(house.owner, id).await.unwrap()).1;
+        let ended = asked(&instance.service.turn(instance.owner, id).await.unwrap()).1;
         assert_eq!(ended.content.map(Value::Object), Some(json!({ "city": accepted })));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn question_expires_with_restart() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
-    for house in TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await {
-        let (id, block, question) = start_asking(&house, &lab).await;
-        let house = house.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
-        let turn = house.service.turn(house.owner, id).await.unwrap();
+    for instance in
+        TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await
+    {
+        let (id, block, question) = start_asking(&instance, &lab).await;
+        let instance = instance.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
+        let turn = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!((turn.status, asked(&turn).1), (TurnStatus::Error, question.clone()));
-        let late = house.service.answer_elicitation(house.owner, (id, block), question.id, ElicitationAnswer::Cancel);
+        let late =
+            instance.service.answer_elicitation(instance.owner, (id, block), question.id, ElicitationAnswer::Cancel);
         assert!(matches!(late.await, Err(ServiceError::Conflict { code: "not_asked", .. })));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -206,8 +216,8 @@ async fn form_and_api_answer_and_exports_show_answers() {
         vec!["model-a".into()],
     )]);
     let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(lab.clone())).await);
-    let house = &api.house;
-    let (id, block, question) = start_asking(house, &lab).await;
+    let instance = &api.instance;
+    let (id, block, question) = start_asking(instance, &lab).await;
     let form = format!("turn={id}&block={block}&question={}", question.id);
     // Without script, the page keeps what was typed; with it, the problem names the field by its label.
     let (status, html) = submit(&api, &format!("{form}&action=accept&field0=Bergen&field1=x")).await;
@@ -217,10 +227,10 @@ async fn form_and_api_answer_and_exports_show_answers() {
     assert!(status.is_client_error() && problem.contains("The city"), "{problem}");
     let (status, _) = submit(&api, &format!("{form}&action=accept&field0=Bergen&field1=4&stay=1")).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
-    let turn = house.wait_until_complete(id).await;
+    let turn = instance.wait_until_complete(id).await;
     assert_eq!(results(&turn), [json!({ "city": "Bergen", "days": 4 })]);
 
-    let (id, block, question) = start_asking(house, &lab).await;
+    let (id, block, question) = start_asking(instance, &lab).await;
     let path = format!("/api/turns/{id}/calls/{block}/answer");
     let body =
         |action: &str, content: Value| json!({ "elicitation_id": question.id, "action": action, "content": content });
@@ -230,7 +240,7 @@ async fn form_and_api_answer_and_exports_show_answers() {
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("content/city")));
     let (status, _) = api.call("POST", &path, Some(body("accept", json!({ "city": "Oslo" })))).await;
     assert_eq!(status, StatusCode::OK);
-    let chat = house.wait_until_complete(id).await.chat_id;
+    let chat = instance.wait_until_complete(id).await.chat_id;
     for (format, expected) in [("markdown", "The city: Oslo"), ("html", "Oslo")] {
         let request = Request::builder()
             .uri(format!("/api/chats/{chat}/export?format={format}&tools=full"))
@@ -242,7 +252,7 @@ async fn form_and_api_answer_and_exports_show_answers() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.contains("Where to?") && text.contains(expected), "{format}: {text}");
     }
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 /// Requests the page of a resource of a server that does not exist, with this origin of the request.

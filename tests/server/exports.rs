@@ -49,9 +49,9 @@ pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
 }
 
 /// Writes a chat's repository into a folder of the server's directory, and lets git check it strictly.
-async fn repository(house: &TestServer, chat: ChatId, name: &str) -> Option<std::path::PathBuf> {
-    let folder = house.dir.path().join(name);
-    house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap();
+async fn repository(instance: &TestServer, chat: ChatId, name: &str) -> Option<std::path::PathBuf> {
+    let folder = instance.dir.path().join(name);
+    instance.service.export_git_folder(instance.owner, chat, &folder).await.unwrap().unwrap();
     let output_text = git(&folder, &["fsck", "--strict", "--full", "--no-dangling"])?;
     // A repository without commits is valid.
     let faults: Vec<&str> = output_text.lines().filter(|line| !line.starts_with("notice: ")).collect();
@@ -65,9 +65,9 @@ fn lines(output_text: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
-    for house in TestServer::on_every_database(|| replies(8)).await {
-        let chat = varied_chat(&house).await;
-        let Some(folder) = repository(&house, chat, "first.git").await else { return house.close().await };
+    for instance in TestServer::on_every_database(|| replies(8)).await {
+        let chat = varied_chat(&instance).await;
+        let Some(folder) = repository(&instance, chat, "first.git").await else { return instance.close().await };
 
         // The commit graph is the tree: each commit's parent is the commit of the previous turn.
         let log =
@@ -82,7 +82,7 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
             let [name, at, subject, turn] = [(); 4].map(|()| parts.next().unwrap_or_default().to_owned());
             commits.insert(turn.parse().unwrap(), (commit, parent, name, at.parse().unwrap(), subject));
         }
-        let archive: Value = serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
+        let archive: Value = serde_json::from_slice(&export_archive(&instance, ExportScope::Chat(chat)).await).unwrap();
         let turns = archive["chats"][0]["turns"].as_array().unwrap();
         assert_eq!((commits.len(), turns.len()), (8, 8));
         for turn in turns {
@@ -106,7 +106,7 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         let refs: BTreeMap<&str, &str> = lines(&refs).into_iter().map(|line| line.split_once(' ').unwrap()).collect();
         let metadata: Value = serde_json::from_slice(&std::fs::read(folder.join("turnleaf.json")).unwrap()).unwrap();
         assert_eq!(metadata["chat"]["title"], "Hello");
-        let branches = house.service.branches(house.owner, chat).await.unwrap();
+        let branches = instance.service.branches(instance.owner, chat).await.unwrap();
         assert_eq!((refs.len(), metadata["branches"].as_object().unwrap().len()), (branches.len(), branches.len()));
         for branch in &branches {
             let (name, branch_metadata) = metadata["branches"]
@@ -140,34 +140,34 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
 
         // Exporting is deterministic: a second export, and one after the chat was continued and lost a branch, gives
         // the same commits.
-        let again = repository(&house, chat, "again.git").await.unwrap();
+        let again = repository(&instance, chat, "again.git").await.unwrap();
         for file in ["HEAD", "packed-refs", "turnleaf.json"] {
             assert_eq!(std::fs::read(folder.join(file)).unwrap(), std::fs::read(again.join(file)).unwrap(), "{file}");
         }
         let gone = branches.iter().find(|branch| branch.lock.model == "model-b").unwrap();
-        house.service.delete_branch(house.owner, gone.id).await.unwrap();
+        instance.service.delete_branch(instance.owner, gone.id).await.unwrap();
         let root = branches.iter().find(|branch| branch.parent_branch_id.is_none()).unwrap();
         let place = PlacementRequest { prev_turn_id: root.head_turn_id, ..PlacementRequest::default() };
         let more = TurnRequest { chat_id: Some(chat), place, ..message_to_send("And on") };
-        let started = house.service.start_turn(house.owner, more).await.unwrap();
-        house.wait_until_ended(started.assistant_turn.id).await;
-        let grown = repository(&house, chat, "grown.git").await.unwrap();
+        let started = instance.service.start_turn(instance.owner, more).await.unwrap();
+        instance.wait_until_ended(started.assistant_turn.id).await;
+        let grown = repository(&instance, chat, "grown.git").await.unwrap();
         let all = |folder: &Path| -> BTreeSet<String> {
             let revisions = git(folder, &["rev-list", "--all"]).unwrap();
             lines(&revisions).into_iter().map(str::to_owned).collect()
         };
         let (before, after) = (all(&folder), all(&grown));
         assert_eq!((after.len(), after.intersection(&before).count()), (8, 6), "two were deleted, two are new");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn branches_of_any_name_are_refs_and_long_chat_keeps_its_folders() {
-    let house = TestServer::new(replies(120)).await;
-    let first = house.send("Root").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(replies(120)).await;
+    let first = instance.send("Root").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let chat = first.chat.id;
     let names = ["版本 二", "a..b", "x.lock", "HEAD", "-rf /", "a", "A", "a/b", "@{-1}", "~^:?*[", &"长".repeat(80)];
     for name in names {
@@ -177,20 +177,20 @@ async fn branches_of_any_name_are_refs_and_long_chat_keeps_its_folders() {
             ..PlacementRequest::default()
         };
         let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(name) };
-        let started = house.service.start_turn(house.owner, turn).await.unwrap();
-        house.wait_until_ended(started.assistant_turn.id).await;
-        rename(&house, started.branch.id, name).await;
+        let started = instance.service.start_turn(instance.owner, turn).await.unwrap();
+        instance.wait_until_ended(started.assistant_turn.id).await;
+        rename(&instance, started.branch.id, name).await;
     }
     let mut last = first.assistant_turn.id;
     for number in 0..55 {
         let place = PlacementRequest { prev_turn_id: Some(last), may_branch: true, ..PlacementRequest::default() };
         let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(&format!("Number {number}")) };
-        let started = house.service.start_turn(house.owner, turn).await.unwrap();
-        last = house.wait_until_ended(started.assistant_turn.id).await.id;
+        let started = instance.service.start_turn(instance.owner, turn).await.unwrap();
+        last = instance.wait_until_ended(started.assistant_turn.id).await.id;
     }
-    let Some(folder) = repository(&house, chat, "names.git").await else { return };
+    let Some(folder) = repository(&instance, chat, "names.git").await else { return };
     let refs = git(&folder, &["for-each-ref", "--format=%(refname)"]).unwrap();
-    let branches = house.service.branches(house.owner, chat).await.unwrap();
+    let branches = instance.service.branches(instance.owner, chat).await.unwrap();
     assert_eq!(lines(&refs).len(), branches.len(), "{refs}");
     for name in lines(&refs) {
         git(&folder, &["check-ref-format", name]).unwrap();
@@ -205,28 +205,28 @@ async fn branches_of_any_name_are_refs_and_long_chat_keeps_its_folders() {
     );
     assert_eq!(folders.iter().filter(|path| path.matches('/').count() == 2).count(), 112);
     // The repository can be cloned like any other.
-    let clone = house.dir.path().join("clone");
+    let clone = instance.dir.path().join("clone");
     let (from, to) = (folder.display().to_string(), clone.display().to_string());
     git(&folder, &["clone", "--quiet", &from, &to]).unwrap();
     assert!(clone.join("turns/00101-00200/00112-assistant/turn.md").exists());
 }
 
-async fn rename(house: &TestServer, branch: BranchId, name: &str) {
+async fn rename(instance: &TestServer, branch: BranchId, name: &str) {
     let change = BranchChange { name: Some(name.to_owned()), ..BranchChange::default() };
-    house.service.change_branch(house.owner, branch, change).await.unwrap();
+    instance.service.change_branch(instance.owner, branch, change).await.unwrap();
 }
 
 /// Starts a chat whose message has an image.
-async fn with_picture(house: &TestServer) -> (ChatId, String) {
-    let reading = house.service.clone().with_reader(Arc::new(FakeFileReader));
-    let sha256 = reading.upload_file(house.owner, "leaf.png", [PNG, b"leaf"].concat().into()).await.unwrap().sha256;
+async fn with_picture(instance: &TestServer) -> (ChatId, String) {
+    let reading = instance.service.clone().with_reader(Arc::new(FakeFileReader));
+    let sha256 = reading.upload_file(instance.owner, "leaf.png", [PNG, b"leaf"].concat().into()).await.unwrap().sha256;
     let content = vec![
         MessageBlock::Text { text: "What is this?".into() },
         MessageBlock::Image { blob: sha256.clone(), alt: Some("A leaf".into()) },
     ];
     let started =
-        house.service.start_turn(house.owner, TurnRequest { content, ..TurnRequest::default() }).await.unwrap();
-    house.wait_until_ended(started.assistant_turn.id).await;
+        instance.service.start_turn(instance.owner, TurnRequest { content, ..TurnRequest::default() }).await.unwrap();
+    instance.wait_until_ended(started.assistant_turn.id).await;
     (started.chat.id, sha256)
 }
 
@@ -249,9 +249,9 @@ fn unpack_repository(dir: &Path, zip: &[u8]) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn page_over_http_includes_images_and_repository_is_zip() {
-    for house in TestServer::on_every_database(|| replies(4)).await {
-        let (chat, sha256) = with_picture(&house).await;
-        let api = TestApi::with_server(house);
+    for instance in TestServer::on_every_database(|| replies(4)).await {
+        let (chat, sha256) = with_picture(&instance).await;
+        let api = TestApi::with_server(instance);
         let get = async |path: String| {
             let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
             let response = api.send(request).await;
@@ -289,7 +289,7 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         assert_eq!((status, headers[header::CONTENT_TYPE].as_bytes()), (StatusCode::OK, &b"application/zip"[..]));
         let (_, _, again) = get(format!("/api/chats/{chat}/export?format=git")).await;
         assert_eq!(body, again, "the same chat is the same file");
-        let folder = unpack_repository(api.house.dir.path(), &body).join("What-is-this.git");
+        let folder = unpack_repository(api.instance.dir.path(), &body).join("What-is-this.git");
         if let Some(problems) = git(&folder, &["fsck", "--strict", "--full"]) {
             assert_eq!(problems.trim(), "");
             let path = format!("HEAD:turns/00001-00100/00001-user/{sha256}.png");
@@ -298,13 +298,13 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
             assert!(markdown.contains(&format!("![A leaf]({sha256}.png)")), "{markdown}");
         }
         // The same file is imported again, with its image.
-        let file = api.house.dir.path().join("repository.zip");
+        let file = api.instance.dir.path().join("repository.zip");
         std::fs::write(&file, &body).unwrap();
         let import = |owner, dry_run| {
             let (file, name) = (file.clone(), "What-is-this.git.zip".to_owned());
             ImportRequest { owner, file, name, format: None, options: Default::default(), dry_run }
         };
-        let report = api.house.service.import(import(api.house.owner, true), &mut |_| true).await.unwrap();
+        let report = api.instance.service.import(import(api.instance.owner, true), &mut |_| true).await.unwrap();
         assert_eq!((report.format, report.known, report.stopped), (Some("git"), 1, None));
         let other = TestServer::new(replies(1)).await;
         let report = other.service.import(import(other.owner, false), &mut |_| true).await.unwrap();
@@ -320,7 +320,7 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         let page = String::from_utf8_lossy(&page);
         assert!(page.contains("value=\"html\"") && page.contains("format=git"), "{page}");
         assert!(!page.contains("Source"));
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
@@ -329,41 +329,42 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
 #[tokio::test]
 async fn page_contains_no_currently_known_key() {
     let key = "k<3&\"9x8y-7w6z-5v4u\"=='let x'";
-    let house = TestServer::new(ScriptedProvider::new(
+    let instance = TestServer::new(ScriptedProvider::new(
         "scripted",
         [streamed_answer([text_step(&format!("It is {key}.\n\n```rust\n{key}\n```\n"))])],
     ));
-    let house = house.await;
+    let instance = instance.await;
     let message = format!("My key is {key}");
-    let sent = house.send(&message).await;
-    house.wait_until_ended(sent.assistant_turn.id).await;
+    let sent = instance.send(&message).await;
+    instance.wait_until_ended(sent.assistant_turn.id).await;
     let chat = sent.user_turn.chat_id;
     let change = ChatChange { title: Some(message), ..ChatChange::default() };
-    house.service.change_chat(house.owner, chat, change).await.unwrap();
-    house.service.supervisor().registry().remember_credentials([key.to_owned().into()]);
-    let page = standalone_page(&house.service, String::new(), house.owner, chat, None, ExportOptions::default()).await;
+    instance.service.change_chat(instance.owner, chat, change).await.unwrap();
+    instance.service.supervisor().registry().remember_credentials([key.to_owned().into()]);
+    let page =
+        standalone_page(&instance.service, String::new(), instance.owner, chat, None, ExportOptions::default()).await;
     let page = page.map_err(|error| error.detail().to_owned()).unwrap();
     for part in ["9x8y", "7w6z", "5v4u"] {
         assert!(!page.contains(part), "{page}");
     }
     assert!(page.contains("My key is") && page.contains("[removed]"), "{page}");
-    let archive = String::from_utf8(export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
+    let archive = String::from_utf8(export_archive(&instance, ExportScope::Chat(chat)).await).unwrap();
     assert!(!archive.contains("9x8y"), "{archive}");
-    house.close().await;
+    instance.close().await;
 }
 
 #[tokio::test]
 async fn chat_without_turns_is_empty_repository_and_folder_must_be_empty() {
-    let house = TestServer::new(replies(1)).await;
-    let chat = house.service.create_chat(house.owner, Default::default()).await.unwrap().value.0.id;
-    let Some(folder) = repository(&house, chat, "empty.git").await else { return };
+    let instance = TestServer::new(replies(1)).await;
+    let chat = instance.service.create_chat(instance.owner, Default::default()).await.unwrap().value.0.id;
+    let Some(folder) = repository(&instance, chat, "empty.git").await else { return };
     assert_eq!(git(&folder, &["rev-list", "--all"]).unwrap(), "");
-    let taken = house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap_err();
+    let taken = instance.service.export_git_folder(instance.owner, chat, &folder).await.unwrap().unwrap_err();
     assert_eq!(taken.kind(), std::io::ErrorKind::AlreadyExists);
-    let html = house.service.export_markdown(house.owner, chat, None, ExportOptions::default()).await.unwrap();
+    let html = instance.service.export_markdown(instance.owner, chat, None, ExportOptions::default()).await.unwrap();
     assert!(!html.is_empty());
     let (send, mut receive) = mpsc::channel(1);
-    let service = house.service.clone();
+    let service = instance.service.clone();
     let writing = tokio::spawn(async move { service.export_git(service.local_owner(), chat, send).await });
     // A reader that stops reading is no failure.
     drop(receive.recv().await);
@@ -401,23 +402,25 @@ fn imported_archive() -> Value {
 
 #[tokio::test]
 async fn import_losses_stay_with_chat_and_are_in_every_export() {
-    for house in TestServer::on_every_database(|| replies(1)).await {
+    for instance in TestServer::on_every_database(|| replies(1)).await {
         let report =
-            import_file(&house, "conversations.json", &serde_json::to_vec(&imported_archive()).unwrap(), false).await;
+            import_file(&instance, "conversations.json", &serde_json::to_vec(&imported_archive()).unwrap(), false)
+                .await;
         assert_eq!(report.imported, 2, "{report:?}");
         let (chat, whole) = (report.chats[0].id.unwrap(), report.chats[1].id.unwrap());
-        let kept = house.service.imported_from(house.owner, chat).await.unwrap().unwrap();
+        let kept = instance.service.imported_from(instance.owner, chat).await.unwrap().unwrap();
         assert_eq!((kept.format.as_str(), kept.file.as_str()), ("chatgpt", "conversations.json"));
         let of_chat: Vec<_> = report.findings.iter().filter(|one| one.place.contains("conv-1")).cloned().collect();
         assert_eq!(kept.differences, of_chat);
         let lost = kept.differences.iter().filter(|one| one.kind == ImportDifferenceKind::Lost).count();
         assert!(lost >= 2, "the picture and the GPT: {kept:?}");
-        let of_whole = house.service.imported_from(house.owner, whole).await.unwrap().unwrap();
+        let of_whole = instance.service.imported_from(instance.owner, whole).await.unwrap().unwrap();
         assert_eq!(of_whole.differences, []);
         let stranger = turnleaf::domain::UserId::from_uuid(uuid::Uuid::from_u128(1));
-        assert_eq!(house.service.imported_from(stranger, chat).await.unwrap(), None);
+        assert_eq!(instance.service.imported_from(stranger, chat).await.unwrap(), None);
 
-        let markdown = house.service.export_markdown(house.owner, chat, None, ExportOptions::default()).await.unwrap();
+        let markdown =
+            instance.service.export_markdown(instance.owner, chat, None, ExportOptions::default()).await.unwrap();
         let markdown = String::from_utf8(markdown).unwrap();
         assert!(
             markdown.contains("**Imported from:** chatgpt") && markdown.contains("- **not preserved**"),
@@ -425,16 +428,16 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         );
         let style = String::new();
         let html = turnleaf::server::http::transfer::exports::standalone_page(
-            &house.service,
+            &instance.service,
             style,
-            house.owner,
+            instance.owner,
             chat,
             None,
             ExportOptions::default(),
         );
         let html = html.await.unwrap();
         assert!(html.contains("Imported from ChatGPT") && html.contains("not preserved"), "{html}");
-        let archive = export_archive(&house, ExportScope::Chat(chat)).await;
+        let archive = export_archive(&instance, ExportScope::Chat(chat)).await;
         let exported: Value = serde_json::from_slice(&archive).unwrap();
         let in_archive: ImportOrigin = serde_json::from_value(exported["chats"][0]["imported_from"].clone()).unwrap();
         assert_eq!(in_archive, kept);
@@ -447,10 +450,10 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         target.check_invariants().await;
 
         // An image whose bytes are missing from the archive is a difference of its own.
-        let (pictured, sha256) = with_picture(&house).await;
-        assert_eq!(house.service.imported_from(house.owner, pictured).await.unwrap(), None);
+        let (pictured, sha256) = with_picture(&instance).await;
+        assert_eq!(instance.service.imported_from(instance.owner, pictured).await.unwrap(), None);
         let mut exported: Value =
-            serde_json::from_slice(&export_archive(&house, ExportScope::Chat(pictured)).await).unwrap();
+            serde_json::from_slice(&export_archive(&instance, ExportScope::Chat(pictured)).await).unwrap();
         exported["blobs"] = json!([]);
         let report = import_file(&target, "b.json", &serde_json::to_vec(&exported).unwrap(), false).await;
         let imported_chat = report.chats[0].id.unwrap();
@@ -459,12 +462,12 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         let path = target.service.path(target.owner, imported_chat, None, 9).await.unwrap();
         assert!(path.turns[0].blocks.iter().all(|block| !matches!(block.content, Content::Image { .. })));
 
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let request = Request::builder().uri(format!("/c/{chat}/export")).header("host", "127.0.0.1:3000");
         let page = api.send(request.body(Body::empty()).unwrap()).await;
         let page = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
         let page = String::from_utf8_lossy(&page);
         assert!(page.contains("Source") && page.contains("not preserved"), "{page}");
-        api.house.close().await;
+        api.instance.close().await;
     }
 }

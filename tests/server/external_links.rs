@@ -12,14 +12,14 @@ use crate::test_server::{TestServer, streamed_answer, text_step};
 #[tokio::test]
 async fn links_to_unnamed_hosts_ask_for_confirmation() {
     let reply_text = "Read https://docs.example.org/a or https://evil.example/?q=secret.";
-    for house in
+    for instance in
         TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step(reply_text)])]))
             .await
     {
-        let api = TestApi::with_server(house);
-        let started = api.house.send("What is on docs.example.org?").await;
+        let api = TestApi::with_server(instance);
+        let started = api.instance.send("What is on docs.example.org?").await;
         let id = started.assistant_turn.id;
-        api.house.wait_until_ended(id).await;
+        api.instance.wait_until_ended(id).await;
         let (status, page) = get(&api, &format!("/c/{}", started.assistant_turn.chat_id)).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains("href=\"https://docs.example.org/a\""), "{page}");
@@ -32,8 +32,8 @@ async fn links_to_unnamed_hosts_ask_for_confirmation() {
         // An exported file has no server that could show the confirmation page.
         let (_, file) = get(&api, &format!("/api/chats/{}/export?format=html", started.assistant_turn.chat_id)).await;
         assert!(file.contains("href=\"https://evil.example/?q=secret\"") && !file.contains("/leave"), "{file}");
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 

@@ -105,7 +105,7 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
     let unknown = send_request(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     assert!(unknown.text.contains("This page does not exist."), "{}", unknown.text);
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn missing_and_foreign_resources_look_the_same() {
     let api = api().await;
     let (deleted, theirs) = (api.create_chat().await, api.create_chat().await);
     assert_eq!(api.call("DELETE", &format!("/api/chats/{deleted}"), None).await.0, StatusCode::NO_CONTENT);
-    api.house
+    api.instance
         .sql(
             "INSERT INTO users (id, name, is_local_owner, created_at) \
              VALUES (x'01900000000070008000000000000001', 'B', 0, '2026-01-01T00:00:00+00:00'); \
@@ -127,7 +127,7 @@ async fn missing_and_foreign_resources_look_the_same() {
         let gone = send_request(&api, "GET", &format!("/c/{chat}/settings"), &headers, "").await;
         assert_eq!((gone.status, gone.text.as_str()), (never.status, never.text.as_str()));
     }
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn failed_form_is_reported_and_keeps_its_text() {
     let foreign = send_request(&api, "POST", "/forms/edit", &headers, &fields).await;
     assert_eq!(foreign.status, StatusCode::FORBIDDEN);
     assert!(foreign.text.contains("This request came from another site.") && !foreign.text.contains("My long"));
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn interrupted_form_is_not_treated_as_empty() {
         .body(Body::from_stream(futures::stream::iter(pieces)));
     assert_eq!(api.send(request.unwrap()).await.status(), StatusCode::BAD_REQUEST);
     assert_eq!(api.call("GET", &of_chat, None).await.1, before);
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn chat_is_renamed_and_deleted_without_script() {
     let restored = send_request(&api, "POST", "/forms/restore", &[], &format!("deletion_id={id}")).await;
     assert_eq!(restored.status, StatusCode::SEE_OTHER);
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.0, StatusCode::OK);
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -255,7 +255,7 @@ async fn problem_has_code_with_arguments_and_sentence_of_language() {
         (&problem["reason_code"], &problem["localized"]),
         (&"not_found".into(), &"此内容不存在，或你无权访问。".into())
     );
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn short_document_urls_redirect_to_long_ones() {
         "{}",
         response.to
     );
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -284,14 +284,14 @@ async fn chat_tool_permissions_are_listed_and_revoked() {
     use turnleaf::domain::approval::ToolApprovalPolicy;
     let api = api().await;
     let (chat, other) = (api.create_chat().await, api.create_chat().await);
-    let (house, now) = (&api.house, SystemClock.now());
-    let mut tx = house.db.begin().await.unwrap();
+    let (instance, now) = (&api.instance, SystemClock.now());
+    let mut tx = instance.db.begin().await.unwrap();
     for chat in [&chat, &other] {
         let id = Some(chat.parse().unwrap());
         let (server, tool) = ("files".to_owned(), "write".to_owned());
         let policy =
             StoredPolicy { chat: id, server, tool, host: None, policy: ToolApprovalPolicy::Allow, schema_hash: None };
-        tool_policies::put(&mut tx, house.owner, &policy, now).await.unwrap();
+        tool_policies::put(&mut tx, instance.owner, &policy, now).await.unwrap();
     }
     tx.commit().await.unwrap();
     let tools = format!("/c/{chat}/tools");
@@ -301,31 +301,31 @@ async fn chat_tool_permissions_are_listed_and_revoked() {
     let taken = send_request(&api, "POST", "/forms/tools/ask-again", &[], &fields).await;
     assert_eq!((taken.status, taken.to), (StatusCode::SEE_OTHER, format!("{tools}?done=asks")));
     assert!(!send_request(&api, "GET", &tools, &[], "").await.text.contains("Allowed in this chat"));
-    let left = house.service.tool_policies(house.owner).await.unwrap();
+    let left = instance.service.tool_policies(instance.owner).await.unwrap();
     assert_eq!(left.iter().map(|policy| policy.chat.unwrap().to_string()).collect::<Vec<_>>(), [other]);
     let nobodys = format!("chat_id={NOBODY}&server=files&tool=write");
     let refused = send_request(&api, "POST", "/forms/tools/ask-again", &[], &nobodys).await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
 async fn chat_list_is_paginated() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
-        let pages = PageService::new(house.service.clone());
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+        let pages = PageService::new(instance.service.clone());
         let all = limits::LISTED_CHATS as usize + 2;
         for _ in 0..all {
-            house.service.create_chat(house.owner, NewChat::default()).await.unwrap();
+            instance.service.create_chat(instance.owner, NewChat::default()).await.unwrap();
         }
-        let newest = pages.list_chats(house.owner, None, 0).await.unwrap();
+        let newest = pages.list_chats(instance.owner, None, 0).await.unwrap();
         assert_eq!(newest.len(), limits::LISTED_CHATS as usize);
         let last = newest.last().unwrap().id;
-        let older = pages.list_chats(house.owner, Some(last), 0).await.unwrap();
+        let older = pages.list_chats(instance.owner, Some(last), 0).await.unwrap();
         assert_eq!(older.len(), 2);
         assert!(older.iter().all(|chat| newest.iter().all(|other| other.id != chat.id)));
         let stranger = turnleaf_platform::ids::mint();
         assert!(pages.list_chats(stranger, Some(last), 0).await.unwrap().is_empty(), "not those of somebody else");
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -334,23 +334,23 @@ async fn new_chat_offers_last_used_model() {
     let refused =
         || ScriptedAnswer::Refuse(ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "scripted")));
     let answers = || ScriptedProvider::new("scripted", [streamed_answer([text_step("b")]), refused()]);
-    for house in TestServer::on_every_database(answers).await {
-        let pages = PageService::new(house.service.clone());
+    for instance in TestServer::on_every_database(answers).await {
+        let pages = PageService::new(instance.service.clone());
         let default = async || {
-            let page = pages.chat(house.owner, None, None, None, None).await.unwrap();
+            let page = pages.chat(instance.owner, None, None, None, None).await.unwrap();
             page.models.iter().filter(|model| model.is_default).map(|model| model.lock.clone()).collect::<Vec<_>>()
         };
         assert_eq!(default().await, [ModelLock::new("scripted", "model-a")]);
         let new = NewChat { model: Some("model-b".into()), provider: Some("scripted".into()), ..NewChat::default() };
-        let (chat, _) = house.service.create_chat(house.owner, new).await.unwrap().value;
+        let (chat, _) = instance.service.create_chat(instance.owner, new).await.unwrap().value;
         assert_eq!(default().await, [ModelLock::new("scripted", "model-a")], "it has answered nothing yet");
-        let started = house.send_to(chat.id, "hi").await;
-        house.wait_until_ended(started.assistant_turn.id).await;
+        let started = instance.send_to(chat.id, "hi").await;
+        instance.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);
         // A failed reply does not change the default model.
-        let failed = house.send("fails").await;
-        house.wait_until_ended(failed.assistant_turn.id).await;
+        let failed = instance.send("fails").await;
+        instance.wait_until_ended(failed.assistant_turn.id).await;
         assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);
-        house.close().await;
+        instance.close().await;
     }
 }

@@ -83,16 +83,16 @@ impl FileReader for FakeFileReader {
 
 /// Returns APIs that read files, over a database of every kind.
 pub async fn apis_with_fake_reader(answers: impl Fn() -> Vec<ScriptedAnswer>) -> Vec<TestApi> {
-    let houses =
+    let instances =
         TestServer::on_every_database(|| turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers()))
             .await;
-    houses.into_iter().map(api_with_fake_reader).collect()
+    instances.into_iter().map(api_with_fake_reader).collect()
 }
 
 /// Returns an API that reads files, over this server.
-pub fn api_with_fake_reader(mut house: TestServer) -> TestApi {
-    house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
-    TestApi::with_server(house)
+pub fn api_with_fake_reader(mut instance: TestServer) -> TestApi {
+    instance.service = instance.service.clone().with_reader(Arc::new(FakeFileReader));
+    TestApi::with_server(instance)
 }
 
 /// Uploads a file. Returns the status and the JSON.

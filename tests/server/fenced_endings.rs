@@ -22,20 +22,20 @@ async fn ending_of_run_is_not_stored_over_another_ending() {
             [streamed_answer([text_step("first"), ScriptedStep::WaitForSignal(of_gate.clone()), text_step(" second")])],
         )
     };
-    for house in TestServer::on_every_database(provider).await {
-        let id = house.send("?").await.assistant_turn.id;
-        house.wait_until(id, |turn| turn.content_text() == "first").await;
-        let live = house.service.supervisor().live_turn(id).unwrap();
+    for instance in TestServer::on_every_database(provider).await {
+        let id = instance.send("?").await.assistant_turn.id;
+        instance.wait_until(id, |turn| turn.content_text() == "first").await;
+        let live = instance.service.supervisor().live_turn(id).unwrap();
         // Another process ends the turn, without an event in the journal.
-        house.sql("UPDATE turns SET status = 'cancelled', completed_at = created_at WHERE role = 'assistant'").await;
-        let before = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
+        instance.sql("UPDATE turns SET status = 'cancelled', completed_at = created_at WHERE role = 'assistant'").await;
+        let before = turns::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
         gate.notify_one();
         live.wait_until_ended().await;
-        let after = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
+        let after = turns::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
         assert_eq!(after, before, "its blocks, too");
-        let stored = turn_events::list_after(&house.db, house.owner, id, 0, 100).await.unwrap();
+        let stored = turn_events::list_after(&instance.db, instance.owner, id, 0, 100).await.unwrap();
         assert!(!stored.events.iter().any(|(_, event)| event.contains("turn_end")), "{stored:#?}");
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -45,9 +45,9 @@ async fn stop_in_process_that_lost_its_claim_changes_nothing() {
     let mut claim = Claim::acquire(&fresh.db, ids::mint()).await.unwrap();
     claim.start_epoch().await.unwrap();
     let provider = ScriptedProvider::new("scripted", [streamed_answer([text_step("first"), ScriptedStep::Hang])]);
-    let house = TestServer::with_database(fresh.db.clone(), provider).await;
-    let id = house.send("?").await.assistant_turn.id;
-    house.wait_until(id, |turn| turn.content_text() == "first").await;
+    let instance = TestServer::with_database(fresh.db.clone(), provider).await;
+    let id = instance.send("?").await.assistant_turn.id;
+    instance.wait_until(id, |turn| turn.content_text() == "first").await;
     // Nothing drives the turn in this server, and another process claims the database.
     let idle = TestServer::with_database(fresh.db.clone(), ScriptedProvider::new("scripted", [])).await;
     claim.release().await;

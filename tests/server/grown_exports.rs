@@ -22,22 +22,22 @@ fn cut(value: &Value, pointer: &str, entries: usize) -> Value {
 async fn assert_grows(name: &str, part: &Value, whole: &Value) {
     let [part, whole] = [part, whole].map(|value| serde_json::to_vec(value).unwrap());
     let is_changed = |report: &ImportReport| report.findings.iter().any(|finding| finding.text == CHANGED_AT_SOURCE);
-    for house in test_servers().await {
-        let first = import_file(&house, name, &part, false).await;
+    for instance in test_servers().await {
+        let first = import_file(&instance, name, &part, false).await;
         assert_eq!((first.imported > 0, &first.stopped), (true, &None), "{first:?}");
-        let preview = import_file(&house, name, &whole, true).await;
-        let grown = import_file(&house, name, &whole, false).await;
+        let preview = import_file(&instance, name, &whole, true).await;
+        let grown = import_file(&instance, name, &whole, false).await;
         assert_same(&preview, &grown);
         assert_eq!((grown.imported, grown.known, is_changed(&grown)), (0, first.imported, false), "{grown:#?}");
         let more: Vec<_> = grown.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Grown).collect();
         assert_eq!(more.len(), 1, "{grown:?}");
         assert!(first.chats.iter().any(|chat| chat.id == more[0].id), "{grown:?}");
-        let lines = chat_lines(&house, more[0].id.unwrap()).await;
-        let again = import_file(&house, name, &whole, false).await;
+        let lines = chat_lines(&instance, more[0].id.unwrap()).await;
+        let again = import_file(&instance, name, &whole, false).await;
         assert_eq!((again.imported, again.turns, is_changed(&again)), (0, 0, false), "{again:#?}");
-        assert_eq!(chat_lines(&house, more[0].id.unwrap()).await, lines);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(chat_lines(&instance, more[0].id.unwrap()).await, lines);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct TestApi {
     pub router: Router,
     /// Cancelled to make open streams end.
     pub closing: CancellationToken,
-    pub house: TestServer,
+    pub instance: TestServer,
 }
 
 impl TestApi {
@@ -38,22 +38,22 @@ impl TestApi {
     }
 
     /// Wraps an existing server.
-    pub fn with_server(house: TestServer) -> Self {
-        Self::with_config(house, HttpConfig::default())
+    pub fn with_server(instance: TestServer) -> Self {
+        Self::with_config(instance, HttpConfig::default())
     }
 
     /// Wraps a server with this configuration; it answers to the host names of this machine.
-    pub fn with_config(house: TestServer, config: HttpConfig) -> Self {
+    pub fn with_config(instance: TestServer, config: HttpConfig) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let closing = token.clone();
         let app =
-            App::new(house.service.clone(), options, TransportSecurity::default(), token.clone(), closing.clone());
+            App::new(instance.service.clone(), options, TransportSecurity::default(), token.clone(), closing.clone());
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
         let security = Config::load(&CliFlags::default(), &Environment::default()).unwrap().security;
         let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
         let router = router(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..config });
-        Self { router, closing, house }
+        Self { router, closing, instance }
     }
 
     pub async fn send(&self, request: Request<Body>) -> Response<Body> {
@@ -134,7 +134,7 @@ async fn script_can_hold_conversation() {
     let raw = Request::builder().uri(format!("/api/generations/{generation}/raw")).header("host", "localhost");
     let raw = api.send(raw.body(Body::empty()).unwrap()).await;
     assert_eq!(raw.headers()["content-security-policy"], "default-src 'none'; sandbox");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 /// NDJSON (docs/reference/events.md 8) holds only what the model says; reasoning arrives in pieces, each but the
@@ -251,7 +251,7 @@ async fn invalid_requests_are_refused_by_field() {
     for id in ["1", "../../etc/passwd", strange, &strange.to_uppercase()] {
         assert_eq!(api.call("GET", &format!("/api/turns/{id}"), None).await.0, StatusCode::NOT_FOUND, "{id}");
     }
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn deleted_chat_is_restored_unchanged() {
     assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::NOT_FOUND);
     assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::OK);
     assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::OK);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -354,10 +354,10 @@ async fn reasoning_signatures_are_not_sent_to_clients() {
     for seen in [&stream, &lines, &snapshot, &whole.to_string()] {
         assert!(!seen.contains(PROOF), "{seen}");
     }
-    let stored = turnleaf_store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
+    let stored = turnleaf_store::turns::find(&api.instance.db, api.instance.owner, turn.parse().unwrap());
     let stored = serde_json::to_string(&stored.await.unwrap().unwrap()).unwrap();
     assert!(stored.contains(PROOF), "what goes back to the provider is kept: {stored}");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -376,7 +376,7 @@ async fn null_parent_makes_new_root_and_absent_one_continues() {
     let send = async |body: Value| {
         let (status, sent) = api.call("POST", &path, Some(body)).await;
         assert!(status.is_success(), "{status} {sent}");
-        api.house.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        api.instance.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
         sent
     };
     // In an empty chat there is nothing to leave: the first branch begins.
@@ -402,7 +402,7 @@ async fn null_parent_makes_new_root_and_absent_one_continues() {
     other.as_object_mut().unwrap().remove("prev_turn_id");
     let (status, refused) = api.call("POST", &path, Some(other)).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("idempotency_mismatch")), "{refused}");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -413,7 +413,7 @@ async fn branch_is_created_from_reference_and_inherits_its_lock() {
     let send = async |body: Value| {
         let (status, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
         assert!(status.is_success(), "{status} {sent}");
-        api.house.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        api.instance.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
         sent
     };
     let create = async |body: Value| api.call("POST", &branches, Some(body)).await;
@@ -459,5 +459,5 @@ async fn branch_is_created_from_reference_and_inherits_its_lock() {
     assert_eq!(renamed["name"], "other", "{renamed}");
     let (status, refused) = create(json!({ "fromRef": "other" })).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "two branches have this name: {refused}");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }

@@ -94,12 +94,12 @@ async fn request_with_idempotency_key_creates_one_resource_on_both_databases() {
 
 #[tokio::test]
 async fn idempotency_key_belongs_to_one_request_across_endpoints() {
-    for house in TestServer::on_every_database(|| {
+    for instance in TestServer::on_every_database(|| {
         ScriptedProvider::new("scripted", (0..4).map(|_| streamed_answer([text_step("so")])))
     })
     .await
     {
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let chat = api.create_chat().await;
         let turns = format!("/api/chats/{chat}/turns");
         let message = |name: &str| json!({ "text": "hi", "client_request_id": name });
@@ -116,7 +116,7 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
         let (status, _, started) = post(&turns, message("b")).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         let reply: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-        api.house.wait_until_ended(reply).await;
+        api.instance.wait_until_ended(reply).await;
         let again = format!("/api/turns/{reply}/retry");
         for (path, body) in [
             ("/api/chats", with_client_request_id(&json!({}), "b")),
@@ -131,23 +131,23 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
         assert_eq!(post(&turns, message("b")).await.0, StatusCode::OK);
 
         // Keys of other requests expire after a day, but the key of a turn is kept with it.
-        api.house.sql("DELETE FROM requests").await;
+        api.instance.sql("DELETE FROM requests").await;
         assert_eq!(post(&turns, message("b")).await.0, StatusCode::OK);
         let (status, code, _) = post("/api/chats", with_client_request_id(&json!({}), "b")).await;
         assert_eq!((status, code), mismatch);
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn concurrent_requests_with_one_key_are_one_or_refused() {
-    for house in TestServer::on_every_database(|| {
+    for instance in TestServer::on_every_database(|| {
         ScriptedProvider::new("scripted", (0..8).map(|_| streamed_answer([text_step("so")])))
     })
     .await
     {
-        let api = TestApi::with_server(house);
+        let api = TestApi::with_server(instance);
         let chat = api.create_chat().await;
         for round in 0..8 {
             let name = format!("round {round}");
@@ -160,10 +160,10 @@ async fn concurrent_requests_with_one_key_are_one_or_refused() {
             both.sort();
             assert_eq!(both, [StatusCode::CREATED, StatusCode::CONFLICT], "{sent:?} {made:?}");
             if let Some(reply) = sent.1.pointer("/assistant_turn/id").and_then(Value::as_str) {
-                api.house.wait_until_ended(reply.parse().unwrap()).await;
+                api.instance.wait_until_ended(reply.parse().unwrap()).await;
             }
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 

@@ -30,16 +30,16 @@ fn image_of(turn: &Turn) -> (String, String, String) {
 }
 
 /// Returns the texts of every row and of every event, none of which may contain the image.
-async fn rows(house: &TestServer) -> Vec<String> {
+async fn rows(instance: &TestServer) -> Vec<String> {
     let mut all = Vec::new();
     for sql in ["SELECT CAST(content AS TEXT) FROM turn_blocks", "SELECT CAST(event AS TEXT) FROM turn_events"] {
-        let rows: Vec<String> = match &house.db {
+        let rows: Vec<String> = match &instance.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
             Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
         };
         all.extend(rows);
     }
-    let bodies: Vec<Vec<u8>> = match &house.db {
+    let bodies: Vec<Vec<u8>> = match &instance.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(
             "SELECT body FROM generation_requests UNION ALL SELECT manifest FROM generation_requests",
         )
@@ -76,42 +76,42 @@ async fn reply_image_is_stored_as_blob_and_resent_unchanged() {
         .with_protocol_of(GeminiEndpoint::new(&endpoint(ProviderApi::Gemini), HttpClient::default()))
     };
     let logs = RefCell::new(Vec::new());
-    let houses = TestServer::on_every_database(|| {
+    let instances = TestServer::on_every_database(|| {
         let provider = provider();
         logs.borrow_mut().push(provider.log());
         provider
     })
     .await;
-    for (house, log) in houses.into_iter().zip(logs.into_inner()) {
-        let first = house.send("Draw a leaf").await;
-        let turn = house.wait_until_ended(first.assistant_turn.id).await;
+    for (instance, log) in instances.into_iter().zip(logs.into_inner()) {
+        let first = instance.send("Draw a leaf").await;
+        let turn = instance.wait_until_ended(first.assistant_turn.id).await;
         assert_eq!(turn.status, TurnStatus::Complete, "{turn:#?}");
         let (blob, mime, alt) = image_of(&turn);
         assert_eq!((mime.as_str(), alt.as_str()), ("image/png", "Generated image (3 × 2 pixels)"));
         let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
         assert_eq!(kinds, ["text", "image", "thinking_signature", "text"]);
         assert_eq!(turn.blocks[1].block_metadata["card"]["size"], json!([3, 2]));
-        let stored = house.service.blob(house.owner, &blob).await.unwrap();
+        let stored = instance.service.blob(instance.owner, &blob).await.unwrap();
         assert_eq!((stored.mime.as_str(), stored.bytes.as_ref()), ("image/png", picture.as_slice()));
 
-        let second = send_next(&house, &first, "Another").await;
-        assert_eq!(house.wait_until_ended(second.assistant_turn.id).await.status, TurnStatus::Complete);
+        let second = send_next(&instance, &first, "Another").await;
+        assert_eq!(instance.wait_until_ended(second.assistant_turn.id).await.status, TurnStatus::Complete);
         let sent: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
         assert_eq!(sent["contents"][1]["parts"], parts, "as it came");
-        for row in rows(&house).await {
+        for row in rows(&instance).await {
             let found = (0..4).map(|at| &data[at * 1_000..at * 1_000 + 100]).any(|piece| row.contains(piece));
             assert!(!found, "base64 in a row of {} bytes", row.len());
         }
         // A retry of the same request sends the same bytes.
-        let again = house
+        let again = instance
             .service
-            .retry_turn(house.owner, second.assistant_turn.id, Default::default(), Default::default(), None)
+            .retry_turn(instance.owner, second.assistant_turn.id, Default::default(), Default::default(), None)
             .await
             .unwrap();
-        house.wait_until_ended(again.assistant_turn.id).await;
+        instance.wait_until_ended(again.assistant_turn.id).await;
         assert_eq!(log.requests()[2], log.requests()[1]);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -133,14 +133,14 @@ async fn duplicate_image_is_stored_once_and_interrupted_image_is_dropped() {
             ScriptedAnswer::Stream(vec![text_step("half"), cut]),
         ],
     );
-    let house = TestServer::new(provider).await;
-    let first = house.send("Draw").await;
-    let turn = house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("Draw").await;
+    let turn = instance.wait_until_ended(first.assistant_turn.id).await;
     let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
     assert_eq!(kinds, ["text", "image", "text"]);
-    let second = send_next(&house, &first, "Again").await;
-    let turn = house.wait_until_ended(second.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "Again").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert!(!turn.blocks.iter().any(|block| block.is_image()), "{turn:#?}");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }

@@ -43,19 +43,19 @@ fn file_of(chats: &[Value]) -> Vec<u8> {
 }
 
 /// Starts a preview of these bytes and waits for its end.
-async fn preview(house: &TestServer, bytes: &[u8]) -> ImportJob {
-    let mut sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
+async fn preview(instance: &TestServer, bytes: &[u8]) -> ImportJob {
+    let mut sent = tempfile::NamedTempFile::new_in(instance.dir.path()).unwrap();
     sent.write_all(bytes).unwrap();
     let (file, name) = (sent.path().to_owned(), "chats.json".to_owned());
     let import =
-        ImportRequest { owner: house.owner, file, name, format: None, options: Default::default(), dry_run: false };
-    let id = house.service.start_preview(import, sent.into_temp_path()).unwrap();
-    finished(house, id).await
+        ImportRequest { owner: instance.owner, file, name, format: None, options: Default::default(), dry_run: false };
+    let id = instance.service.start_preview(import, sent.into_temp_path()).unwrap();
+    finished(instance, id).await
 }
 
-async fn finished(house: &TestServer, id: ImportId) -> ImportJob {
+async fn finished(instance: &TestServer, id: ImportId) -> ImportJob {
     loop {
-        let job = house.service.find_import(house.owner, id).await.unwrap();
+        let job = instance.service.find_import(instance.owner, id).await.unwrap();
         if job.is_over {
             return job;
         }
@@ -64,9 +64,9 @@ async fn finished(house: &TestServer, id: ImportId) -> ImportJob {
 }
 
 /// Waits for the end of the undo or restoring of an import.
-async fn reversed(house: &TestServer, id: ImportId) -> ImportReversal {
+async fn reversed(instance: &TestServer, id: ImportId) -> ImportReversal {
     loop {
-        let job = house.service.find_import(house.owner, id).await.unwrap();
+        let job = instance.service.find_import(instance.owner, id).await.unwrap();
         if let Some(reversal) = job.reversal.filter(|reversal| reversal.is_over) {
             assert_eq!(reversal.failure, None);
             assert_eq!(reversal.done, reversal.total);
@@ -77,27 +77,27 @@ async fn reversed(house: &TestServer, id: ImportId) -> ImportReversal {
 }
 
 /// Undoes an import, and returns what that removed.
-async fn undo(house: &TestServer, id: ImportId, scope: UndoScope) -> ImportCreations {
-    house.service.undo_import(house.owner, id, scope).await.unwrap();
-    reversed(house, id).await.removed
+async fn undo(instance: &TestServer, id: ImportId, scope: UndoScope) -> ImportCreations {
+    instance.service.undo_import(instance.owner, id, scope).await.unwrap();
+    reversed(instance, id).await.removed
 }
 
 /// Restores an undone import, and returns the number of what that restored.
-async fn restore(house: &TestServer, id: ImportId) -> u64 {
-    house.service.restore_import(house.owner, id).await.unwrap();
-    reversed(house, id).await.restored
+async fn restore(instance: &TestServer, id: ImportId) -> u64 {
+    instance.service.restore_import(instance.owner, id).await.unwrap();
+    reversed(instance, id).await.restored
 }
 
 /// Previews and imports these bytes.
-async fn import(house: &TestServer, bytes: &[u8]) -> ImportJob {
-    let preview = preview(house, bytes).await;
-    let id = house.service.import_preview(house.owner, preview.id).await.unwrap();
-    finished(house, id).await
+async fn import(instance: &TestServer, bytes: &[u8]) -> ImportJob {
+    let preview = preview(instance, bytes).await;
+    let id = instance.service.import_preview(instance.owner, preview.id).await.unwrap();
+    finished(instance, id).await
 }
 
-async fn titles(house: &TestServer) -> Vec<String> {
+async fn titles(instance: &TestServer) -> Vec<String> {
     let mut titles: Vec<String> =
-        house.service.list_chats(house.owner, 100).await.unwrap().into_iter().map(|chat| chat.title).collect();
+        instance.service.list_chats(instance.owner, 100).await.unwrap().into_iter().map(|chat| chat.title).collect();
     titles.sort();
     titles
 }
@@ -111,25 +111,25 @@ fn conflict_code<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> &'stati
 
 #[tokio::test]
 async fn previewed_file_is_imported_undone_and_restored() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
-        let preview = preview(&house, &file_of(&[chat_of("one", 1), chat_of("two", 2)])).await;
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
+        let preview = preview(&instance, &file_of(&[chat_of("one", 1), chat_of("two", 2)])).await;
         assert_eq!((preview.report.dry_run, preview.report.imported, preview.report.turns), (true, 2, 6));
-        assert!(preview.importable_until.is_some() && titles(&house).await.is_empty(), "{preview:?}");
+        assert!(preview.importable_until.is_some() && titles(&instance).await.is_empty(), "{preview:?}");
         let slot = service.import_slot(owner).unwrap();
         assert_eq!(conflict_code(service.import_preview(owner, preview.id).await), "import_running");
         drop(slot);
         let id = service.import_preview(owner, preview.id).await.unwrap();
         assert_eq!(service.import_preview(owner, preview.id).await.unwrap(), id, "a double click imports once");
-        let job = finished(&house, id).await;
+        let job = finished(&instance, id).await;
         assert_eq!((job.state, job.report.imported), (ImportState::Finished, 2), "{job:?}");
         assert_eq!(job.report.expected_conversations, Some(2));
         assert_eq!(job.present, ImportCreations { chats: 2, extended_chats: 0, documents: 0 });
-        assert_eq!(titles(&house).await, ["one", "two"]);
+        assert_eq!(titles(&instance).await, ["one", "two"]);
 
         let removed = ImportCreations { chats: 2, extended_chats: 0, documents: 0 };
-        assert_eq!(undo(&house, id, UndoScope::Unchanged).await, removed);
-        assert!(titles(&house).await.is_empty());
+        assert_eq!(undo(&instance, id, UndoScope::Unchanged).await, removed);
+        assert!(titles(&instance).await.is_empty());
         let undone = service.find_import(owner, id).await.unwrap();
         assert_eq!((undone.state, undone.in_trash, undone.summary().can_undo()), (ImportState::Undone, 2, false));
         assert!(undone.present.is_empty() && undone.kept.is_none() && !undone.can_undo_rest(), "{undone:?}");
@@ -140,51 +140,52 @@ async fn previewed_file_is_imported_undone_and_restored() {
         drop(slot);
         assert_eq!(conflict_code(service.undo_import(owner, id, UndoScope::Unchanged).await), "import_not_undoable");
         assert_eq!(conflict_code(service.undo_import(owner, id, UndoScope::Changed).await), "import_not_undoable");
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
-        assert_eq!(restore(&house, id).await, 2);
-        assert_eq!(titles(&house).await, ["one", "two"]);
+        assert_eq!(restore(&instance, id).await, 2);
+        assert_eq!(titles(&instance).await, ["one", "two"]);
         assert_eq!(conflict_code(service.restore_import(owner, id).await), "import_not_undone");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn undo_keeps_what_was_written_here() {
-    for mut house in TestServer::on_every_database(|| replies(2)).await {
-        house.service = house.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
+    for mut instance in TestServer::on_every_database(|| replies(2)).await {
+        instance.service =
+            instance.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
         let chats = [chat_of("read", 1), chat_of("continued", 1), chat_of("drafted", 1)];
-        let job = import(&house, &file_of(&chats)).await;
+        let job = import(&instance, &file_of(&chats)).await;
         let id_of = |title: &str| job.report.chats.iter().find(|chat| chat.title == title).unwrap().id.unwrap();
-        continue_chat(&house, id_of("continued")).await;
+        continue_chat(&instance, id_of("continued")).await;
         let draft = Draft { text: "And then".to_owned(), ..Draft::default() };
-        house.service.save_draft(house.owner, Some(id_of("drafted")), draft).await.unwrap();
-        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.chats, 1);
-        assert_eq!(titles(&house).await, ["continued", "drafted"]);
-        let undone = house.service.find_import(house.owner, job.id).await.unwrap();
+        instance.service.save_draft(instance.owner, Some(id_of("drafted")), draft).await.unwrap();
+        assert_eq!(undo(&instance, job.id, UndoScope::Unchanged).await.chats, 1);
+        assert_eq!(titles(&instance).await, ["continued", "drafted"]);
+        let undone = instance.service.find_import(instance.owner, job.id).await.unwrap();
         assert_eq!((undone.present.chats, undone.can_undo_rest()), (2, true));
         let mut kept: Vec<String> = undone.kept.unwrap().chats.into_iter().map(|chat| chat.title).collect();
         kept.sort();
         assert_eq!(kept, ["continued", "drafted"]);
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
         // What was kept goes where it is asked for, and all of it comes back together.
-        assert_eq!(undo(&house, job.id, UndoScope::Changed).await.chats, 2);
-        assert!(titles(&house).await.is_empty());
-        let undone = house.service.find_import(house.owner, job.id).await.unwrap();
+        assert_eq!(undo(&instance, job.id, UndoScope::Changed).await.chats, 2);
+        assert!(titles(&instance).await.is_empty());
+        let undone = instance.service.find_import(instance.owner, job.id).await.unwrap();
         assert_eq!((undone.in_trash, undone.kept), (3, None));
-        house.check_invariants().await;
-        assert_eq!(restore(&house, job.id).await, 3);
-        assert_eq!(titles(&house).await, ["continued", "drafted", "read"]);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        assert_eq!(restore(&instance, job.id).await, 3);
+        assert_eq!(titles(&instance).await, ["continued", "drafted", "read"]);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 /// Sends a message to an imported chat, on a new branch with a model of this server.
-async fn continue_chat(house: &TestServer, chat: ChatId) {
-    let turns = turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+async fn continue_chat(instance: &TestServer, chat: ChatId) {
+    let turns = turns::list_of_chat(&instance.db, instance.owner, chat, 0, 100).await.unwrap();
     let message = TurnRequest {
         chat_id: Some(chat),
         content: vec![MessageBlock::Text { text: "And then?".to_owned() }],
@@ -197,63 +198,64 @@ async fn continue_chat(house: &TestServer, chat: ChatId) {
         },
         ..Default::default()
     };
-    let started = house.service.start_turn(house.owner, message).await.unwrap();
-    house.wait_until_ended(started.assistant_turn.id).await;
+    let started = instance.service.start_turn(instance.owner, message).await.unwrap();
+    instance.wait_until_ended(started.assistant_turn.id).await;
 }
 
 #[tokio::test]
 async fn undo_of_rest_takes_added_messages_with_those_that_follow() {
-    for mut house in TestServer::on_every_database(|| replies(2)).await {
-        house.service = house.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
-        import(&house, &file_of(&[chat_of("grown", 1)])).await;
-        let chat = house.service.list_chats(house.owner, 10).await.unwrap()[0].id;
-        let count = async || turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap().len();
-        let second = import(&house, &file_of(&[chat_of("grown", 2)])).await;
-        continue_chat(&house, chat).await;
+    for mut instance in TestServer::on_every_database(|| replies(2)).await {
+        instance.service =
+            instance.service.clone().with_reader(std::sync::Arc::new(crate::fake_file_reader::FakeFileReader));
+        import(&instance, &file_of(&[chat_of("grown", 1)])).await;
+        let chat = instance.service.list_chats(instance.owner, 10).await.unwrap()[0].id;
+        let count = async || turns::list_of_chat(&instance.db, instance.owner, chat, 0, 100).await.unwrap().len();
+        let second = import(&instance, &file_of(&[chat_of("grown", 2)])).await;
+        continue_chat(&instance, chat).await;
         assert_eq!(count().await, 6);
-        assert!(undo(&house, second.id, UndoScope::Unchanged).await.is_empty(), "a message follows");
-        let undone = house.service.find_import(house.owner, second.id).await.unwrap();
+        assert!(undo(&instance, second.id, UndoScope::Unchanged).await.is_empty(), "a message follows");
+        let undone = instance.service.find_import(instance.owner, second.id).await.unwrap();
         assert_eq!(undone.kept.unwrap().chats.into_iter().map(|kept| kept.id).collect::<Vec<_>>(), [chat]);
-        assert_eq!(undo(&house, second.id, UndoScope::Changed).await.extended_chats, 1);
+        assert_eq!(undo(&instance, second.id, UndoScope::Changed).await.extended_chats, 1);
         assert_eq!(count().await, 2);
-        house.check_invariants().await;
-        restore(&house, second.id).await;
+        instance.check_invariants().await;
+        restore(&instance, second.id).await;
         assert_eq!(count().await, 6);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn undo_that_a_restart_interrupts_continues() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
-        let job = import(&house, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
-        undo(&house, job.id, UndoScope::Unchanged).await;
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
+        let job = import(&instance, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
+        undo(&instance, job.id, UndoScope::Unchanged).await;
         // As a kill leaves it: one chat is in Trash, and the import is not marked.
-        let deletions = turnleaf_store::imports::undo::list_deletions(&house.db, owner, job.id).await.unwrap();
+        let deletions = turnleaf_store::imports::undo::list_deletions(&instance.db, owner, job.id).await.unwrap();
         assert_eq!(deletions.len(), 2);
         service.restore_deletion(owner, deletions[0]).await.unwrap();
-        house.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
+        instance.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
         let left = service.find_import(owner, job.id).await.unwrap();
         assert!(left.summary().can_undo() && left.summary().can_restore(), "{left:?}");
         assert!(left.summary().is_partly_in_trash(), "{left:?}");
-        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.chats, 1);
-        assert!(titles(&house).await.is_empty());
-        assert_eq!(restore(&house, job.id).await, 2);
-        assert_eq!(titles(&house).await, ["one", "two"]);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(undo(&instance, job.id, UndoScope::Unchanged).await.chats, 1);
+        assert!(titles(&instance).await.is_empty());
+        assert_eq!(restore(&instance, job.id).await, 2);
+        assert_eq!(titles(&instance).await, ["one", "two"]);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn undo_of_another_scope_is_refused_while_one_runs() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
-        let job = import(&house, &file_of(&[chat_of("one", 1)])).await;
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
+        let job = import(&instance, &file_of(&[chat_of("one", 1)])).await;
         // The undo waits for the lock of the chat.
-        let mut held = house.db.begin().await.unwrap();
+        let mut held = instance.db.begin().await.unwrap();
         let chat_id = job.report.chats[0].id.unwrap();
         let root = DeletionRoot::Chat;
         let deletion = NewDeletion { id: ids::mint(), owner_id: owner, chat_id, root, at: SystemClock.now() };
@@ -267,18 +269,18 @@ async fn undo_of_another_scope_is_refused_while_one_runs() {
         assert_eq!(conflict_code(service.forget_import(owner, job.id).await), "import_running");
         assert!(service.find_import(owner, job.id).await.unwrap().is_reversing());
         held.rollback().await.unwrap();
-        assert_eq!(reversed(&house, job.id).await.removed.chats, 1);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(reversed(&instance, job.id).await.removed.chats, 1);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn restoring_that_ends_with_the_server_can_be_repeated() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
-        let job = import(&house, &file_of(&[chat_of("one", 1)])).await;
-        undo(&house, job.id, UndoScope::Unchanged).await;
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
+        let job = import(&instance, &file_of(&[chat_of("one", 1)])).await;
+        undo(&instance, job.id, UndoScope::Unchanged).await;
         service.stop_imports();
         service.restore_import(owner, job.id).await.unwrap();
         let ended = loop {
@@ -293,145 +295,148 @@ async fn restoring_that_ends_with_the_server_can_be_repeated() {
         // Chats that were restored, or are still in Trash, do not count as kept by the undo.
         assert_eq!((ended.state, &ended.kept), (ImportState::Finished, &None));
         assert!(ended.summary().is_partly_in_trash() && ended.summary().can_restore(), "{ended:?}");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn page_offers_to_continue_an_undo_that_a_restart_interrupts() {
-    for house in test_servers().await {
-        let job = import(&house, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
-        undo(&house, job.id, UndoScope::Unchanged).await;
-        let deletions = turnleaf_store::imports::undo::list_deletions(&house.db, house.owner, job.id).await.unwrap();
-        house.service.restore_deletion(house.owner, deletions[0]).await.unwrap();
-        house.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
-        let api = TestApi::with_server(house);
+    for instance in test_servers().await {
+        let job = import(&instance, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
+        undo(&instance, job.id, UndoScope::Unchanged).await;
+        let deletions =
+            turnleaf_store::imports::undo::list_deletions(&instance.db, instance.owner, job.id).await.unwrap();
+        instance.service.restore_deletion(instance.owner, deletions[0]).await.unwrap();
+        instance.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
+        let api = TestApi::with_server(instance);
         for path in ["/settings/data".to_owned(), format!("/settings/data/imports/{}", job.id)] {
             let page = api.get_page(&path).await;
             assert!(page.contains("was not finished: 1 item in Trash. Undo it again"), "{page}");
             assert!(page.contains("/forms/import/undo") && page.contains("/forms/import/restore"), "{page}");
         }
-        api.house.close().await;
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn lists_of_imports_read_no_reports() {
-    for house in test_servers().await {
-        let report = import_file(&house, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
+    for instance in test_servers().await {
+        let report = import_file(&instance, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
         assert_eq!(report.chats.len(), 1);
         // Damaged where only the page of the import looks.
-        house.sql("UPDATE import_reports SET report = '0'").await;
-        let listed = house.service.list_imports(house.owner).await.unwrap();
+        instance.sql("UPDATE import_reports SET report = '0'").await;
+        let listed = instance.service.list_imports(instance.owner).await.unwrap();
         let [import] = listed.as_slice() else { panic!("{listed:?}") };
         assert_eq!((import.name.as_str(), import.imported, import.present.chats), ("chats.json", 1, 1));
-        assert_eq!(house.service.find_import(house.owner, import.id).await.unwrap().report.imported, 0);
-        house.close().await;
+        assert_eq!(instance.service.find_import(instance.owner, import.id).await.unwrap().report.imported, 0);
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn undo_of_extension_removes_only_added_messages() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
-        import(&house, &file_of(&[chat_of("grown", 1)])).await;
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
+        import(&instance, &file_of(&[chat_of("grown", 1)])).await;
         let chat = service.list_chats(owner, 10).await.unwrap()[0].id;
-        let count = async || turns::list_of_chat(&house.db, owner, chat, 0, 100).await.unwrap().len();
+        let count = async || turns::list_of_chat(&instance.db, owner, chat, 0, 100).await.unwrap().len();
         assert_eq!(count().await, 2);
-        let second = import(&house, &file_of(&[chat_of("grown", 3), chat_of("new", 1)])).await;
+        let second = import(&instance, &file_of(&[chat_of("grown", 3), chat_of("new", 1)])).await;
         assert_eq!(count().await, 6);
         assert_eq!(second.present, ImportCreations { chats: 1, extended_chats: 1, documents: 0 });
         let removed = ImportCreations { chats: 1, extended_chats: 1, documents: 0 };
-        assert_eq!(undo(&house, second.id, UndoScope::Unchanged).await, removed);
-        assert_eq!((count().await, titles(&house).await), (2, vec!["grown".to_owned()]));
-        house.check_invariants().await;
-        restore(&house, second.id).await;
+        assert_eq!(undo(&instance, second.id, UndoScope::Unchanged).await, removed);
+        assert_eq!((count().await, titles(&instance).await), (2, vec!["grown".to_owned()]));
+        instance.check_invariants().await;
+        restore(&instance, second.id).await;
         assert_eq!(count().await, 6);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn documents_of_archive_are_undone_and_restored() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
         for title in ["one", "two"] {
             let source = DocumentTextSource::Text(format!("# {title}"));
             let new = NewDocumentRequest { title: Some(title.into()), kind: None, source, client_request_id: None };
             service.create_document(owner, new).await.unwrap();
         }
-        let archive = export_archive(&house, ExportScope::Everything).await;
+        let archive = export_archive(&instance, ExportScope::Everything).await;
         service.delete_everything(owner).await.unwrap();
-        let job = import(&house, &archive).await;
+        let job = import(&instance, &archive).await;
         assert_eq!(job.present.documents, 2, "{job:?}");
-        assert_eq!(undo(&house, job.id, UndoScope::Unchanged).await.documents, 2);
+        assert_eq!(undo(&instance, job.id, UndoScope::Unchanged).await.documents, 2);
         assert!(service.deleted_documents(owner).await.unwrap().is_empty());
-        assert_eq!(restore(&house, job.id).await, 2);
-        house.close().await;
+        assert_eq!(restore(&instance, job.id).await, 2);
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn preview_is_cancelled_replaced_and_hidden_from_others() {
-    for house in test_servers().await {
-        let (service, owner) = (&house.service, house.owner);
+    for instance in test_servers().await {
+        let (service, owner) = (&instance.service, instance.owner);
         let bytes = file_of(&[chat_of("one", 1)]);
-        let first = preview(&house, &bytes).await;
+        let first = preview(&instance, &bytes).await;
         let stranger = ids::mint();
         assert!(matches!(service.find_import(stranger, first.id).await, Err(ServiceError::NotFound)));
         assert!(matches!(service.import_preview(stranger, first.id).await, Err(ServiceError::NotFound)));
         assert!(matches!(service.stop_import(stranger, first.id).await, Err(ServiceError::NotFound)));
         // The next upload replaces it.
-        let second = preview(&house, &bytes).await;
+        let second = preview(&instance, &bytes).await;
         assert_eq!(conflict_code(service.import_preview(owner, first.id).await), "preview_expired");
         service.stop_import(owner, second.id).await.unwrap();
         assert_eq!(service.find_import(owner, second.id).await.unwrap().importable_until, None);
         assert_eq!(conflict_code(service.import_preview(owner, second.id).await), "preview_expired");
         assert!(!service.list_imports(owner).await.unwrap().iter().any(|job| job.id == second.id));
-        assert!(titles(&house).await.is_empty());
+        assert!(titles(&instance).await.is_empty());
         // A file without chats cannot be imported.
-        let useless = preview(&house, b"Dear reader").await;
+        let useless = preview(&instance, b"Dear reader").await;
         assert_eq!(useless.importable_until, None);
         assert_eq!(useless.report.stopped_code.as_deref(), Some("import_unrecognized"));
-        let job = import(&house, &bytes).await;
+        let job = import(&instance, &bytes).await;
         for result in [
             service.undo_import(stranger, job.id, UndoScope::Changed).await,
             service.restore_import(stranger, job.id).await,
         ] {
             assert!(matches!(result, Err(ServiceError::NotFound)));
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn import_that_a_restart_interrupts_is_reported_and_undone() {
-    for house in test_servers().await {
-        let report = import_file(&house, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
+    for instance in test_servers().await {
+        let report = import_file(&instance, "chats.json", &file_of(&[chat_of("one", 1)]), false).await;
         assert_eq!(report.imported, 1);
         // As a kill leaves it.
-        house.sql("UPDATE imports SET state = 'running', ended_at = NULL, summary = '{\"name\":\"chats.json\"}'").await;
-        house.sql("UPDATE import_reports SET report = '{\"name\":\"chats.json\"}'").await;
-        let running = house.service.list_imports(house.owner).await.unwrap();
+        instance
+            .sql("UPDATE imports SET state = 'running', ended_at = NULL, summary = '{\"name\":\"chats.json\"}'")
+            .await;
+        instance.sql("UPDATE import_reports SET report = '{\"name\":\"chats.json\"}'").await;
+        let running = instance.service.list_imports(instance.owner).await.unwrap();
         assert_eq!(running[0].state, ImportState::Running, "its report was stored a moment ago");
-        let refused = house.service.undo_import(house.owner, running[0].id, UndoScope::Unchanged).await;
+        let refused = instance.service.undo_import(instance.owner, running[0].id, UndoScope::Unchanged).await;
         assert_eq!(conflict_code(refused), "import_running");
-        assert_eq!(house.service.interrupt_unfinished_imports().await.unwrap(), 1);
-        let jobs = house.service.list_imports(house.owner).await.unwrap();
+        assert_eq!(instance.service.interrupt_unfinished_imports().await.unwrap(), 1);
+        let jobs = instance.service.list_imports(instance.owner).await.unwrap();
         assert_eq!(jobs.len(), 1);
         assert_eq!((jobs[0].state, jobs[0].present.chats, jobs[0].can_undo()), (ImportState::Interrupted, 1, true));
-        let found = house.service.find_import(house.owner, jobs[0].id).await.unwrap();
+        let found = instance.service.find_import(instance.owner, jobs[0].id).await.unwrap();
         assert_eq!(found.report.stopped_code.as_deref(), Some("import_interrupted"));
         assert!(jobs[0].has_begun() && !jobs[0].has_counts());
-        undo(&house, jobs[0].id, UndoScope::Unchanged).await;
-        assert!(titles(&house).await.is_empty());
-        restore(&house, jobs[0].id).await;
-        let restored = house.service.find_import(house.owner, jobs[0].id).await.unwrap();
+        undo(&instance, jobs[0].id, UndoScope::Unchanged).await;
+        assert!(titles(&instance).await.is_empty());
+        restore(&instance, jobs[0].id).await;
+        let restored = instance.service.find_import(instance.owner, jobs[0].id).await.unwrap();
         assert_eq!(restored.state, ImportState::Interrupted, "as it was before the undo");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -472,8 +477,8 @@ async fn ended_page(api: &TestApi, path: &str) -> String {
 
 #[tokio::test]
 async fn pages_preview_import_filter_and_undo_without_script() {
-    for house in test_servers().await {
-        let api = TestApi::with_server(house);
+    for instance in test_servers().await {
+        let api = TestApi::with_server(instance);
         let mut with_loss = chat_of("lossy <b>", 1);
         with_loss["mapping"]["a0"]["message"]["content"] = json!({"content_type": "unheard_of", "x": 1});
         let bytes = file_of(&[with_loss, chat_of("plain", 1)]);
@@ -482,7 +487,7 @@ async fn pages_preview_import_filter_and_undo_without_script() {
         let page = ended_page(&api, &path).await;
         assert!(page.contains("Nothing is imported yet") && page.contains("2 new chats"), "{page}");
         assert!(page.contains("lossy &lt;b>") || page.contains("lossy &lt;b&gt;"), "{page}");
-        assert!(titles(&api.house).await.is_empty());
+        assert!(titles(&api.instance).await.is_empty());
         let id = path.rsplit('/').next().unwrap().to_owned();
         let (status, path) = api.post_form("/forms/import/start", &[("id", &id)]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
@@ -500,24 +505,24 @@ async fn pages_preview_import_filter_and_undo_without_script() {
         let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
         assert!(ended_page(&api, &path).await.contains("The import was undone."));
-        assert!(titles(&api.house).await.is_empty());
+        assert!(titles(&api.instance).await.is_empty());
         assert!(api.get_page("/trash").await.contains("Undone imports"));
         let (status, _) = api.post_form("/forms/import/restore", &[("id", &id)]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
         assert!(ended_page(&api, &path).await.contains("Restored."));
-        assert_eq!(titles(&api.house).await.len(), 2);
-        api.house.close().await;
+        assert_eq!(titles(&api.instance).await.len(), 2);
+        api.instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn page_lists_what_an_undo_kept_and_undoes_the_rest() {
-    let house = test_servers().await.remove(0);
-    let job = import(&house, &file_of(&[chat_of("drafted <b>", 1), chat_of("plain", 1)])).await;
+    let instance = test_servers().await.remove(0);
+    let job = import(&instance, &file_of(&[chat_of("drafted <b>", 1), chat_of("plain", 1)])).await;
     let drafted = job.report.chats[0].id.unwrap();
     let draft = Draft { text: "And then".to_owned(), ..Draft::default() };
-    house.service.save_draft(house.owner, Some(drafted), draft).await.unwrap();
-    let api = TestApi::with_server(house);
+    instance.service.save_draft(instance.owner, Some(drafted), draft).await.unwrap();
+    let api = TestApi::with_server(instance);
     let (id, path) = (job.id.to_string(), format!("/settings/data/imports/{}", job.id));
     api.post_form("/forms/import/undo", &[("id", &id), ("sure", "1")]).await;
     let page = ended_page(&api, &path).await;
@@ -526,19 +531,19 @@ async fn page_lists_what_an_undo_kept_and_undoes_the_rest() {
     let (status, question) = api.post_form("/forms/import/undo", &[("id", &id), ("changed", "1")]).await;
     assert_eq!(status, StatusCode::OK);
     assert!(question.contains("Undo the rest of this import?"), "{question}");
-    assert_eq!(titles(&api.house).await.len(), 1, "nothing happens before it is confirmed");
+    assert_eq!(titles(&api.instance).await.len(), 1, "nothing happens before it is confirmed");
     let (status, _) = api.post_form("/forms/import/undo", &[("id", &id), ("changed", "1"), ("sure", "1")]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     let page = ended_page(&api, &path).await;
     assert!(!page.contains("data-kept"), "{page}");
-    assert!(titles(&api.house).await.is_empty());
-    api.house.close().await;
+    assert!(titles(&api.instance).await.is_empty());
+    api.instance.close().await;
 }
 
 #[tokio::test]
 async fn several_files_are_one_import_and_mapping_needs_its_format() {
-    let house = test_servers().await.remove(0);
-    let api = TestApi::with_server(house);
+    let instance = test_servers().await.remove(0);
+    let api = TestApi::with_server(instance);
     let (one, two) = (file_of(&[chat_of("one", 1)]), file_of(&[chat_of("two", 1)]));
     let files = [("a/conversations.json", &one[..]), ("conversations.json", &two[..])];
     let (status, path) = post_files(&api, &files, &[("from", "chatgpt")]).await;
@@ -551,13 +556,13 @@ async fn several_files_are_one_import_and_mapping_needs_its_format() {
     let (status, page) = post_files(&api, &[], &[("from", "auto")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(page.contains("choose a file first"), "{page}");
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
 async fn api_previews_starts_undoes_and_restores() {
-    let house = test_servers().await.remove(0);
-    let api = TestApi::with_server(house);
+    let instance = test_servers().await.remove(0);
+    let api = TestApi::with_server(instance);
     let bytes = json!([chat_of("one", 1)]);
     let ended = async |id: &Value| {
         loop {
@@ -604,10 +609,10 @@ async fn api_previews_starts_undoes_and_restores() {
     let address = format!("/api/imports/{}", import["id"].as_str().unwrap());
     assert_eq!(api.call("DELETE", &address, None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.call("GET", &address, None).await.0, StatusCode::NOT_FOUND);
-    assert_eq!(titles(&api.house).await, ["one"], "what it created is kept");
+    assert_eq!(titles(&api.instance).await, ["one"], "what it created is kept");
     for action in ["start", "stop", "undo", "restore"] {
         let (status, _) = api.call("POST", &path(&json!(ids::mint::<ImportId>().to_string()), action), None).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{action}");
     }
-    api.house.close().await;
+    api.instance.close().await;
 }

@@ -32,10 +32,10 @@ pub fn replies(count: usize) -> ScriptedProvider {
     )
 }
 
-pub async fn export_archive(house: &TestServer, which: ExportScope) -> Vec<u8> {
+pub async fn export_archive(instance: &TestServer, which: ExportScope) -> Vec<u8> {
     let (send, mut receive) = mpsc::channel(4);
     let read = async {
-        house.service.export_archive(house.owner, which, &send).await.unwrap();
+        instance.service.export_archive(instance.owner, which, &send).await.unwrap();
         drop(send);
     };
     let gather = async {
@@ -48,18 +48,18 @@ pub async fn export_archive(house: &TestServer, which: ExportScope) -> Vec<u8> {
     tokio::join!(read, gather).1
 }
 
-pub async fn import_file(house: &TestServer, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
-    let file: PathBuf = house.dir.path().join(format!("import-{name}"));
+pub async fn import_file(instance: &TestServer, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
+    let file: PathBuf = instance.dir.path().join(format!("import-{name}"));
     std::fs::write(&file, bytes).unwrap();
     let import = ImportRequest {
-        owner: house.owner,
+        owner: instance.owner,
         file,
         name: name.to_owned(),
         format: None,
         options: Default::default(),
         dry_run,
     };
-    house.service.import(import, &mut |_| true).await.unwrap()
+    instance.service.import(import, &mut |_| true).await.unwrap()
 }
 
 /// Reconstructs the calls of a chat in full. An archive stores later calls as byte deltas (`docs/ARCHIVE.md`).
@@ -125,15 +125,15 @@ pub fn without_ids(archive: &[u8]) -> Value {
 }
 
 /// Creates a chat with versions and a second model, without documents. Returns its id.
-pub async fn varied_chat(house: &TestServer) -> ChatId {
-    let first = house.send("Hello").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+pub async fn varied_chat(instance: &TestServer) -> ChatId {
+    let first = instance.send("Hello").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let chat = first.chat.id;
     let send_at = async |after: TurnId, words: &str, place: PlacementRequest| {
         let place = PlacementRequest { prev_turn_id: Some(after), ..place };
         let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) };
-        let started = house.service.start_turn(house.owner, turn).await.unwrap();
-        house.wait_until_ended(started.assistant_turn.id).await;
+        let started = instance.service.start_turn(instance.owner, turn).await.unwrap();
+        instance.wait_until_ended(started.assistant_turn.id).await;
         started.assistant_turn.id
     };
     let second = send_at(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
@@ -221,12 +221,12 @@ async fn foreign_tree_is_imported_with_versions_and_last_position() {
             "a2": node("a2", json!("u1"), json!([]), "assistant", "Good day", 1_700_000_003.0),
         },
     }]);
-    for house in TestServer::on_every_database(|| replies(1)).await {
+    for instance in TestServer::on_every_database(|| replies(1)).await {
         let bytes = serde_json::to_vec(&conversation).unwrap();
-        let report = import_file(&house, "conversations.json", &bytes, false).await;
+        let report = import_file(&instance, "conversations.json", &bytes, false).await;
         assert_eq!((report.format, report.imported, report.turns, report.branches), (Some("chatgpt"), 1, 3, 2));
         let chat = report.chats[0].id.unwrap();
-        let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+        let path = instance.service.path(instance.owner, chat, None, 10).await.unwrap();
         let texts: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
         assert_eq!(
             (path.chat.title.as_str(), texts.as_slice()),
@@ -235,21 +235,21 @@ async fn foreign_tree_is_imported_with_versions_and_last_position() {
         let reply = path.turns.last().unwrap();
         assert_eq!((reply.provider_used.as_deref(), reply.model_used.as_deref()), (Some("openai"), Some("gpt-4o")));
         assert_eq!(path.siblings[&reply.id].len(), 2);
-        let again = import_file(&house, "conversations.json", &bytes, false).await;
+        let again = import_file(&instance, "conversations.json", &bytes, false).await;
         assert_eq!((again.imported, again.known), (0, 1));
-        house.service.delete_chat(house.owner, chat).await.unwrap();
-        let trashed = import_file(&house, "conversations.json", &bytes, false).await;
+        instance.service.delete_chat(instance.owner, chat).await.unwrap();
+        let trashed = import_file(&instance, "conversations.json", &bytes, false).await;
         assert_eq!(trashed.chats[0].outcome, ImportOutcome::InTrash);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn broken_files_are_reported_and_valid_ones_imported() {
-    let house = TestServer::new(replies(4)).await;
-    varied_chat(&house).await;
-    let archive = export_archive(&house, ExportScope::Everything).await;
+    let instance = TestServer::new(replies(4)).await;
+    varied_chat(&instance).await;
+    let archive = export_archive(&instance, ExportScope::Everything).await;
     let mut value: Value = serde_json::from_slice(&archive).unwrap();
     // The second chat's first turn is its own parent.
     let mut broken = value["chats"][0].clone();
@@ -277,9 +277,9 @@ async fn broken_files_are_reported_and_valid_ones_imported() {
 
 #[tokio::test]
 async fn path_is_exported_as_markdown_with_its_text() {
-    let house = TestServer::new(replies(8)).await;
-    let chat = varied_chat(&house).await;
-    let text = house.service.export_markdown(house.owner, chat, None, ExportOptions::default()).await.unwrap();
+    let instance = TestServer::new(replies(8)).await;
+    let chat = varied_chat(&instance).await;
+    let text = instance.service.export_markdown(instance.owner, chat, None, ExportOptions::default()).await.unwrap();
     let text = String::from_utf8(text).unwrap();
     for words in ["# Hello", "Go on", "With another model", "reply 0", "<summary>"] {
         assert!(text.contains(words), "{words}: {text}");
@@ -289,14 +289,14 @@ async fn path_is_exported_as_markdown_with_its_text() {
 
 #[tokio::test]
 async fn chat_with_deleted_version_is_imported_and_shown_turn_may_be_missing() {
-    for house in TestServer::on_every_database(|| replies(4)).await {
-        let first = house.send("Hello").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
+    for instance in TestServer::on_every_database(|| replies(4)).await {
+        let first = instance.send("Hello").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
         let edited =
-            house.service.edit_turn(house.owner, first.user_turn.id, message_to_send("Good day")).await.unwrap();
-        house.wait_until_ended(edited.assistant_turn.id).await;
-        house.service.delete_turn(house.owner, first.user_turn.id).await.unwrap();
-        let archive = export_archive(&house, ExportScope::Everything).await;
+            instance.service.edit_turn(instance.owner, first.user_turn.id, message_to_send("Good day")).await.unwrap();
+        instance.wait_until_ended(edited.assistant_turn.id).await;
+        instance.service.delete_turn(instance.owner, first.user_turn.id).await.unwrap();
+        let archive = export_archive(&instance, ExportScope::Everything).await;
         let mut value: Value = serde_json::from_slice(&archive).unwrap();
         // Archives of older versions name the branch that was left and the turn that was shown, although both are
         // deleted.
@@ -315,7 +315,7 @@ async fn chat_with_deleted_version_is_imported_and_shown_turn_may_be_missing() {
                 target.close().await;
             }
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -507,11 +507,11 @@ async fn offered_tools_are_imported_as_far_as_available() {
     }
 }
 
-async fn with_server(house: &TestServer, slug: &str, is_enabled: bool) {
+async fn with_server(instance: &TestServer, slug: &str, is_enabled: bool) {
     let now = SystemClock.now();
     let row = StoredToolServer {
         id: ids::mint(),
-        owner_id: house.owner,
+        owner_id: instance.owner,
         slug: slug.to_owned(),
         name: slug.to_uppercase(),
         url: "https://tools.example/mcp".to_owned(),
@@ -521,7 +521,7 @@ async fn with_server(house: &TestServer, slug: &str, is_enabled: bool) {
         created_at: now,
         updated_at: now,
     };
-    let mut tx = house.db.begin().await.unwrap();
+    let mut tx = instance.db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &row).await.unwrap();
     tx.commit().await.unwrap();
 }

@@ -63,24 +63,24 @@ fn continuation_request(id: &str, input: Value) -> (Option<String>, Value) {
 }
 
 /// Returns the response from which the branch would continue.
-async fn kept_response(house: &TestServer, started: &AcceptedExchange) -> Option<KeptResponse> {
-    branches::provider_state(&house.db, started.branch.id).await.unwrap().previous_response
+async fn kept_response(instance: &TestServer, started: &AcceptedExchange) -> Option<KeptResponse> {
+    branches::provider_state(&instance.db, started.branch.id).await.unwrap().previous_response
 }
 
 fn expected_response(turn_id: TurnId, response_id: &str) -> Option<KeptResponse> {
     Some(KeptResponse { turn_id, response_id: response_id.into() })
 }
 
-async fn wait_until_complete(house: &TestServer, started: &AcceptedExchange) -> Turn {
-    let turn = house.wait_until_ended(started.assistant_turn.id).await;
+async fn wait_until_complete(instance: &TestServer, started: &AcceptedExchange) -> Turn {
+    let turn = instance.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete, "{:?}", turn.error);
     turn
 }
 
 /// Returns the `previous_response_id` in the manifest of a turn's `at`th generation, and the mode and reason of each
 /// turn.
-async fn manifest(house: &TestServer, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+async fn manifest(instance: &TestServer, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     let manifest = &made[at].request_manifest;
     let entries = manifest["turns"].as_array().unwrap().iter();
     let turns = entries.map(|entry| (entry["mode"].clone(), entry["reason"].clone())).collect();
@@ -101,31 +101,31 @@ async fn branch_continues_from_last_response_and_no_item_is_sent_twice() {
         response("resp_5", &[message_item("A3")]),
     ]));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    let turn = wait_until_complete(&house, &first).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    let turn = wait_until_complete(&instance, &first).await;
     assert_eq!(request_at(&log, 0), (None, json!([user("U1")])));
-    assert_eq!(manifest(&house, &turn, 0).await, (Value::Null, words(&[("canonical", "from_blocks")])));
-    assert_eq!(kept_response(&house, &first).await, expected_response(turn.id, "resp_1"));
+    assert_eq!(manifest(&instance, &turn, 0).await, (Value::Null, words(&[("canonical", "from_blocks")])));
+    assert_eq!(kept_response(&instance, &first).await, expected_response(turn.id, "resp_1"));
 
-    let second = send_next(&house, &first, "U2").await;
-    let turn = wait_until_complete(&house, &second).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = wait_until_complete(&instance, &second).await;
     assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([user("U2")])));
     assert_eq!(request_at(&log, 2), continuation_request("resp_2", json!([output("a")])));
     assert_eq!(request_at(&log, 3), continuation_request("resp_3", json!([output("b"), output("c")])));
-    assert_eq!(kept_response(&house, &second).await, expected_response(turn.id, "resp_4"));
+    assert_eq!(kept_response(&instance, &second).await, expected_response(turn.id, "resp_4"));
     const KEPT: (&str, &str) = ("omitted", "kept_by_provider");
     let expected = (json!("resp_1"), words(&[KEPT, KEPT, ("canonical", "from_blocks")]));
-    assert_eq!(manifest(&house, &turn, 0).await, expected);
+    assert_eq!(manifest(&instance, &turn, 0).await, expected);
     let expected = (json!("resp_3"), words(&[KEPT, KEPT, KEPT, ("raw", "kept_by_provider")]));
-    assert_eq!(manifest(&house, &turn, 2).await, expected);
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!(manifest(&instance, &turn, 2).await, expected);
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     assert_eq!(made[2].request_manifest["turns"][3]["blocks_sent"], 2, "what the last step's calls gave");
 
-    let third = send_next(&house, &second, "U3").await;
-    wait_until_complete(&house, &third).await;
+    let third = send_next(&instance, &second, "U3").await;
+    wait_until_complete(&instance, &third).await;
     assert_eq!(request_at(&log, 4), continuation_request("resp_4", json!([user("U3")])));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -139,32 +139,32 @@ async fn new_branch_and_other_model_start_with_complete_path() {
         response("resp_6", &[message_item("A3")]),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
-    let second = send_next(&house, &first, "U2").await;
-    wait_until_complete(&house, &second).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
+    let second = send_next(&instance, &first, "U2").await;
+    wait_until_complete(&instance, &second).await;
 
-    let retry = house.service.retry_turn(
-        house.owner,
+    let retry = instance.service.retry_turn(
+        instance.owner,
         second.assistant_turn.id,
         PlacementRequest::default(),
         Default::default(),
         None,
     );
     let again = retry.await.unwrap();
-    wait_until_complete(&house, &again).await;
+    wait_until_complete(&instance, &again).await;
     assert_eq!(request_at(&log, 2), (None, json!([user("U1"), message_item("A1"), user("U2")])), "Retry");
-    assert_eq!(kept_response(&house, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
+    assert_eq!(kept_response(&instance, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
     assert_eq!(
-        kept_response(&house, &second).await,
+        kept_response(&instance, &second).await,
         expected_response(second.assistant_turn.id, "resp_2"),
         "each branch has its own"
     );
 
     let edit = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("U2, better") };
-    let edited = house.service.edit_turn(house.owner, second.user_turn.id, edit).await.unwrap();
-    wait_until_complete(&house, &edited).await;
+    let edited = instance.service.edit_turn(instance.owner, second.user_turn.id, edit).await.unwrap();
+    wait_until_complete(&instance, &edited).await;
     assert_eq!(request_at(&log, 3), (None, json!([user("U1"), message_item("A1"), user("U2, better")])), "edited");
 
     let place = PlacementRequest {
@@ -175,8 +175,8 @@ async fn new_branch_and_other_model_start_with_complete_path() {
         ..PlacementRequest::default()
     };
     let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
-    let other = house.service.start_turn(house.owner, request).await.unwrap();
-    wait_until_complete(&house, &other).await;
+    let other = instance.service.start_turn(instance.owner, request).await.unwrap();
+    wait_until_complete(&instance, &other).await;
     assert_eq!(other.branch.lock, ModelLock::new("scripted", "model-b"));
     let reply = |text: &str| json!({"role": "assistant", "content": text});
     let expected = json!([user("U1"), reply("A1"), user("U2"), reply("A2"), user("U3")]);
@@ -185,11 +185,11 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     // Back on the first branch, that branch's own reply is still its last one.
     let place = PlacementRequest { prev_turn_id: Some(second.assistant_turn.id), ..PlacementRequest::default() };
     let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
-    let back = house.service.start_turn(house.owner, request).await.unwrap();
-    wait_until_complete(&house, &back).await;
+    let back = instance.service.start_turn(instance.owner, request).await.unwrap();
+    wait_until_complete(&instance, &back).await;
     assert_eq!(back.branch.id, first.branch.id);
     assert_eq!(request_at(&log, 5), continuation_request("resp_2", json!([user("U3")])));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -200,9 +200,9 @@ async fn no_response_is_continued_after_model_break() {
         response("resp_3", &[message_item("another")]),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
     let place = PlacementRequest {
         prev_turn_id: Some(first.assistant_turn.id),
         provider: Some("scripted".into()),
@@ -211,16 +211,16 @@ async fn no_response_is_continued_after_model_break() {
         ..PlacementRequest::default()
     };
     let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U2") };
-    let other = house.service.start_turn(house.owner, request).await.unwrap();
-    wait_until_complete(&house, &other).await;
+    let other = instance.service.start_turn(instance.owner, request).await.unwrap();
+    wait_until_complete(&instance, &other).await;
     let place = PlacementRequest { prev_turn_id: Some(other.assistant_turn.id), ..PlacementRequest::default() };
     let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
-    let last = house.service.start_turn(house.owner, request).await.unwrap();
-    wait_until_complete(&house, &last).await;
+    let last = instance.service.start_turn(instance.owner, request).await.unwrap();
+    wait_until_complete(&instance, &last).await;
     assert_eq!(last.branch.id, other.branch.id);
     let (id, input) = request_at(&log, 2);
     assert_eq!((id, input.as_array().unwrap().len()), (None, 5));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -233,29 +233,29 @@ async fn unknown_response_is_repaired_once_and_cleared() {
         response("resp_4", &[message_item("A4")]),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
-    let second = send_next(&house, &first, "U2").await;
-    let turn = wait_until_complete(&house, &second).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = wait_until_complete(&instance, &second).await;
     assert_eq!((turn.content_text().as_str(), notices(&turn)), ("A2", vec![(0, "sent_whole")]));
     assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([user("U2")])));
     assert_eq!(request_at(&log, 2), (None, json!([user("U1"), message_item("A1"), user("U2")])));
-    assert_eq!(kept_response(&house, &second).await, None);
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!(kept_response(&instance, &second).await, None);
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     let repairs = |at: usize| made[at].request_manifest.get("repair").cloned();
     assert_eq!((repairs(0), repairs(1)), (None, Some(json!("sent_whole"))));
     let expected = words(&[("canonical", "from_blocks"), ("raw", "same_lock"), ("canonical", "from_blocks")]);
-    assert_eq!(manifest(&house, &turn, 1).await, (Value::Null, expected));
+    assert_eq!(manifest(&instance, &turn, 1).await, (Value::Null, expected));
 
     // The next request sends the whole path, and the one after it continues from its response.
-    let third = send_next(&house, &second, "U3").await;
-    let turn = wait_until_complete(&house, &third).await;
+    let third = send_next(&instance, &second, "U3").await;
+    let turn = wait_until_complete(&instance, &third).await;
     let whole = json!([user("U1"), message_item("A1"), user("U2"), message_item("A2"), user("U3")]);
     assert_eq!((request_at(&log, 3), notices(&turn)), ((None, whole), vec![]));
-    wait_until_complete(&house, &send_next(&house, &third, "U4").await).await;
+    wait_until_complete(&instance, &send_next(&instance, &third, "U4").await).await;
     assert_eq!(request_at(&log, 4), continuation_request("resp_3", json!([user("U4")])));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -267,16 +267,16 @@ async fn lost_response_in_tool_loop_is_repaired() {
         response("resp_3", &[message_item("A1")]),
     ]));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    let turn = wait_until_complete(&house, &first).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    let turn = wait_until_complete(&instance, &first).await;
     assert_eq!(notices(&turn).len(), 1);
     assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([output("a")])));
     assert_eq!(request_at(&log, 2), (None, json!([user("U1"), call("a"), output("a")])));
     let whole = json!([user("U1"), call("a"), output("a"), call("b"), output("b")]);
     assert_eq!(request_at(&log, 3), (None, whole), "a repaired turn keeps its form");
-    assert_eq!(kept_response(&house, &first).await, None);
-    house.check_invariants().await;
+    assert_eq!(kept_response(&instance, &first).await, None);
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -287,12 +287,12 @@ async fn request_refused_in_both_forms_fails_after_two_attempts() {
         refused_answer(UNKNOWN),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
-    let turn = house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
+    let turn = instance.wait_until_ended(send_next(&instance, &first, "U2").await.assistant_turn.id).await;
     assert_eq!((turn.status, log.requests().len()), (TurnStatus::Error, 3));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -313,16 +313,16 @@ async fn incomplete_reply_is_not_continued() {
             response("resp_3", &[message_item("A3")]),
         ]);
         let log = provider.log();
-        let house = TestServer::new(provider).await;
-        let first = house.send("U1").await;
-        wait_until_complete(&house, &first).await;
-        let second = send_next(&house, &first, "U2").await;
-        let turn = house.wait_until_ended(second.assistant_turn.id).await;
+        let instance = TestServer::new(provider).await;
+        let first = instance.send("U1").await;
+        wait_until_complete(&instance, &first).await;
+        let second = send_next(&instance, &first, "U2").await;
+        let turn = instance.wait_until_ended(second.assistant_turn.id).await;
         assert_eq!(turn.status, status, "{case}: {:?}", turn.error);
-        wait_until_complete(&house, &send_next(&house, &second, "U3").await).await;
+        wait_until_complete(&instance, &send_next(&instance, &second, "U3").await).await;
         let (id, input) = request_at(&log, 2);
         assert_eq!((id, &input[0]), (None, &user("U1")), "{case}");
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -337,22 +337,22 @@ async fn stopped_reply_is_not_continued() {
         response("resp_3", &[message_item("A3")]),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
-    let second = send_next(&house, &first, "U2").await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
+    let second = send_next(&instance, &first, "U2").await;
     log.wait_for_requests(2).await;
-    let stopped = house.service.stop_turn(house.owner, second.assistant_turn.id).await.unwrap();
+    let stopped = instance.service.stop_turn(instance.owner, second.assistant_turn.id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     assert_eq!(
-        kept_response(&house, &second).await,
+        kept_response(&instance, &second).await,
         expected_response(first.assistant_turn.id, "resp_1"),
         "of the reply before it"
     );
-    wait_until_complete(&house, &send_next(&house, &second, "U3").await).await;
+    wait_until_complete(&instance, &send_next(&instance, &second, "U3").await).await;
     let (id, input) = request_at(&log, 2);
     assert_eq!((id, &input[0]), (None, &user("U1")));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -363,15 +363,15 @@ async fn disabled_storage_keeps_and_names_no_response() {
     )
     .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    wait_until_complete(&house, &first).await;
-    assert_eq!(kept_response(&house, &first).await, None);
-    wait_until_complete(&house, &send_next(&house, &first, "U2").await).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    wait_until_complete(&instance, &first).await;
+    assert_eq!(kept_response(&instance, &first).await, None);
+    wait_until_complete(&instance, &send_next(&instance, &first, "U2").await).await;
     for body in log.requests() {
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!((body.get("previous_response_id"), &body["store"]), (None, &json!(false)));
         assert_eq!(body["input"][0], user("U1"));
     }
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }

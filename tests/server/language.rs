@@ -48,7 +48,7 @@ async fn page_is_in_language_of_its_reader() {
         let (_, _, html) = get(&api, "/", headers).await;
         assert!(html.contains(word), "{headers:?}: {html}");
     }
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn text_cache_is_per_language() {
         let (_, _, chinese) = get(&api, &path, &[("accept-language", "zh")]).await;
         assert!(chinese.contains("复制代码") && !chinese.contains("Copy code"), "{chinese}");
     }
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -128,7 +128,7 @@ async fn language_choice_is_stored_in_browser() {
     let (_, _, html) = get(&api, "/settings/appearance?saved=1", &[cookie]).await;
     assert!(html.contains("name=\"size\" value=\"18\" aria-pressed=\"true\""), "{html}");
     assert!(html.contains("Saved."), "{html}");
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn pages_of_settings_are_there() {
         assert!(html.contains(word), "{path}: {html}");
         assert!(html.contains(&format!("<a href=\"{path}\" aria-current=\"page\">")), "{path}: {html}");
     }
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
@@ -157,5 +157,5 @@ async fn unchanged_shortcut_field_is_no_change() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
     let (status, to) = api.post_form("/forms/keys", &[("command", "search"), ("none", "1")]).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/shortcuts?saved=1"));
-    api.house.close().await;
+    api.instance.close().await;
 }

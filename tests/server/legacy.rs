@@ -52,14 +52,19 @@ fn import(owner: UserId, source: &LegacySource, schema: LegacySchema, dry_run: b
     LegacyImport { owner, source: source.clone(), schema, name: "old".to_owned(), dry_run }
 }
 
-async fn import_legacy(house: &TestServer, source: &LegacySource, schema: LegacySchema, dry_run: bool) -> ImportReport {
-    house.service.import_legacy(import(house.owner, source, schema, dry_run), &mut |_| true).await.unwrap()
+async fn import_legacy(
+    instance: &TestServer,
+    source: &LegacySource,
+    schema: LegacySchema,
+    dry_run: bool,
+) -> ImportReport {
+    instance.service.import_legacy(import(instance.owner, source, schema, dry_run), &mut |_| true).await.unwrap()
 }
 
 /// Outlines all chats by title, with one line for each turn: role, whether the exchange thinks, how it ended, its
 /// blocks.
-async fn outline(house: &TestServer) -> Vec<String> {
-    let archive: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
+async fn outline(instance: &TestServer) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&export_archive(instance, ExportScope::Everything).await).unwrap();
     let mut chats: Vec<&Value> = archive["chats"].as_array().unwrap().iter().collect();
     chats.sort_by_key(|chat| chat["chat"]["title"].as_str());
     let mut lines = Vec::new();
@@ -105,24 +110,24 @@ fn counts_only(report: &ImportReport) -> ImportReport {
 
 /// Runs a dry run, an import and a second import. Returns the report and the outline of the chats.
 async fn import_and_outline(
-    house: &TestServer,
+    instance: &TestServer,
     source: &LegacySource,
     schema: LegacySchema,
 ) -> (ImportReport, Vec<String>) {
-    let before = outline(house).await;
-    let preview = import_legacy(house, source, schema, true).await;
-    assert_eq!(outline(house).await, before, "a look stores nothing");
-    let report = import_legacy(house, source, schema, false).await;
+    let before = outline(instance).await;
+    let preview = import_legacy(instance, source, schema, true).await;
+    assert_eq!(outline(instance).await, before, "a look stores nothing");
+    let report = import_legacy(instance, source, schema, false).await;
     assert_eq!(counts_only(&preview), counts_only(&report));
-    let outline_lines = outline(house).await;
-    let again = import_legacy(house, source, schema, false).await;
+    let outline_lines = outline(instance).await;
+    let again = import_legacy(instance, source, schema, false).await;
     assert_eq!((again.imported, again.known, again.left_out), (0, report.imported, report.left_out));
-    assert_eq!(outline(house).await, outline_lines, "the same taken in again adds nothing");
+    assert_eq!(outline(instance).await, outline_lines, "the same taken in again adds nothing");
     for report in [&report, &again] {
         assert_eq!(report.conversations, report.imported + report.known + report.left_out);
         assert_eq!(report.stopped, None);
     }
-    house.check_invariants().await;
+    instance.check_invariants().await;
     (report, outline_lines)
 }
 
@@ -167,10 +172,10 @@ fn expected(modes: [bool; 3]) -> Vec<String> {
 #[tokio::test]
 async fn four_tables_with_turns_are_imported_with_stored_mode() {
     let samples = samples(|types| message_statements(types, true)).await;
-    for house in TestServer::on_every_database(|| replies(1)).await {
+    for instance in TestServer::on_every_database(|| replies(1)).await {
         for (number, LegacySample { source, .. }) in samples.iter().enumerate() {
             if number == 0 {
-                let (report, outline_lines) = import_and_outline(&house, source, LegacySchema::Messages).await;
+                let (report, outline_lines) = import_and_outline(&instance, source, LegacySchema::Messages).await;
                 assert_eq!(outline_lines, expected([true, false, true]));
                 assert_eq!((report.conversations, report.imported, report.left_out), (4, 3, 1));
                 assert_eq!((report.turns, report.branches, report.lost), (10, 3, 1));
@@ -195,20 +200,20 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                 }
             } else {
                 // A conversation is recognized, whichever database it is read from.
-                let report = import_legacy(&house, source, LegacySchema::Messages, false).await;
+                let report = import_legacy(&instance, source, LegacySchema::Messages, false).await;
                 assert_eq!((report.imported, report.known, report.stopped), (0, 3, None));
             }
         }
-        house.close().await;
+        instance.close().await;
     }
-    for house in TestServer::on_every_database(|| replies(1)).await {
+    for instance in TestServer::on_every_database(|| replies(1)).await {
         if let Some(LegacySample { source, .. }) = samples.get(1) {
             assert_eq!(
-                import_and_outline(&house, source, LegacySchema::Messages).await.1,
+                import_and_outline(&instance, source, LegacySchema::Messages).await.1,
                 expected([true, false, true])
             );
         }
-        house.close().await;
+        instance.close().await;
     }
     for sample in samples {
         sample.fresh.close().await;
@@ -218,11 +223,11 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
 #[tokio::test]
 async fn four_tables_without_turns_are_imported_with_inferred_mode() {
     for LegacySample { source, fresh } in samples(|types| message_statements(types, false)).await {
-        for house in TestServer::on_every_database(|| replies(1)).await {
-            let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Messages).await;
+        for instance in TestServer::on_every_database(|| replies(1)).await {
+            let (report, outline_lines) = import_and_outline(&instance, &source, LegacySchema::Messages).await;
             assert_eq!(outline_lines, expected([true, true, false]));
             assert_eq!(tables(&report)[1], ("ChatMessage", 12, 1));
-            house.close().await;
+            instance.close().await;
         }
         fresh.close().await;
     }
@@ -231,8 +236,8 @@ async fn four_tables_without_turns_are_imported_with_inferred_mode() {
 #[tokio::test]
 async fn sessions_are_imported_with_tool_actions_by_time() {
     for LegacySample { source, fresh } in samples(action_statements).await {
-        for house in TestServer::on_every_database(|| replies(1)).await {
-            let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Actions).await;
+        for instance in TestServer::on_every_database(|| replies(1)).await {
+            let (report, outline_lines) = import_and_outline(&instance, &source, LegacySchema::Actions).await;
             assert_eq!(
                 outline_lines,
                 [
@@ -263,7 +268,7 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
                     "put_right s1 › m5: the tool call `write` has no result: imported as stopped",
                 ]
             );
-            house.close().await;
+            instance.close().await;
         }
         fresh.close().await;
     }
@@ -272,20 +277,20 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
 #[tokio::test]
 async fn branch_of_legacy_chat_gets_configured_default_and_can_be_continued() {
     let sample = samples(action_statements).await.remove(0);
-    for house in TestServer::on_every_database(|| replies(2)).await {
-        let report = import_legacy(&house, &sample.source, LegacySchema::Actions, false).await;
-        let default = house.service.supervisor().registry().default_lock();
+    for instance in TestServer::on_every_database(|| replies(2)).await {
+        let report = import_legacy(&instance, &sample.source, LegacySchema::Actions, false).await;
+        let default = instance.service.supervisor().registry().default_lock();
         for chat in report.chats.iter().filter_map(|chat| chat.id) {
-            let branches = house.service.branches(house.owner, chat).await.unwrap();
+            let branches = instance.service.branches(instance.owner, chat).await.unwrap();
             assert!(!branches.is_empty() && branches.iter().all(|branch| branch.lock == default), "{branches:?}");
-            let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+            let path = instance.service.path(instance.owner, chat, None, 10).await.unwrap();
             assert!(path.turns.iter().all(|turn| turn.provider_used.is_none()), "nobody knows who wrote these");
-            let sent = house.send_to(chat, "And now?").await;
+            let sent = instance.send_to(chat, "And now?").await;
             assert_eq!(sent.branch.id, branches[0].id, "the branch goes on");
-            house.wait_until_ended(sent.assistant_turn.id).await;
+            instance.wait_until_ended(sent.assistant_turn.id).await;
         }
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
     sample.fresh.close().await;
 }
@@ -293,9 +298,9 @@ async fn branch_of_legacy_chat_gets_configured_default_and_can_be_continued() {
 #[tokio::test]
 async fn new_source_messages_are_added_on_reimport() {
     for LegacySample { source, fresh } in samples(|types| message_statements(types, true)).await {
-        for house in TestServer::on_every_database(|| replies(1)).await {
-            import_legacy(&house, &source, LegacySchema::Messages, false).await;
-            let before = outline(&house).await;
+        for instance in TestServer::on_every_database(|| replies(1)).await {
+            import_legacy(&instance, &source, LegacySchema::Messages, false).await;
+            let before = outline(&instance).await;
             let copy = "INSERT INTO \"ChatMessages\" SELECT {id}, \"ConversationId\", NULL, 'user', 'And now?', {time} \
                 FROM \"ChatMessages\" WHERE \"Content\" = 'One file.'";
             let (id, time) = match &fresh.db {
@@ -303,9 +308,9 @@ async fn new_source_messages_are_added_on_reimport() {
                 Db::Postgres { .. } => ("gen_random_uuid()", "'2026-02-14 10:00:00Z'"),
             };
             run(&fresh.db, vec![copy.replace("{id}", id).replace("{time}", time)]).await;
-            let preview = import_legacy(&house, &source, LegacySchema::Messages, true).await;
-            assert_eq!(outline(&house).await, before);
-            let again = import_legacy(&house, &source, LegacySchema::Messages, false).await;
+            let preview = import_legacy(&instance, &source, LegacySchema::Messages, true).await;
+            assert_eq!(outline(&instance).await, before);
+            let again = import_legacy(&instance, &source, LegacySchema::Messages, false).await;
             assert_eq!((again.imported, again.known, again.turns), (0, 3, 1));
             assert_eq!(counts_only(&preview), counts_only(&again));
             let grown: Vec<&str> = again
@@ -318,12 +323,12 @@ async fn new_source_messages_are_added_on_reimport() {
             let mut after = before.clone();
             let at = after.iter().position(|line| line == "# Tides (\"\")").unwrap();
             after.insert(at, "user complete: \"And now?\"".to_owned());
-            assert_eq!(outline(&house).await, after);
-            let third = import_legacy(&house, &source, LegacySchema::Messages, false).await;
+            assert_eq!(outline(&instance).await, after);
+            let third = import_legacy(&instance, &source, LegacySchema::Messages, false).await;
             assert_eq!((third.known, third.turns), (3, 0));
-            house.check_invariants().await;
+            instance.check_invariants().await;
             run(&fresh.db, vec!["DELETE FROM \"ChatMessages\" WHERE \"Content\" = 'And now?'".to_owned()]).await;
-            house.close().await;
+            instance.close().await;
         }
         fresh.close().await;
     }
@@ -343,8 +348,8 @@ async fn source_database_is_only_read() {
     };
     let before = seen();
     assert_eq!(before.1[18], 2, "it has a write-ahead log, which is not there now");
-    let house = TestServer::new(replies(1)).await;
-    let report = import_legacy(&house, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
+    let instance = TestServer::new(replies(1)).await;
+    let report = import_legacy(&instance, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
     assert_eq!(report.imported, 3);
     assert!(before == seen(), "not a byte is another one, and no file was added");
     // While the predecessor runs, its latest changes are only in the write-ahead log.
@@ -361,11 +366,11 @@ async fn source_database_is_only_read() {
 
 #[tokio::test]
 async fn invalid_source_database_is_reported_and_stores_nothing() {
-    let house = TestServer::new(replies(1)).await;
+    let instance = TestServer::new(replies(1)).await;
     let sample = samples(action_statements).await.remove(0);
-    let text = house.dir.path().join("words.txt");
+    let text = instance.dir.path().join("words.txt");
     std::fs::write(&text, "hello").unwrap();
-    let cut = house.dir.path().join("cut.db");
+    let cut = instance.dir.path().join("cut.db");
     std::fs::write(&cut, b"SQLite format 3\0and no more than this").unwrap();
     let nowhere = DatabaseUrl::new("postgres://nobody:a-secret@127.0.0.1:1/nothing").unwrap();
     let table = [
@@ -375,53 +380,53 @@ async fn invalid_source_database_is_reported_and_stores_nothing() {
         ),
         (LegacySource::File(text), "this is not a SQLite database"),
         (LegacySource::File(cut), "not a database"),
-        (LegacySource::File(house.dir.path().join("none.db")), "cannot be opened"),
+        (LegacySource::File(instance.dir.path().join("none.db")), "cannot be opened"),
         (LegacySource::Server(nowhere), "cannot be opened"),
     ];
     for (source, words) in table {
-        let report = import_legacy(&house, &source, LegacySchema::Messages, false).await;
+        let report = import_legacy(&instance, &source, LegacySchema::Messages, false).await;
         let stopped = report.stopped.unwrap();
         assert!(stopped.contains(words) && !stopped.contains("a-secret"), "{stopped}");
         assert_eq!(report.conversations, 0);
     }
     // An uploaded database file is refused; the message names the command that imports it.
     let LegacySource::File(file) = &sample.source else { panic!("a file") };
-    let report = import_file(&house, "old.db", &std::fs::read(file).unwrap(), false).await;
+    let report = import_file(&instance, "old.db", &std::fs::read(file).unwrap(), false).await;
     assert!(report.stopped.unwrap().contains("turnleaf import --from legacy-messages"));
-    assert_eq!(outline(&house).await, [""; 0]);
+    assert_eq!(outline(&instance).await, [""; 0]);
     sample.fresh.close().await;
 }
 
 #[tokio::test]
 async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
     let sample = samples(|types| message_statements(types, true)).await.remove(0);
-    for house in TestServer::on_every_database(|| replies(1)).await {
+    for instance in TestServer::on_every_database(|| replies(1)).await {
         // The user stops the import after the second conversation.
         let mut seen = 0;
         let mut stop = |report: &ImportReport| {
             seen = report.imported;
             report.imported < 2
         };
-        let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
-        let report = house.service.import_legacy(wanted, &mut stop).await.unwrap();
+        let wanted = import(instance.owner, &sample.source, LegacySchema::Messages, false);
+        let report = instance.service.import_legacy(wanted, &mut stop).await.unwrap();
         assert_eq!((seen, report.imported, report.left_out, report.turns), (2, 0, 2, 0));
         assert_eq!(report.stopped.as_deref(), Some("nothing was stored: it was stopped"));
         assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == ImportOutcome::LeftOut));
-        assert_eq!(outline(&house).await, [""; 0]);
+        assert_eq!(outline(&instance).await, [""; 0]);
         // The database fails in the middle of the third conversation.
-        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
-        let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
-        house.service.import_legacy(wanted, &mut |_| true).await.unwrap_err();
-        assert_eq!(outline(&house).await, [""; 0]);
+        instance.sql(if matches!(instance.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
+        let wanted = import(instance.owner, &sample.source, LegacySchema::Messages, false);
+        instance.service.import_legacy(wanted, &mut |_| true).await.unwrap_err();
+        assert_eq!(outline(&instance).await, [""; 0]);
         // The database refuses a row of the third conversation only.
-        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
-        let report = import_legacy(&house, &sample.source, LegacySchema::Messages, false).await;
+        instance.sql(if matches!(instance.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
+        let report = import_legacy(&instance, &sample.source, LegacySchema::Messages, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (4, 2, 2));
         let without_plain: Vec<String> =
             expected([true, false, true]).into_iter().filter(|line| !PLAIN.contains(&line.as_str())).collect();
-        assert_eq!(outline(&house).await, without_plain);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(outline(&instance).await, without_plain);
+        instance.check_invariants().await;
+        instance.close().await;
     }
     sample.fresh.close().await;
 }
@@ -468,8 +473,8 @@ async fn unusual_file_values_are_imported_or_reported() {
     ]);
     run(&sqlite.db, statements).await;
     let source = LegacySource::File(sqlite.db.path().unwrap().to_owned());
-    for house in TestServer::on_every_database(|| replies(1)).await {
-        let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Messages).await;
+    for instance in TestServer::on_every_database(|| replies(1)).await {
+        let (report, outline_lines) = import_and_outline(&instance, &source, LegacySchema::Messages).await;
         assert_eq!(report.imported, 1, "{report:?}");
         assert_eq!(
             outline_lines,
@@ -480,7 +485,7 @@ async fn unusual_file_values_are_imported_or_reported() {
                  \"caf\u{fffd}\" | thinking \"hm\u{2400}\"",
             ]
         );
-        house.close().await;
+        instance.close().await;
     }
     sqlite.close().await;
 }

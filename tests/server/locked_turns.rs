@@ -27,25 +27,25 @@ async fn locked_turn_blocks_no_other_and_is_stored_completely_once_unlocked() {
         ScriptedProvider::new("scripted", of_provider.each_ref().map(reply))
     };
     let pace = RunTimeouts { database: Duration::from_secs(1), ..RunTimeouts::default() };
-    for house in TestServer::on_every_database_with_pace(pace, provider).await {
-        let Db::Postgres { writer, .. } = &house.db else {
+    for instance in TestServer::on_every_database_with_pace(pace, provider).await {
+        let Db::Postgres { writer, .. } = &instance.db else {
             // SQLite has no row locks.
-            house.close().await;
+            instance.close().await;
             continue;
         };
         let mut replies: Vec<TurnId> = Vec::new();
         for _ in &gates {
-            let id = house.send("?").await.assistant_turn.id;
-            house.wait_until(id, |turn| turn.content_text() == "first ").await;
+            let id = instance.send("?").await.assistant_turn.id;
+            instance.wait_until(id, |turn| turn.content_text() == "first ").await;
             replies.push(id);
         }
         let mut holder = writer.begin().await.unwrap();
         let hold = sqlx::query("SELECT id FROM turns WHERE id = $1 FOR UPDATE").bind(replies[0].uuid());
         hold.execute(&mut *holder).await.unwrap();
-        let live = house.service.supervisor().live_turn(replies[0]).unwrap();
+        let live = instance.service.supervisor().live_turn(replies[0]).unwrap();
         gates.iter().for_each(|gate| gate.notify_one());
         for id in &replies[1..] {
-            let turn = timeout(SOON, house.wait_until_ended(*id)).await.expect("others are not held up");
+            let turn = timeout(SOON, instance.wait_until_ended(*id)).await.expect("others are not held up");
             assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "first second"));
         }
         // The run gives up on the database, and followers see that it ended.
@@ -58,9 +58,9 @@ async fn locked_turn_blocks_no_other_and_is_stored_completely_once_unlocked() {
         assert_eq!(live.turn().content_text(), "first second");
         holder.rollback().await.unwrap();
         timeout(SOON, live.wait_until_ended()).await.expect("it is stored once it is free");
-        let turn = house.service.turn(house.owner, replies[0]).await.unwrap();
+        let turn = instance.service.turn(instance.owner, replies[0]).await.unwrap();
         assert_eq!((turn.status, turn.content_text()), (live.turn().status, "first second".to_owned()));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }

@@ -35,14 +35,14 @@ struct PathPlanter {
 }
 
 impl PathPlanter {
-    async fn start_chat(house: &TestServer) -> Self {
-        let mut tx = house.db.begin().await.unwrap();
-        let of = chat(house.owner);
+    async fn start_chat(instance: &TestServer) -> Self {
+        let mut tx = instance.db.begin().await.unwrap();
+        let of = chat(instance.owner);
         chats::insert(&mut tx, &of).await.unwrap();
         let branch = branch(of.id);
         branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
         chats::set_default_branch(&mut tx, of.id, branch.id).await.unwrap();
-        Self { owner: house.owner, tx, branch, turns: Vec::new() }
+        Self { owner: instance.owner, tx, branch, turns: Vec::new() }
     }
 
     /// Adds a turn with one block.
@@ -149,9 +149,9 @@ fn assert_same(one: &[u8], other: &[u8]) {
 }
 
 /// Exports a chat, imports it into another server and exports it from there. Returns the length of the first archive.
-async fn assert_round_trip(house: TestServer, chat: ChatId, replies: u64) -> usize {
-    let archive = export_archive(&house, ExportScope::Chat(chat)).await;
-    house.close().await;
+async fn assert_round_trip(instance: TestServer, chat: ChatId, replies: u64) -> usize {
+    let archive = export_archive(&instance, ExportScope::Chat(chat)).await;
+    instance.close().await;
     let target = TestServer::new(crate::interchange::replies(1)).await;
     let report = import_file(&target, "long.json", &archive, false).await;
     assert_eq!((report.imported, report.turns, report.stopped), (1, 2 * replies, None), "{:?}", report.findings);
@@ -165,22 +165,22 @@ async fn assert_round_trip(house: TestServer, chat: ChatId, replies: u64) -> usi
 
 #[tokio::test]
 async fn chat_with_very_many_replies_round_trips_with_all_manifests() {
-    let house = TestServer::new(replies(1)).await;
-    let mut path = PathPlanter::start_chat(&house).await;
+    let instance = TestServer::new(replies(1)).await;
+    let mut path = PathPlanter::start_chat(&instance).await;
     for number in 0..REPLIES {
         path.add_exchange(number, format!("data: {number}\n\n").into_bytes()).await;
     }
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
-    let length = assert_round_trip(house, chat, REPLIES as u64).await;
+    let length = assert_round_trip(instance, chat, REPLIES as u64).await;
     // Without deltas, each manifest would name 550 turns on average, in 170 bytes each.
     assert!(length < 20_480 * REPLIES, "{} bytes for each reply", length / REPLIES);
 }
 
 #[tokio::test]
 async fn chat_with_very_long_responses_round_trips() {
-    let house = TestServer::new(replies(1)).await;
-    let mut path = PathPlanter::start_chat(&house).await;
+    let instance = TestServer::new(replies(1)).await;
+    let mut path = PathPlanter::start_chat(&instance).await;
     // The response is no text: base64 in JSON makes it a third longer.
     let raw = [0xff, 0, 1, b'"'].repeat((50 << 20) / 4);
     for number in 0..2 {
@@ -188,8 +188,8 @@ async fn chat_with_very_long_responses_round_trips() {
     }
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
-    let archive = export_archive(&house, ExportScope::Chat(chat)).await;
-    house.close().await;
+    let archive = export_archive(&instance, ExportScope::Chat(chat)).await;
+    instance.close().await;
     let target = TestServer::new(replies(1)).await;
     let report = import_file(&target, "long.json", &archive, false).await;
     drop(archive);
@@ -209,8 +209,8 @@ async fn chat_with_very_long_responses_round_trips() {
 
 #[tokio::test]
 async fn chat_continued_during_export_is_exported_as_it_was() {
-    for house in TestServer::on_every_database(|| replies(1)).await {
-        let mut path = PathPlanter::start_chat(&house).await;
+    for instance in TestServer::on_every_database(|| replies(1)).await {
+        let mut path = PathPlanter::start_chat(&instance).await;
         for number in 0..3_u8 {
             // The images are large enough to block a writer whose output is not read.
             let image = path.image(&vec![number; 600_000]).await;
@@ -219,10 +219,10 @@ async fn chat_continued_during_export_is_exported_as_it_was() {
         }
         path.tx.commit().await.unwrap();
         let (send, mut receive) = mpsc::channel(1);
-        let (service, owner, chat) = (house.service.clone(), house.owner, path.branch.chat_id);
+        let (service, owner, chat) = (instance.service.clone(), instance.owner, path.branch.chat_id);
         let writing = tokio::spawn(async move { service.export_archive(owner, ExportScope::Chat(chat), &send).await });
         let mut archive = receive.recv().await.unwrap().to_vec();
-        path.tx = house.db.begin().await.unwrap();
+        path.tx = instance.db.begin().await.unwrap();
         let late = path.image(b"late").await;
         let late = path.add_turn(Role::User, late).await;
         path.tx.commit().await.unwrap();
@@ -241,28 +241,28 @@ async fn chat_continued_during_export_is_exported_as_it_was() {
             assert!(block["type"] != "image" || names.contains(&block["blob"].as_str().unwrap()), "{block}");
         }
         // The next export includes the new turn.
-        let next: Value = serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
+        let next: Value = serde_json::from_slice(&export_archive(&instance, ExportScope::Chat(chat)).await).unwrap();
         assert_eq!(next["chats"][0]["turns"].as_array().map(Vec::len), Some(7));
-        house.close().await;
+        instance.close().await;
     }
 }
 
 /// Returns the number of rows of a table.
-async fn count(house: &TestServer, table: &str) -> i64 {
+async fn count(instance: &TestServer, table: &str) -> i64 {
     let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
-    match &house.db {
+    match &instance.db {
         Db::Sqlite { readers, .. } => sqlx::query_scalar(sql).fetch_one(readers).await.unwrap(),
         Db::Postgres { readers, .. } => sqlx::query_scalar(sql).fetch_one(readers).await.unwrap(),
     }
 }
 
 /// Asserts that the incomplete chat is visible nowhere.
-async fn assert_empty(house: &TestServer) {
-    let all: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
+async fn assert_empty(instance: &TestServer) {
+    let all: Value = serde_json::from_slice(&export_archive(instance, ExportScope::Everything).await).unwrap();
     assert_eq!(all["chats"], json!([]));
-    assert_eq!(chats::list(&house.db, house.owner, 9).await.unwrap(), []);
-    assert_eq!(deletions::list(&house.db, house.owner, None, 9).await.unwrap(), []);
-    house.check_invariants().await;
+    assert_eq!(chats::list(&instance.db, instance.owner, 9).await.unwrap(), []);
+    assert_eq!(deletions::list(&instance.db, instance.owner, None, 9).await.unwrap(), []);
+    instance.check_invariants().await;
 }
 
 const SQLITE_REFUSES: &str = "CREATE TRIGGER refuses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
@@ -293,13 +293,13 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
     path.tx.commit().await.unwrap();
     let archive = export_archive(&source, ExportScope::Chat(chat)).await;
     source.close().await;
-    for house in TestServer::on_every_database(|| replies(1)).await {
-        let is_sqlite = matches!(house.db, Db::Sqlite { .. });
+    for instance in TestServer::on_every_database(|| replies(1)).await {
+        let is_sqlite = matches!(instance.db, Db::Sqlite { .. });
         // The import ends in the middle, as if the server had been killed.
-        let file = house.dir.path().join("killed.json");
+        let file = instance.dir.path().join("killed.json");
         std::fs::write(&file, &archive).unwrap();
         let import = ImportRequest {
-            owner: house.owner,
+            owner: instance.owner,
             file,
             name: "killed.json".into(),
             format: None,
@@ -307,7 +307,7 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
             dry_run: false,
         };
         let begun = async {
-            while count(&house, "turns").await < 400 {
+            while count(&instance, "turns").await < 400 {
                 tokio::task::yield_now().await;
             }
         };
@@ -315,45 +315,45 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
         tokio::select! {
             biased;
             () = begun => {}
-            over = house.service.import(import, &mut progress) => panic!("it was not stopped: {over:?}"),
+            over = instance.service.import(import, &mut progress) => panic!("it was not stopped: {over:?}"),
         }
-        assert_eq!(count(&house, "chats").await, 1);
-        assert_empty(&house).await;
+        assert_eq!(count(&instance, "chats").await, 1);
+        assert_empty(&instance).await;
         // The lease still protects the incomplete chat, because another process may be importing it.
-        let report = import_file(&house, "again.json", &archive, false).await;
+        let report = import_file(&instance, "again.json", &archive, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (1, 0, 1));
         assert!(report.findings[0].text.contains("another import of it is running"), "{report:#?}");
-        purge_scheduled(&house.db, SystemClock.now()).await.unwrap();
-        assert!(count(&house, "turns").await >= 400, "it is spared for a while");
-        purge_scheduled(&house.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
+        purge_scheduled(&instance.db, SystemClock.now()).await.unwrap();
+        assert!(count(&instance, "turns").await >= 400, "it is spared for a while");
+        purge_scheduled(&instance.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
         for table in ["chats", "turns", "turn_blocks", "branches", "exchanges", "generations", "deletions"] {
-            assert_eq!(count(&house, table).await, 0, "{table}");
+            assert_eq!(count(&instance, table).await, 0, "{table}");
         }
         // A row of a later chunk is refused.
-        house.sql(if is_sqlite { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
-        let report = import_file(&house, "refused.json", &archive, false).await;
-        assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
-        assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
-        house.sql(if is_sqlite { SQLITE_ACCEPTS } else { POSTGRES_ACCEPTS }).await;
+        instance.sql(if is_sqlite { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
+        let report = import_file(&instance, "refused.json", &archive, false).await;
+        assert_eq!((report.imported, report.left_out, count(&instance, "chats").await), (0, 1, 0), "{report:#?}");
+        assert_eq!((count(&instance, "turns").await, count(&instance, "deletions").await), (0, 0));
+        instance.sql(if is_sqlite { SQLITE_ACCEPTS } else { POSTGRES_ACCEPTS }).await;
         // The lease has lapsed, so the chat may be purged.
-        house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
-        let report = import_file(&house, "stalled.json", &archive, false).await;
+        instance.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
+        let report = import_file(&instance, "stalled.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, report.stopped.as_ref()), (0, 1, None), "{report:#?}");
         assert!(report.findings[0].text.contains("interrupted for too long"), "{report:#?}");
         for table in ["chats", "turns", "deletions"] {
-            assert_eq!(count(&house, table).await, 0, "{table}");
+            assert_eq!(count(&instance, table).await, 0, "{table}");
         }
-        house.sql(if is_sqlite { SQLITE_LASTS } else { POSTGRES_LASTS }).await;
+        instance.sql(if is_sqlite { SQLITE_LASTS } else { POSTGRES_LASTS }).await;
         // A complete import succeeds.
-        let report = import_file(&house, "whole.json", &archive, false).await;
+        let report = import_file(&instance, "whole.json", &archive, false).await;
         assert_eq!((report.imported, report.turns, report.findings.as_slice()), (1, 2 * REPLIES as u64, [].as_slice()));
-        let again = export_archive(&house, ExportScope::Chat(report.chats[0].id.unwrap())).await;
+        let again = export_archive(&instance, ExportScope::Chat(report.chats[0].id.unwrap())).await;
         // The archives are compared as values, because PostgreSQL reorders the keys of JSON.
         let values = crate::interchange::without_ids;
         assert!(values(&again) == values(&archive), "it is not the same chat");
-        assert_eq!(count(&house, "deletions").await, 0);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(count(&instance, "deletions").await, 0);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -367,14 +367,14 @@ const POSTGRES_GIVES: &str = "DROP TRIGGER keeps ON deletions";
 
 #[tokio::test]
 async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
-    for house in TestServer::on_every_database(|| replies(1)).await {
-        let is_sqlite = matches!(house.db, Db::Sqlite { .. });
-        let mut kept = PathPlanter::start_chat(&house).await;
+    for instance in TestServer::on_every_database(|| replies(1)).await {
+        let is_sqlite = matches!(instance.db, Db::Sqlite { .. });
+        let mut kept = PathPlanter::start_chat(&instance).await;
         kept.add_turn(Role::User, Content::text("Words")).await;
         kept.tx.commit().await.unwrap();
-        house.service.delete_chat(house.owner, kept.branch.chat_id).await.unwrap();
+        instance.service.delete_chat(instance.owner, kept.branch.chat_id).await.unwrap();
         // The chain of turns is deeper than SQLite lets one deletion cascade.
-        let mut path = PathPlanter::start_chat(&house).await;
+        let mut path = PathPlanter::start_chat(&instance).await;
         for _ in 0..600 {
             path.add_turn(Role::User, Content::text("Question")).await;
             path.add_turn(Role::Assistant, Content::text("Answer")).await;
@@ -382,19 +382,19 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
         let (chat, deletion) = (path.branch.chat_id, DeletionId::from(Uuid::max()));
         let begun = SystemClock.now();
         let from = begun + TimeDelta::minutes(2);
-        purge::hide_incoming(&mut path.tx, house.owner, chat, deletion, (begun, from)).await.unwrap();
+        purge::hide_incoming(&mut path.tx, instance.owner, chat, deletion, (begun, from)).await.unwrap();
         path.tx.commit().await.unwrap();
         let is_over = |spared: Result<(), StoreError>| matches!(spared, Err(StoreError::Gone(purge::INCOMING_CHAT)));
-        let mut tx = house.db.begin().await.unwrap();
+        let mut tx = instance.db.begin().await.unwrap();
         let later = from + TimeDelta::minutes(2);
         assert!(is_over(purge::renew_lease(&mut tx, deletion, (from, later)).await));
         assert!(is_over(purge::reveal_incoming(&mut tx, chat, deletion, from).await));
-        assert_eq!(purge::schedule_purge_of_trash(&mut tx, house.owner, SystemClock.now()).await.unwrap(), 1);
+        assert_eq!(purge::schedule_purge_of_trash(&mut tx, instance.owner, SystemClock.now()).await.unwrap(), 1);
         tx.commit().await.unwrap();
-        let doomed = purge::list_due(&house.db, from).await.unwrap();
+        let doomed = purge::list_due(&instance.db, from).await.unwrap();
         assert_eq!(doomed.iter().map(|of| of.chat_id).collect::<Vec<_>>(), [kept.branch.chat_id, chat]);
         // Once the purge has begun, the lease cannot be renewed, not even with a clock that is behind.
-        let mut tx = house.db.begin().await.unwrap();
+        let mut tx = instance.db.begin().await.unwrap();
         purge::renew_lease(&mut tx, deletion, (begun, from)).await.unwrap();
         assert!(!purge::claim_purge(&mut tx, doomed[1], begun).await.unwrap());
         assert!(purge::claim_purge(&mut tx, doomed[1], from).await.unwrap());
@@ -402,15 +402,16 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
         assert!(is_over(purge::reveal_incoming(&mut tx, chat, deletion, begun).await));
         tx.commit().await.unwrap();
 
-        house.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
-        let failed = purge_scheduled(&house.db, from).await;
+        instance.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
+        let failed = purge_scheduled(&instance.db, from).await;
         assert!(failed.is_err(), "the deletion is not reported as done");
-        let left = [count(&house, "chats").await, count(&house, "turns").await, count(&house, "deletions").await];
+        let left =
+            [count(&instance, "chats").await, count(&instance, "turns").await, count(&instance, "deletions").await];
         assert_eq!(left, [1, 0, 1], "{failed:?}");
-        house.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;
-        purge_scheduled(&house.db, from).await.unwrap();
-        assert_eq!((count(&house, "chats").await, count(&house, "deletions").await), (0, 0));
-        house.check_invariants().await;
-        house.close().await;
+        instance.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;
+        purge_scheduled(&instance.db, from).await.unwrap();
+        assert_eq!((count(&instance, "chats").await, count(&instance, "deletions").await), (0, 0));
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }

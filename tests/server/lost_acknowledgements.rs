@@ -36,25 +36,25 @@ async fn reply_completes_when_the_acknowledgement_is_lost(of: &str) {
     let steps = steps.chain(words.iter().map(|word| text_step(word))).chain([thinking_step("so")]).collect::<Vec<_>>();
     let provider = ScriptedProvider::new("scripted", [streamed_answer(steps), streamed_answer([text_step("next")])]);
     let log = provider.log();
-    let house = TestServer::with_database(db, provider).await;
+    let instance = TestServer::with_database(db, provider).await;
     if of == BEGINNING || of == SUBMIT {
         proxy.drop_commit_acknowledgement(of);
     }
-    let started = house.send("?").await;
-    house.wait_until(started.assistant_turn.id, |turn| turn.content_text() == "first ").await;
+    let started = instance.send("?").await;
+    instance.wait_until(started.assistant_turn.id, |turn| turn.content_text() == "first ").await;
     if of == GROWTH || of == ENDING {
         proxy.drop_commit_acknowledgement(of);
     }
     gate.notify_one();
-    let turn = house.wait_until_ended(started.assistant_turn.id).await;
+    let turn = instance.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(proxy.dropped_count(), 1, "{of}");
     assert_eq!((turn.status, &turn.error), (TurnStatus::Complete, &None), "{of}");
     assert_eq!(turn.content_text(), format!("first {}", words.concat()), "{of}");
     assert_eq!(log.requests().len(), 1, "{of}: the provider is asked once");
-    let next = house.send_to(started.chat.id, "and?").await;
-    assert_eq!(house.wait_until_ended(next.assistant_turn.id).await.status, TurnStatus::Complete, "{of}");
-    house.check_invariants().await;
-    house.close().await;
+    let next = instance.send_to(started.chat.id, "and?").await;
+    assert_eq!(instance.wait_until_ended(next.assistant_turn.id).await.status, TurnStatus::Complete, "{of}");
+    instance.check_invariants().await;
+    instance.close().await;
     fresh.close().await;
 }
 

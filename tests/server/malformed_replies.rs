@@ -82,7 +82,7 @@ async fn run_scripts(scripts: impl IntoIterator<Item = (ProviderApi, Vec<ServerS
         let (_, turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
         all.push(FaultyReply { api, client: client.clone(), provider, chat, turn, events });
     }
-    client.house.check_invariants().await;
+    client.instance.check_invariants().await;
     all
 }
 
@@ -121,9 +121,9 @@ impl FaultyReply {
 
     /// Returns the provider's bytes as they are stored.
     async fn stored_response(&self) -> Vec<u8> {
-        let (house, turn) = (&self.client.house, self.turn["id"].as_str().unwrap().parse().unwrap());
-        let generations = generations::list(&house.db, house.owner, turn).await.unwrap();
-        raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap()
+        let (instance, turn) = (&self.client.instance, self.turn["id"].as_str().unwrap().parse().unwrap());
+        let generations = generations::list(&instance.db, instance.owner, turn).await.unwrap();
+        raw::find(&instance.db, instance.owner, generations[0].id).await.unwrap().unwrap()
     }
 }
 
@@ -382,7 +382,7 @@ async fn previously_stored_key_is_in_no_export() {
          UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL; \
          INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, CAST('data: {KEY}' AS BLOB) FROM generations"
     );
-    run.client.house.sql(planted.leak()).await;
+    run.client.instance.sql(planted.leak()).await;
     assert!(holds_key(&run.stored_response().await), "it is stored");
     for form in ["json", "markdown", "html"] {
         let text = run.get(&format!("/api/chats/{}/export?format={form}", run.chat)).await;
@@ -398,7 +398,7 @@ async fn key_in_title_prompt_name_or_document_is_in_no_export() {
     let run = run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hello")))])
         .await
         .remove(0);
-    let (house, chat) = (&run.client.house, run.chat.parse().unwrap());
+    let (instance, chat) = (&run.client.instance, run.chat.parse().unwrap());
     let document = json!({ "title": "planted", "content": "planted" });
     run.client.call("POST", "/api/documents", Some(document)).await;
     let planted = format!(
@@ -410,12 +410,12 @@ async fn key_in_title_prompt_name_or_document_is_in_no_export() {
          INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) SELECT id, 'chatgpt', 'j {KEY}', \
              created_at, '[{{\"kind\":\"lost\",\"place\":\"k {KEY}\",\"text\":\"l {KEY}\"}}]' FROM chats"
     );
-    house.sql(planted.leak()).await;
-    let folder = house.dir.path().join("chat.git");
-    house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap();
+    instance.sql(planted.leak()).await;
+    let folder = instance.dir.path().join("chat.git");
+    instance.service.export_git_folder(instance.owner, chat, &folder).await.unwrap().unwrap();
     let objects = git(&folder, &["cat-file", "--batch-all-objects", "--batch"]).unwrap_or_else(|| "e [removed]".into());
     let mut exports = vec![
-        ("everything", "abcdefghijkl", export_archive(house, ExportScope::Everything).await),
+        ("everything", "abcdefghijkl", export_archive(instance, ExportScope::Everything).await),
         ("objects", "e", objects.into_bytes()),
         ("beside", "acdjkl", std::fs::read(folder.join("turnleaf.json")).unwrap()),
     ];

@@ -82,7 +82,7 @@ async fn chat_defaults_apply_where_turn_sets_nothing() {
         (&last_request_body(&log)["temperature"], &last_request_body(&log)["max_tokens"]),
         (&json!(0.5), &json!(70))
     );
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn page_shows_chat_thinking_and_keeps_its_budget() {
         api.read_events(reply, &[]).await;
         let (_, reply) = api.call("GET", &format!("/api/turns/{reply}"), None).await;
         let exchange = reply["exchange_id"].as_str().unwrap().parse().unwrap();
-        let exchange = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
+        let exchange = exchanges::find(&api.instance.db, api.instance.owner, exchange).await.unwrap().unwrap();
         assert_eq!(serde_json::to_value(exchange.params.thinking).unwrap(), requested, "{level}");
     }
 }
@@ -148,7 +148,7 @@ async fn unsupported_parameters_are_reported_and_not_sent() {
     // Leptos marks the end of a text.
     assert_eq!(line.map(|line| line.trim_start_matches('>').trim_end_matches("<!>")), Some(notice));
     assert_eq!(html.matches("class=\"not-sent\"").count(), 1, "once, under the reply");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("params.temperature")));
     let (_, chat) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
     assert_eq!(chat["branches"].as_array().unwrap().len(), 2, "the refused one left no branch");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -262,7 +262,7 @@ async fn parameters_are_validated_strictly_in_every_body() {
         let (status, problem) = api.call(method, &path, Some(json!({ "system_prompt": "x".repeat(100_001) }))).await;
         assert_eq!((status.as_u16(), &problem["field"]), (422, &json!("system_prompt")), "{method}");
     }
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -290,13 +290,13 @@ async fn manifests_without_parameters_are_still_read() {
     let chat = api.create_chat().await;
     let started = send_turn(&api, &chat, json!({})).await;
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
-    let Db::Sqlite { writer, .. } = &api.house.db else { panic!("not a file") };
+    let Db::Sqlite { writer, .. } = &api.instance.db else { panic!("not a file") };
     let old = "UPDATE generation_requests SET manifest = CAST('[{\"turn_id\": \"x\"}]' AS BLOB)";
     sqlx::query(old).execute(writer).await.unwrap();
     let (_, generations) = api.call("GET", &format!("/api/turns/{reply}/generations"), None).await;
     assert_eq!(generations[0]["request_manifest"], json!({ "turns": [{ "turn_id": "x" }], "not_sent": [] }));
     let exchange: turnleaf::domain::ExchangeId = started["exchange"]["id"].as_str().unwrap().parse().unwrap();
-    let stored = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
+    let stored = exchanges::find(&api.instance.db, api.instance.owner, exchange).await.unwrap().unwrap();
     assert_eq!((stored.params, stored.not_sent), (ModelParams::default(), Vec::new()));
-    assert!(exchanges::find(&api.house.db, ids::mint(), exchange).await.unwrap().is_none(), "its owner's alone");
+    assert!(exchanges::find(&api.instance.db, ids::mint(), exchange).await.unwrap().is_none(), "its owner's alone");
 }

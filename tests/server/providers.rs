@@ -173,7 +173,7 @@ async fn provider_is_available_from_adding_to_removing() {
     assert_eq!(again["branches"][0]["provider"], "my-box", "a branch keeps its lock");
     let (_, other) = api.call("POST", "/api/chats", Some(json!({}))).await;
     assert_eq!(other["branches"][0]["provider"], "openai", "the default is gone with its provider");
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -226,7 +226,7 @@ async fn found_local_server_is_offered_until_dismissed() {
     let api = TestApi::with_server(
         TestServer::with_registry_and_key(tempfile::tempdir().unwrap(), registry, "a key for tests").await,
     );
-    let (service, owner) = (&api.house.service, api.house.owner);
+    let (service, owner) = (&api.instance.service, api.instance.owner);
     let address = server.base_url();
     assert_eq!(service.local_servers(owner).await.unwrap()[0].address, address);
     let (status, _) = api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1")]).await;
@@ -276,8 +276,8 @@ async fn provider_retry_count_is_configurable() {
     let place =
         PlacementRequest { provider: Some("my-box".into()), model: Some("big".into()), ..PlacementRequest::default() };
     let request = TurnRequest { place, ..message_to_send("Hello") };
-    let started = api.house.service.start_turn(api.house.owner, request).await.unwrap();
-    let turn = api.house.wait_until_ended(started.assistant_turn.id).await;
+    let started = api.instance.service.start_turn(api.instance.owner, request).await.unwrap();
+    let turn = api.instance.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(turn.error.map(|failure| failure.kind), Some(FailureKind::ProviderOverloaded));
     assert_eq!(server.requests().iter().filter(|request| request.method == "POST").count(), 1);
 
@@ -321,7 +321,7 @@ async fn connection_may_keep_responses_where_api_supports_it() {
     let mut body = local_provider(&server);
     (body["api"], body["keeps_responses"]) = (json!("openai_responses"), json!(true));
     assert_eq!(api.add_provider(body).await["keeps_responses"], true);
-    let registry = api.house.service.supervisor().registry();
+    let registry = api.instance.service.supervisor().registry();
     let keeps = || registry.find("my-box").unwrap().keeps_responses();
     assert!(keeps());
     assert!(api.get_page("/settings/providers").await.contains("Provider stores the conversation"));
@@ -449,7 +449,7 @@ async fn stored_provider_survives_restart_and_undecryptable_key_is_reported() {
         .await;
     let default = json!({ "provider": "my-box", "model": "small" });
     assert_eq!(first.call("PUT", "/api/models/default", Some(default)).await.0, StatusCode::NO_CONTENT);
-    let TestServer { dir, db, .. } = first.house;
+    let TestServer { dir, db, .. } = first.instance;
     db.close().await;
 
     let registry = || ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
@@ -461,7 +461,7 @@ async fn stored_provider_survives_restart_and_undecryptable_key_is_reported() {
     assert_eq!(chat["branches"][0]["model"], "small");
     let (status, problem) = again.call("POST", "/api/providers/off/test", None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("provider_off")));
-    let TestServer { dir, db, .. } = again.house;
+    let TestServer { dir, db, .. } = again.instance;
     db.close().await;
 
     let lost = TestApi::with_server(TestServer::with_registry_and_key(dir, registry(), "another key").await);
@@ -527,7 +527,7 @@ async fn key_never_appears_in_responses_pages_logs_or_database() {
     }
     seen.push(String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned());
     assert!(seen.last().unwrap().contains("my-box"), "the log is the one that was written to");
-    for entry in std::fs::read_dir(api.house.dir.path()).unwrap().flatten() {
+    for entry in std::fs::read_dir(api.instance.dir.path()).unwrap().flatten() {
         seen.push(String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned());
     }
     for text in &seen {

@@ -25,10 +25,10 @@ fn reply_text() -> String {
 }
 
 /// Makes the database refuse every event that contains "poison"; `code` is PostgreSQL's error code.
-async fn install_refusing_trigger(house: &TestServer, code: &str) {
-    match &house.db {
+async fn install_refusing_trigger(instance: &TestServer, code: &str) {
+    match &instance.db {
         Db::Sqlite { .. } => {
-            house
+            instance
                 .sql(
                     "CREATE TRIGGER refuses BEFORE INSERT ON turn_events WHEN NEW.event LIKE '%poison%' \
                      BEGIN SELECT RAISE(ABORT, 'refused'); END",
@@ -73,30 +73,30 @@ fn provider(gates: &[Arc<Notify>]) -> ScriptedProvider {
 }
 
 /// Starts the replies, the refused one first.
-async fn start_replies(house: &TestServer, replies: usize) -> Vec<TurnId> {
-    let refused = house.send("?").await.assistant_turn.id;
-    house.wait_until(refused, |turn| turn.content_text() == "first ").await;
+async fn start_replies(instance: &TestServer, replies: usize) -> Vec<TurnId> {
+    let refused = instance.send("?").await.assistant_turn.id;
+    instance.wait_until(refused, |turn| turn.content_text() == "first ").await;
     let mut begun = vec![refused];
     while begun.len() < replies {
-        let id = house.send("?").await.assistant_turn.id;
+        let id = instance.send("?").await.assistant_turn.id;
         // Waits so that the provider gets the requests in the order of the gates.
-        house.wait_until(id, |turn| turn.content_text() == "word 0 ").await;
+        instance.wait_until(id, |turn| turn.content_text() == "word 0 ").await;
         begun.push(id);
     }
     begun
 }
 
-async fn assert_ends_as_stored(house: &TestServer, id: TurnId) {
+async fn assert_ends_as_stored(instance: &TestServer, id: TurnId) {
     // The turn may have ended already.
-    if let Some(live) = house.service.supervisor().live_turn(id) {
+    if let Some(live) = instance.service.supervisor().live_turn(id) {
         timeout(SOON, live.wait_until_ended()).await.expect("the turn that is refused ends");
     }
-    let turn = house.service.turn(house.owner, id).await.unwrap();
+    let turn = instance.service.turn(instance.owner, id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Error);
     let failure = turn.error.as_ref().unwrap();
     assert_eq!(failure.kind, FailureKind::Internal);
     assert_eq!(turn.content_text(), "first ", "what was stored is kept");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -114,21 +114,21 @@ async fn turn_with_seemingly_busy_entry_blocks_no_other_and_ends_after_timeout()
 async fn assert_only_one_refused(code: &str, pace: RunTimeouts) {
     let gates = gates(OTHERS);
     let of_provider = gates.clone();
-    for house in TestServer::on_every_database_with_pace(pace, move || provider(&of_provider)).await {
-        let replies = start_replies(&house, gates.len()).await;
-        install_refusing_trigger(&house, code).await;
+    for instance in TestServer::on_every_database_with_pace(pace, move || provider(&of_provider)).await {
+        let replies = start_replies(&instance, gates.len()).await;
+        install_refusing_trigger(&instance, code).await;
         gates.iter().for_each(|gate| gate.notify_one());
         for id in &replies[1..] {
-            let turn = timeout(SOON, house.wait_until_ended(*id)).await.expect("others are not held up");
+            let turn = timeout(SOON, instance.wait_until_ended(*id)).await.expect("others are not held up");
             assert_eq!((turn.status, turn.content_text()), (TurnStatus::Complete, reply_text()), "{:?}", turn.error);
         }
-        assert_ends_as_stored(&house, replies[0]).await;
-        let next = house.send("and now?").await;
+        assert_ends_as_stored(&instance, replies[0]).await;
+        let next = instance.send("and now?").await;
         assert_eq!(
-            timeout(SOON, house.wait_until_ended(next.assistant_turn.id)).await.unwrap().status,
+            timeout(SOON, instance.wait_until_ended(next.assistant_turn.id)).await.unwrap().status,
             TurnStatus::Complete
         );
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -137,12 +137,12 @@ async fn turn_with_seemingly_busy_entry_ends_without_other_replies() {
     let gates = gates(0);
     let of_provider = gates.clone();
     let pace = RunTimeouts { database: Duration::from_secs(1), ..RunTimeouts::default() };
-    for house in TestServer::on_every_database_with_pace(pace, move || provider(&of_provider)).await {
-        let replies = start_replies(&house, gates.len()).await;
-        install_refusing_trigger(&house, "53200").await;
+    for instance in TestServer::on_every_database_with_pace(pace, move || provider(&of_provider)).await {
+        let replies = start_replies(&instance, gates.len()).await;
+        install_refusing_trigger(&instance, "53200").await;
         gates[0].notify_one();
-        assert_ends_as_stored(&house, replies[0]).await;
-        house.close().await;
+        assert_ends_as_stored(&instance, replies[0]).await;
+        instance.close().await;
     }
 }
 
@@ -151,22 +151,22 @@ async fn turn_with_seemingly_busy_entry_ends_without_other_replies() {
 async fn followers_of_turn_with_refused_entry_get_stored_turn() {
     let gates = gates(0);
     let of_provider = gates.clone();
-    for house in TestServer::on_every_database(move || provider(&of_provider)).await {
-        let id = start_replies(&house, 1).await[0];
-        install_refusing_trigger(&house, "54000").await;
+    for instance in TestServer::on_every_database(move || provider(&of_provider)).await {
+        let id = start_replies(&instance, 1).await[0];
+        install_refusing_trigger(&instance, "54000").await;
         let follow = async |after| {
-            let followed = house.service.supervisor().follow(house.owner, id, EventCursor::After(after)).await;
+            let followed = instance.service.supervisor().follow(instance.owner, id, EventCursor::After(after)).await;
             followed.unwrap().unwrap().map(Result::unwrap).boxed()
         };
         let mut early = follow(0).await;
-        let live = house.service.supervisor().live_turn(id).unwrap();
+        let live = instance.service.supervisor().live_turn(id).unwrap();
         let shown = live.turn().last_event_seq;
         gates[0].notify_one();
         let mut frames = Vec::new();
         while let Some(one) = timeout(SOON, early.next()).await.expect("a follower receives the ending") {
             frames.push(one);
         }
-        let stored = house.service.turn(house.owner, id).await.unwrap();
+        let stored = instance.service.turn(instance.owner, id).await.unwrap();
         let Some(FollowerItem::Snapshot(last)) = frames.pop() else { panic!("no snapshot: {frames:?}") };
         assert_eq!((last.status, last.content_text()), (TurnStatus::Error, stored.content_text()));
         let is_line_of_end = |one: &FollowerItem| matches!(one, FollowerItem::Line(line) if line.name() == "turn_end");
@@ -174,6 +174,6 @@ async fn followers_of_turn_with_refused_entry_get_stored_turn() {
         // A follower that reconnects with the number of an unstored event gets a snapshot.
         let back: Vec<FollowerItem> = follow(shown).await.collect().await;
         assert!(matches!(back.as_slice(), [FollowerItem::Snapshot(_)]), "{back:?}");
-        house.close().await;
+        instance.close().await;
     }
 }

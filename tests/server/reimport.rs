@@ -34,8 +34,8 @@ fn changed_places(report: &ImportReport) -> Vec<&str> {
         .collect()
 }
 
-async fn stored_differences(house: &TestServer, chat: ChatId) -> Vec<ImportDifference> {
-    house.service.imported_from(house.owner, chat).await.unwrap().unwrap().differences
+async fn stored_differences(instance: &TestServer, chat: ChatId) -> Vec<ImportDifference> {
+    instance.service.imported_from(instance.owner, chat).await.unwrap().unwrap().differences
 }
 
 #[tokio::test]
@@ -55,55 +55,55 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
     let mut shorter = base_conversation("shorter");
     shorter["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once");
     let second = export_bytes(&[longer, goes_on, shorter, base_conversation("same")]);
-    for house in test_servers().await {
-        let imported = import_file(&house, "a.json", &first, false).await;
+    for instance in test_servers().await {
+        let imported = import_file(&instance, "a.json", &first, false).await;
         let chats: Vec<ChatId> = imported.chats.iter().filter_map(|chat| chat.id).collect();
-        let shown = chat_lines(&house, chats[0]).await;
+        let shown = chat_lines(&instance, chats[0]).await;
         assert_eq!(
-            (imported.imported, imported.lost, changed_places(&import_file(&house, "a.json", &first, false).await)),
+            (imported.imported, imported.lost, changed_places(&import_file(&instance, "a.json", &first, false).await)),
             (4, 0, vec![])
         );
 
-        let preview = import_file(&house, "b.json", &second, true).await;
-        let report = import_file(&house, "b.json", &second, false).await;
+        let preview = import_file(&instance, "b.json", &second, true).await;
+        let report = import_file(&instance, "b.json", &second, false).await;
         assert_same(&preview, &report);
         assert_eq!((report.conversations, report.known, report.imported, report.left_out), (4, 4, 0, 0));
         assert_eq!((report.lost, report.turns), (2, 2), "{:#?}", report.findings);
         assert_eq!(changed_places(&report), ["longer › a", "shorter › a"]);
-        assert_eq!(chat_lines(&house, chats[0]).await, shown);
-        let grown = chat_lines(&house, chats[1]).await;
+        assert_eq!(chat_lines(&instance, chats[0]).await, shown);
+        let grown = chat_lines(&instance, chats[1]).await;
         assert!(grown.len() == 4 && grown[2].contains("a time") && grown[3].contains("And then?"), "{grown:#?}");
 
         // The report is stored with the chat, only once, and is part of its exports.
-        import_file(&house, "c.json", &second, false).await;
+        import_file(&instance, "c.json", &second, false).await;
         let difference = |place: &str| {
             ImportDifference::new(ImportDifferenceKind::Lost, place.to_owned(), CHANGED_AT_SOURCE.to_owned())
         };
         for (chat, place) in [(chats[0], "longer › a"), (chats[2], "shorter › a")] {
-            assert_eq!(stored_differences(&house, chat).await, [difference(place)]);
+            assert_eq!(stored_differences(&instance, chat).await, [difference(place)]);
         }
-        assert_eq!(stored_differences(&house, chats[1]).await, []);
-        assert_eq!(stored_differences(&house, chats[3]).await, []);
+        assert_eq!(stored_differences(&instance, chats[1]).await, []);
+        assert_eq!(stored_differences(&instance, chats[3]).await, []);
         let archive: Value =
-            serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chats[0])).await).unwrap();
+            serde_json::from_slice(&export_archive(&instance, ExportScope::Chat(chats[0])).await).unwrap();
         assert_eq!(archive["chats"][0]["imported_from"]["differences"][0]["text"], CHANGED_AT_SOURCE);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn continuation_of_changed_reply_is_added_once() {
-    for house in test_servers().await {
-        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("more")]), false).await.chats[0]
+    for instance in test_servers().await {
+        let chat = import_file(&instance, "a.json", &export_bytes(&[base_conversation("more")]), false).await.chats[0]
             .id
             .unwrap();
         let mut grown = base_conversation("more");
         grown["title"] = json!("Renamed");
         grown["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
         grown["mapping"]["b"] = mapping_node("b", Some("a"), "assistant", "there was a boat");
-        let preview = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), true).await;
-        let report = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), false).await;
+        let preview = import_file(&instance, "b.json", &export_bytes(&[grown.clone()]), true).await;
+        let report = import_file(&instance, "b.json", &export_bytes(&[grown.clone()]), false).await;
         assert_same(&preview, &report);
         assert_eq!((report.turns, changed_places(&report)), (1, vec!["more › a"]));
         let codes: Vec<&str> = report.findings.iter().filter_map(|one| one.code.as_deref()).collect();
@@ -111,78 +111,78 @@ async fn continuation_of_changed_reply_is_added_once() {
         // The next message of the same reply follows the continuation.
         grown["mapping"]["c"] = mapping_node("c", Some("b"), "assistant", "on the sea");
         for turns in [1, 0] {
-            let report = import_file(&house, "c.json", &export_bytes(&[grown.clone()]), false).await;
+            let report = import_file(&instance, "c.json", &export_bytes(&[grown.clone()]), false).await;
             assert_eq!(report.turns, turns, "{:#?}", report.findings);
         }
-        let lines = chat_lines(&house, chat).await;
+        let lines = chat_lines(&instance, chat).await;
         assert!(lines.len() == 4 && lines[2].contains("a boat") && lines[3].contains("on the sea"), "{lines:#?}");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn file_that_comes_later_is_reported() {
-    for house in test_servers().await {
+    for instance in test_servers().await {
         let mut first = base_conversation("picture");
         let part = |pointer: &str| json!([{"content_type": "image_asset_pointer", "asset_pointer": pointer}, "Look"]);
         first["mapping"]["q"]["message"]["content"] =
             json!({"content_type": "multimodal_text", "parts": part("file-service://file-P1")});
         let export = export_bytes(&[first]);
-        import_file(&house, "a.json", &export, false).await;
-        let again = import_file(&house, "a.json", &export, false).await;
+        import_file(&instance, "a.json", &export, false).await;
+        let again = import_file(&instance, "a.json", &export, false).await;
         assert!(again.findings.iter().all(|one| one.code.as_deref() != Some("file_in_source_now")), "{again:#?}");
         let entries = [("conversations.json", export.as_slice()), ("file-P1-boat.png", b"not looked at".as_slice())];
-        let report = import_file(&house, "b.zip", &zip_files(&entries), false).await;
+        let report = import_file(&instance, "b.zip", &zip_files(&entries), false).await;
         let codes: Vec<(&str, Option<&str>)> =
             report.findings.iter().map(|one| (one.place.as_str(), one.code.as_deref())).collect();
         assert!(codes.contains(&("picture › q", Some("file_in_source_now"))), "{codes:?}");
         assert_eq!((report.known, report.turns), (1, 0));
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn locally_deleted_message_is_not_reported_as_changed() {
-    for house in test_servers().await {
-        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("gone")]), false).await.chats[0]
+    for instance in test_servers().await {
+        let chat = import_file(&instance, "a.json", &export_bytes(&[base_conversation("gone")]), false).await.chats[0]
             .id
             .unwrap();
-        let reply = house.service.path(house.owner, chat, None, 9).await.unwrap().turns[1].id;
-        house.service.delete_turn(house.owner, reply).await.unwrap();
+        let reply = instance.service.path(instance.owner, chat, None, 9).await.unwrap().turns[1].id;
+        instance.service.delete_turn(instance.owner, reply).await.unwrap();
         let mut longer = base_conversation("gone");
         longer["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
-        let report = import_file(&house, "b.json", &export_bytes(&[longer]), false).await;
+        let report = import_file(&instance, "b.json", &export_bytes(&[longer]), false).await;
         assert_eq!((report.known, report.turns, report.findings.as_slice()), (1, 0, [].as_slice()));
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn losses_of_later_messages_are_stored_with_chat() {
-    for house in test_servers().await {
-        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("grows")]), false).await.chats[0]
+    for instance in test_servers().await {
+        let chat = import_file(&instance, "a.json", &export_bytes(&[base_conversation("grows")]), false).await.chats[0]
             .id
             .unwrap();
-        assert_eq!(stored_differences(&house, chat).await, []);
+        assert_eq!(stored_differences(&instance, chat).await, []);
         let mut later = base_conversation("grows");
         later["mapping"]["r"] = mapping_node("r", Some("a"), "user", "Look");
         later["mapping"]["r"]["message"]["metadata"]["attachments"] = json!([{"id": "file-Z", "name": "z.md"}]);
-        let preview = import_file(&house, "b.json", &export_bytes(&[later.clone()]), true).await;
-        assert_eq!(stored_differences(&house, chat).await, [], "a look stores nothing");
-        let report = import_file(&house, "b.json", &export_bytes(&[later.clone()]), false).await;
+        let preview = import_file(&instance, "b.json", &export_bytes(&[later.clone()]), true).await;
+        assert_eq!(stored_differences(&instance, chat).await, [], "a look stores nothing");
+        let report = import_file(&instance, "b.json", &export_bytes(&[later.clone()]), false).await;
         assert_same(&preview, &report);
         assert_eq!(report.turns, 1);
         let lost: Vec<&ImportDifference> =
             report.findings.iter().filter(|finding| finding.kind == ImportDifferenceKind::Lost).collect();
-        let of_chat = stored_differences(&house, chat).await;
+        let of_chat = stored_differences(&instance, chat).await;
         assert!(!lost.is_empty() && lost.iter().all(|one| of_chat.contains(one)), "{lost:#?} {of_chat:#?}");
         // A message below one that was deleted here is not imported, which is a difference, too.
-        let last = house.service.path(house.owner, chat, None, 9).await.unwrap().turns[2].id;
-        house.service.delete_turn(house.owner, last).await.unwrap();
+        let last = instance.service.path(instance.owner, chat, None, 9).await.unwrap().turns[2].id;
+        instance.service.delete_turn(instance.owner, last).await.unwrap();
         later["mapping"]["s"] = mapping_node("s", Some("r"), "assistant", "I see");
         for name in ["c.json", "d.json"] {
-            let report = import_file(&house, name, &export_bytes(&[later.clone()]), false).await;
+            let report = import_file(&instance, name, &export_bytes(&[later.clone()]), false).await;
             assert_eq!((report.known, report.turns), (1, 0));
         }
         let behind = |one: &&ImportDifference| {
@@ -190,9 +190,9 @@ async fn losses_of_later_messages_are_stored_with_chat() {
             one.kind == ImportDifferenceKind::LeftOut
                 && text.contains("1 message of the source could not be added to it")
         };
-        assert_eq!(stored_differences(&house, chat).await.iter().filter(behind).count(), 1);
-        house.check_invariants().await;
-        house.close().await;
+        assert_eq!(stored_differences(&instance, chat).await.iter().filter(behind).count(), 1);
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -209,11 +209,11 @@ async fn changes_anywhere_in_long_chat_are_reported() {
             .collect();
         export_bytes(&[conversation("long", &nodes)])
     };
-    for house in test_servers().await {
-        assert_eq!(import_file(&house, "a.json", &long(&[]), false).await.turns, 450);
-        let report = import_file(&house, "b.json", &long(&[0, 250, 449]), false).await;
+    for instance in test_servers().await {
+        assert_eq!(import_file(&instance, "a.json", &long(&[]), false).await.turns, 450);
+        let report = import_file(&instance, "b.json", &long(&[0, 250, 449]), false).await;
         assert_eq!((report.known, report.turns), (1, 0));
         assert_eq!(changed_places(&report), ["long › m0", "long › m250", "long › m449"]);
-        house.close().await;
+        instance.close().await;
     }
 }

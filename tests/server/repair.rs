@@ -107,9 +107,9 @@ fn request_list(log: &RequestLog, at: usize, key: &str) -> Vec<Value> {
     body[key].as_array().unwrap().clone()
 }
 
-pub async fn send_next(house: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
+pub async fn send_next(instance: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
     let next = TurnRequest { chat_id: Some(after.chat.id), ..message_to_send(text) };
-    house.service.start_turn(house.owner, next).await.unwrap()
+    instance.service.start_turn(instance.owner, next).await.unwrap()
 }
 
 /// Returns the index and the kind of each notice of a turn.
@@ -136,11 +136,11 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
         complete_answer(&[text_block("another A3")], "end_turn"),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = send_next(&house, &first, "U2").await;
-    let turn = house.wait_until_ended(second.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "A2"));
     assert_eq!(notices(&turn), [(0, "reasoning_refused")], "in front of the reply's content");
     assert_eq!(log.requests().len(), 3);
@@ -148,12 +148,12 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
     assert_eq!(request_messages(&log, 2)[1]["content"], json!([text_block("A1")]), "left out whole, never blanked");
 
     // Both requests are stored as they were sent, and the manifest of the second names the repair.
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     let statuses: Vec<_> = made.iter().map(|made| (made.step, made.status)).collect();
     assert_eq!(statuses, [(0, GenerationStatus::Error), (1, GenerationStatus::Complete)]);
     assert_eq!(made[0].error.as_ref().unwrap().detail.as_deref(), Some(SIGNATURE));
     for (generation, sent) in made.iter().zip(&log.requests()[1..]) {
-        let stored = requests::find(&house.db, house.owner, generation.id).await.unwrap().unwrap();
+        let stored = requests::find(&instance.db, instance.owner, generation.id).await.unwrap().unwrap();
         assert_eq!(stored, sent.as_ref());
     }
     let repairs = |at: usize| {
@@ -170,22 +170,27 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
     assert_eq!(repairs(1), [Value::Null, json!("earlier_reasoning_left_out"), Value::Null]);
 
     // The branch's next request uses the repaired form from the start and includes the newer reasoning.
-    let third = send_next(&house, &second, "U3").await;
-    let turn = house.wait_until_ended(third.assistant_turn.id).await;
+    let third = send_next(&instance, &second, "U3").await;
+    let turn = instance.wait_until_ended(third.assistant_turn.id).await;
     assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
     let (before, after) = (request_messages(&log, 2), request_messages(&log, 3));
     assert_eq!(after[..before.len()], before[..], "the accepted prefix stays");
     assert_eq!(after[3]["content"], json!([thinking_block("two"), text_block("A2")]));
-    let state = branches::provider_state(&house.db, third.branch.id).await.unwrap();
+    let state = branches::provider_state(&instance.db, third.branch.id).await.unwrap();
     assert_eq!(state.reasoning_left_out_until, Some(first.assistant_turn.id));
 
     // A new branch starts without the repair.
-    let again =
-        house.service.retry_turn(house.owner, third.assistant_turn.id, Default::default(), Default::default(), None);
+    let again = instance.service.retry_turn(
+        instance.owner,
+        third.assistant_turn.id,
+        Default::default(),
+        Default::default(),
+        None,
+    );
     let again = again.await.unwrap();
-    house.wait_until_ended(again.assistant_turn.id).await;
+    instance.wait_until_ended(again.assistant_turn.id).await;
     assert_eq!(request_messages(&log, 4)[1]["content"], json!([thinking_block("one"), text_block("A1")]));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -196,18 +201,18 @@ async fn request_refused_in_both_forms_fails_after_two_attempts() {
         refused_answer(SIGNATURE),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = send_next(&house, &first, "U2").await;
-    let turn = house.wait_until_ended(second.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderRefusedRequest);
     assert_eq!(turn.error.as_ref().unwrap().detail.as_deref(), Some(SIGNATURE));
     assert_eq!(log.requests().len(), 3);
-    let state = branches::provider_state(&house.db, second.branch.id).await.unwrap();
+    let state = branches::provider_state(&instance.db, second.branch.id).await.unwrap();
     assert_eq!(state, Default::default(), "what did not help is not kept");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -226,12 +231,12 @@ async fn refusal_inside_successful_stream_is_repaired_before_any_text() {
             complete_answer(&[text_block("A2")], "end_turn"),
         ]);
         let log = provider.log();
-        let house = TestServer::new(provider).await;
-        let first = house.send("U1").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
-        let turn = house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
+        let instance = TestServer::new(provider).await;
+        let first = instance.send("U1").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
+        let turn = instance.wait_until_ended(send_next(&instance, &first, "U2").await.assistant_turn.id).await;
         assert_eq!((log.requests().len(), turn.status), (requests, status), "{case}");
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -250,9 +255,9 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
         complete_answer(&[text_block("A2")], "end_turn"),
     ]));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    let turn = house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    let turn = instance.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["steps_told"]);
     let resent = request_messages(&log, 2);
@@ -267,12 +272,12 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
     assert_eq!(after[1]["content"], json!([thinking_block("two"), tool_call_block("b")]));
     assert_eq!(after[2]["content"][0]["tool_use_id"], "b");
     // In later requests, the turn is sent with its calls and results, and without its reasoning.
-    house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
+    instance.wait_until_ended(send_next(&instance, &first, "U2").await.assistant_turn.id).await;
     let later = request_messages(&log, 4);
     assert!(!Value::from(later.clone()).to_string().contains("\"thinking\""), "{later:?}");
     assert_eq!(later[1]["content"], json!([text_block("I look."), tool_call_block("a")]));
     assert_eq!(log.requests().len(), 5);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 /// Returns the answer that reasons in this member, if any, and calls the tool.
@@ -301,26 +306,26 @@ async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
             ],
         ));
         let log = provider.log();
-        let house = TestServer::new(provider).await;
-        let first = house.send("U1").await;
-        let turn = house.wait_until_ended(first.assistant_turn.id).await;
+        let instance = TestServer::new(provider).await;
+        let first = instance.send("U1").await;
+        let turn = instance.wait_until_ended(first.assistant_turn.id).await;
         assert_eq!((turn.status, notices(&turn)[0].1), (TurnStatus::Complete, "reasoning_added"));
         let refused = &request_messages(&log, 1)[1];
         assert_eq!((refused.get("reasoning_content"), &refused["reasoning"]), (None, &came));
         let accepted = &request_messages(&log, 2)[1];
         assert_eq!((&accepted["reasoning_content"], &accepted["reasoning"]), (&json!(required), &came));
-        let second = send_next(&house, &first, "U2").await;
-        let turn = house.wait_until_ended(second.assistant_turn.id).await;
+        let second = send_next(&instance, &first, "U2").await;
+        let turn = instance.wait_until_ended(second.assistant_turn.id).await;
         assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
         let reasoning: Vec<_> = [1, 3].map(|at| request_messages(&log, 3)[at]["reasoning_content"].clone()).into();
         assert_eq!(reasoning, [required, "so"]);
-        let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+        let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
         assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
-        let other = house.send("U3").await;
-        let turn = house.wait_until_ended(other.assistant_turn.id).await;
+        let other = instance.send("U3").await;
+        let turn = instance.wait_until_ended(other.assistant_turn.id).await;
         assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A3", 0, 6));
         assert_eq!(request_messages(&log, 5)[1]["reasoning_content"], required, "known from the other chat");
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -342,42 +347,42 @@ async fn endpoint_refusing_reasoning_of_tool_loop_is_asked_once() {
         ],
     ));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    let turn = house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    let turn = instance.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "A1"));
     let kinds: Vec<&str> = notices(&turn).into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, ["reasoning_refused"]);
     assert_eq!(request_messages(&log, 1)[1]["reasoning"], "hm", "in the member it came in");
     let is_free = |at: usize| request_messages(&log, at).iter().all(|message| message.get("reasoning").is_none());
     assert!(is_free(2) && is_free(3), "the loop goes on without it");
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     assert_eq!(made[2].request_manifest["repair"], "reasoning_not_accepted");
     assert_eq!(made[2].status, GenerationStatus::Complete);
 
     // Later tool loops of the branch, and those of other chats, are not refused again.
-    let second = send_next(&house, &first, "U2").await;
-    let turn = house.wait_until_ended(second.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 0, 6));
     assert!(is_free(4) && is_free(5));
     let (before, after) = (request_messages(&log, 3), request_messages(&log, 5));
     assert_eq!(after[..before.len()], before[..], "the accepted prefix stays");
-    let other = house.send("U3").await;
-    let turn = house.wait_until_ended(other.assistant_turn.id).await;
+    let other = instance.send("U3").await;
+    let turn = instance.wait_until_ended(other.assistant_turn.id).await;
     assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A3", 0, 8));
     assert!(is_free(7), "known from the first chat");
     for branch in [second.branch.id, other.branch.id] {
-        let state = branches::provider_state(&house.db, branch).await.unwrap();
+        let state = branches::provider_state(&instance.db, branch).await.unwrap();
         assert!(state.accepts_no_reasoning, "the branch knows it after a restart");
     }
-    house.check_invariants().await;
+    instance.check_invariants().await;
 
     // A new process knows it for these branches only.
     let again = with_tool(ScriptedProvider::new("scripted", [streamed_answer([text_step("A4")])]));
     let log = again.log();
-    let house = house.restart_after_kill(again, Arc::new(NoTools)).await;
-    let last = send_next(&house, &other, "U4").await;
-    house.wait_until_ended(last.assistant_turn.id).await;
+    let instance = instance.restart_after_kill(again, Arc::new(NoTools)).await;
+    let last = send_next(&instance, &other, "U4").await;
+    instance.wait_until_ended(last.assistant_turn.id).await;
     assert!(request_messages(&log, 0).iter().all(|message| message.get("reasoning").is_none()));
 }
 
@@ -393,13 +398,13 @@ async fn accepted_reasoning_of_tool_loop_stays_in_later_requests() {
         ],
     ));
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = send_next(&house, &first, "U2").await;
-    house.wait_until_ended(second.assistant_turn.id).await;
-    let third = send_next(&house, &second, "U3").await;
-    let turn = house.wait_until_ended(third.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "U2").await;
+    instance.wait_until_ended(second.assistant_turn.id).await;
+    let third = send_next(&instance, &second, "U3").await;
+    let turn = instance.wait_until_ended(third.assistant_turn.id).await;
     assert_eq!((turn.status, notices(&turn).len(), log.requests().len()), (TurnStatus::Complete, 0, 4));
     let sent = request_messages(&log, 3);
     let reasoning: Vec<&Value> = [1, 3, 5].map(|at| &sent[at]["reasoning_content"]).into();
@@ -408,7 +413,7 @@ async fn accepted_reasoning_of_tool_loop_stays_in_later_requests() {
         let (before, after) = (request_messages(&log, at), request_messages(&log, at + 1));
         assert_eq!(after[..before.len()], before[..], "request {at}");
     }
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -464,24 +469,24 @@ async fn encrypted_items_and_thought_signatures_are_dropped() {
         ),
     ] {
         let log = provider.log();
-        let house = TestServer::new(provider).await;
-        let first = house.send("U1").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
-        let second = send_next(&house, &first, "U2").await;
-        let turn = house.wait_until_ended(second.assistant_turn.id).await;
+        let instance = TestServer::new(provider).await;
+        let first = instance.send("U1").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
+        let second = send_next(&instance, &first, "U2").await;
+        let turn = instance.wait_until_ended(second.assistant_turn.id).await;
         assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 1, 3), "{key}");
         let between = |at: usize| {
             let all = request_list(&log, at, key);
             all[1..all.len() - 1].to_vec()
         };
         assert_eq!((between(1), between(2)), (whole, left.clone()), "{key}");
-        let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+        let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
         assert_eq!(made[1].request_manifest["repair"], refusal, "{key}");
-        house.wait_until_ended(send_next(&house, &second, "U3").await.assistant_turn.id).await;
+        instance.wait_until_ended(send_next(&instance, &second, "U3").await.assistant_turn.id).await;
         assert_eq!(log.requests().len(), 4, "{key}: not refused again");
         let (before, after) = (request_list(&log, 2, key), request_list(&log, 3, key));
         assert_eq!(after[..before.len()], before[..], "{key}: the accepted prefix stays");
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -491,11 +496,11 @@ async fn unrepairable_refusal_is_sent_once() {
         // There is no earlier reply whose reasoning could be left out.
         let provider = anthropic_provider([refused_answer(message)]);
         let log = provider.log();
-        let house = TestServer::new(provider).await;
-        let turn = house.wait_until_ended(house.send("U1").await.assistant_turn.id).await;
+        let instance = TestServer::new(provider).await;
+        let turn = instance.wait_until_ended(instance.send("U1").await.assistant_turn.id).await;
         assert_eq!((turn.status, log.requests().len()), (TurnStatus::Error, 1), "{message}");
         assert_eq!(notices(&turn), []);
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -508,12 +513,12 @@ async fn reasoning_dropped_by_provider_is_noted_before_reply() {
         event_step(json!({"type": "message_stop"})),
     ];
     let steps = [vec![event_step(start)], block_steps(&[thinking_block("s"), text_block("So.")]), end.into()].concat();
-    let house = TestServer::new(anthropic_provider([ScriptedAnswer::Stream(steps)])).await;
-    let turn = house.wait_until_ended(house.send("U1").await.assistant_turn.id).await;
+    let instance = TestServer::new(anthropic_provider([ScriptedAnswer::Stream(steps)])).await;
+    let turn = instance.wait_until_ended(instance.send("U1").await.assistant_turn.id).await;
     assert_eq!(notices(&turn), [(0, "reasoning_dropped")]);
     let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
     assert_eq!(kinds, ["x:notice", "thinking", "thinking_signature", "text", "x:input_transformations"]);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -537,21 +542,21 @@ async fn interrupted_reply_is_resent_as_far_as_provider_accepts() {
         complete_answer(&[text_block("A3")], "end_turn"),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let first = house.send("U1").await;
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
     let id = first.assistant_turn.id;
     let mut followed = std::pin::pin!(
-        house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
+        instance.service.supervisor().follow(instance.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
     );
     while let Some(Ok(FollowerItem::Line(line))) = followed.next().await {
         if line.json.contains("It is") {
             break;
         }
     }
-    let stopped = house.service.stop_turn(house.owner, id).await.unwrap();
+    let stopped = instance.service.stop_turn(instance.owner, id).await.unwrap();
     assert_eq!((stopped.status, stopped.content_text().as_str()), (TurnStatus::Cancelled, "It is"));
-    let second = send_next(&house, &first, "U2").await;
-    let turn = house.wait_until_ended(second.assistant_turn.id).await;
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
     let expected = json!([
         {"role": "user", "content": [text_block("U1")]},
         {"role": "assistant", "content": [thinking_block("one"), text_block("It is")]},
@@ -559,12 +564,12 @@ async fn interrupted_reply_is_resent_as_far_as_provider_accepts() {
     ]);
     assert_eq!(Value::from(request_messages(&log, 1)), expected);
     assert_eq!(request_messages(&log, 1)[..1], request_messages(&log, 0)[..]);
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let made = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     let entry = &made[0].request_manifest["turns"][1];
     assert_eq!((&entry["mode"], &entry["reason"]), (&json!("raw"), &json!("partial")));
-    house.wait_until_ended(send_next(&house, &second, "U3").await.assistant_turn.id).await;
+    instance.wait_until_ended(send_next(&instance, &second, "U3").await.assistant_turn.id).await;
     assert_eq!(request_messages(&log, 2)[..3], request_messages(&log, 1)[..]);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -575,32 +580,32 @@ async fn paused_reply_is_resent_and_continues() {
         complete_answer(&[text_block("Oaks.")], "end_turn"),
     ]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let turn = house.wait_until_ended(house.send("which?").await.assistant_turn.id).await;
+    let instance = TestServer::new(provider).await;
+    let turn = instance.wait_until_ended(instance.send("which?").await.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "I look.\n\nOaks."));
     let sent = request_messages(&log, 1);
     assert_eq!(sent.len(), 2, "the request ends with the reply as it stands");
     assert_eq!((&sent[1]["role"], &sent[1]["content"][1]), (&json!("assistant"), &search));
-    let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let generations = generations::list(&instance.db, instance.owner, turn.id).await.unwrap();
     assert_eq!(
         generations.iter().map(|generation| generation.status).collect::<Vec<_>>(),
         [GenerationStatus::Complete; 2]
     );
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn provider_with_changed_api_gets_earlier_replies_as_text() {
-    let house =
+    let instance =
         TestServer::new(anthropic_provider([complete_answer(&[thinking_block("s"), text_block("Oaks.")], "end_turn")]))
             .await;
-    let first = house.send("which?").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let first = instance.send("which?").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let chat = ScriptedProvider::new("scripted", [streamed_answer([text_step("Yes.")])]);
     let log = chat.log();
-    let house = TestServer::open(house.dir, chat).await;
-    let second = send_next(&house, &first, "sure?").await;
-    house.wait_until_ended(second.assistant_turn.id).await;
+    let instance = TestServer::open(instance.dir, chat).await;
+    let second = send_next(&instance, &first, "sure?").await;
+    instance.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!(request_messages(&log, 0)[1], json!({"role": "assistant", "content": "Oaks."}));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }

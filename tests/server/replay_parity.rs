@@ -118,7 +118,7 @@ async fn assert_server_agrees(cases: &[ParityCase]) {
             turn["generations"] = json!(providers[at].requests().len());
             assert_agrees(case, &turn);
         }
-        client.house.check_invariants().await;
+        client.instance.check_invariants().await;
     }
 }
 

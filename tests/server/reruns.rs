@@ -34,7 +34,7 @@ fn refusal_reply() -> ScriptedAnswer {
 }
 
 /// Starts a chat of `messages` answered messages: "m0" gets the provider's first reply, and so on.
-async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange> {
+async fn start_path(instance: &TestServer, messages: usize) -> Vec<AcceptedExchange> {
     let mut path: Vec<AcceptedExchange> = Vec::new();
     for n in 0..messages {
         let chat_id = path.first().map(|first| first.chat.id);
@@ -43,8 +43,8 @@ async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange
             ..PlacementRequest::default()
         };
         let sent = TurnRequest { chat_id, place, ..message_to_send(&format!("m{n}")) };
-        let started = house.service.start_turn(house.owner, sent).await.unwrap();
-        house.wait_until_ended(started.assistant_turn.id).await;
+        let started = instance.service.start_turn(instance.owner, sent).await.unwrap();
+        instance.wait_until_ended(started.assistant_turn.id).await;
         path.push(started);
     }
     path
@@ -62,8 +62,12 @@ fn new_rerun(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
     }
 }
 
-async fn start_rerun(house: &TestServer, path: &[AcceptedExchange], new: NewRerun) -> Result<RerunState, ServiceError> {
-    house.service.start_rerun(house.owner, path[0].chat.id, new).await.map(|made| made.value)
+async fn start_rerun(
+    instance: &TestServer,
+    path: &[AcceptedExchange],
+    new: NewRerun,
+) -> Result<RerunState, ServiceError> {
+    instance.service.start_rerun(instance.owner, path[0].chat.id, new).await.map(|made| made.value)
 }
 
 impl TestServer {
@@ -107,24 +111,24 @@ fn invalid(result: Result<RerunState, ServiceError>) -> String {
 async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
     let provider = scripted_replies(&["a", "b", "c", "x", "y", "z"]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 3).await;
-    let before = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 3).await;
+    let before = instance.service.chat(instance.owner, path[0].chat.id).await.unwrap();
 
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     assert_eq!(
         (begun.branch.lock.clone(), begun.branch.origin),
         (ModelLock::new("scripted", "model-b"), BranchOrigin::ModelSwitch)
     );
     assert_eq!((begun.graft.asked, begun.graft.messages.len()), (1, 3));
-    let done = house.wait_until_settled(begun.graft.id).await;
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((done.graft.status, done.graft.asked, done.graft.reason), (RerunStatus::Done, 3, None));
     assert_eq!(done.branch.id, begun.branch.id, "one branch grew");
     let reply = done.reply.unwrap();
     assert_eq!(reply.branch_id, done.branch.id);
-    assert_eq!(house.path_texts(reply.id).await, ["m0", "x", "m1", "y", "m2", "z"]);
+    assert_eq!(instance.path_texts(reply.id).await, ["m0", "x", "m1", "y", "m2", "z"]);
     assert_eq!(
-        house.path_texts(path[2].assistant_turn.id).await,
+        instance.path_texts(path[2].assistant_turn.id).await,
         ["m0", "a", "m1", "b", "m2", "c"],
         "the old path is as it was"
     );
@@ -132,38 +136,38 @@ async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
     assert_eq!(models.iter().map(|body| body["model"].as_str().unwrap()).collect::<Vec<_>>()[3..], ["model-b"; 3]);
     let spoken = |n: usize| models[n]["messages"].as_array().unwrap().len();
     assert_eq!((spoken(3), spoken(4), spoken(5)), (1, 3, 5), "each after the reply to the one before");
-    let exchange = exchanges::find(&house.db, house.owner, reply.exchange_id).await.unwrap().unwrap();
+    let exchange = exchanges::find(&instance.db, instance.owner, reply.exchange_id).await.unwrap().unwrap();
     assert_eq!(exchange.kind, ExchangeKind::Send);
     // The reader's position is unchanged.
-    let after = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
+    let after = instance.service.chat(instance.owner, path[0].chat.id).await.unwrap();
     assert_eq!(after.last_viewed_turn_id, before.last_viewed_turn_id);
     assert!(after.rev > before.rev, "pages see that there is something new");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn rerun_starts_after_reply_or_with_other_reply_to_message() {
-    let house = TestServer::new(scripted_replies(&["a", "b", "c", "x", "y", "p", "q"])).await;
-    let path = start_path(&house, 3).await;
-    let behind = start_rerun(&house, &path, new_rerun(&path, Some(path[0].assistant_turn.id))).await.unwrap();
+    let instance = TestServer::new(scripted_replies(&["a", "b", "c", "x", "y", "p", "q"])).await;
+    let path = start_path(&instance, 3).await;
+    let behind = start_rerun(&instance, &path, new_rerun(&path, Some(path[0].assistant_turn.id))).await.unwrap();
     assert_eq!(behind.branch.fork_turn_id, Some(path[0].assistant_turn.id));
-    let behind = house.wait_until_settled(behind.graft.id).await;
-    assert_eq!(house.path_texts(behind.reply.unwrap().id).await, ["m0", "a", "m1", "x", "m2", "y"]);
+    let behind = instance.wait_until_settled(behind.graft.id).await;
+    assert_eq!(instance.path_texts(behind.reply.unwrap().id).await, ["m0", "a", "m1", "x", "m2", "y"]);
 
-    let with = start_rerun(&house, &path, new_rerun(&path, Some(path[1].user_turn.id))).await.unwrap();
+    let with = start_rerun(&instance, &path, new_rerun(&path, Some(path[1].user_turn.id))).await.unwrap();
     assert_eq!(with.graft.messages, [path[1].user_turn.id, path[2].user_turn.id]);
-    let with = house.wait_until_settled(with.graft.id).await;
+    let with = instance.wait_until_settled(with.graft.id).await;
     let reply = with.reply.unwrap();
-    assert_eq!(house.path_texts(reply.id).await, ["m0", "a", "m1", "p", "m2", "q"]);
-    let (turns, _) = turns::path(&house.db, house.owner, reply.id, 4).await.unwrap();
+    assert_eq!(instance.path_texts(reply.id).await, ["m0", "a", "m1", "p", "m2", "q"]);
+    let (turns, _) = turns::path(&instance.db, instance.owner, reply.id, 4).await.unwrap();
     assert_eq!(turns[0].id, path[1].user_turn.id, "the message itself, no copy of it");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn message_attachments_are_copied_unchanged() {
-    let house = TestServer::new(scripted_replies(&["a", "x"])).await;
-    let path = start_path(&house, 1).await;
+    let instance = TestServer::new(scripted_replies(&["a", "x"])).await;
+    let path = start_path(&instance, 1).await;
     let question = path[0].user_turn.clone();
     let contents = [
         Content::Reference { ref_id: "d".into(), ref_type: "document".into(), version_timestamp: None },
@@ -181,18 +185,18 @@ async fn message_attachments_are_copied_unchanged() {
             ..question.blocks[0].clone()
         })
         .collect();
-    let mut tx = house.db.begin().await.unwrap();
+    let mut tx = instance.db.begin().await.unwrap();
     let of = |block| BlockUpsert { chat_id: question.chat_id, turn_id: question.id, block };
     let rows: Vec<BlockUpsert<'_>> = blocks.iter().map(of).collect();
     turn_blocks::upsert(&mut tx, &rows, question.created_at).await.unwrap();
     tx.commit().await.unwrap();
 
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    let done = house.wait_until_settled(begun.graft.id).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    let done = instance.wait_until_settled(begun.graft.id).await;
     let copy = done.reply.unwrap().prev_turn_id.unwrap();
     let (old, new) = (
-        turns::find(&house.db, house.owner, question.id).await.unwrap().unwrap(),
-        turns::find(&house.db, house.owner, copy).await.unwrap().unwrap(),
+        turns::find(&instance.db, instance.owner, question.id).await.unwrap().unwrap(),
+        turns::find(&instance.db, instance.owner, copy).await.unwrap().unwrap(),
     );
     let held = |turn: &Turn| {
         let held = |block: &Block| (block.seq, block.content.clone(), block.block_metadata.clone(), block.author);
@@ -200,7 +204,7 @@ async fn message_attachments_are_copied_unchanged() {
     };
     assert_eq!((old.blocks.len(), held(&old)), (3, held(&new)));
     assert_ne!(old.id, new.id);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -212,25 +216,25 @@ async fn failed_reply_pauses_rerun_until_resumed() {
         refusal_reply(),
         streamed_answer([text_step("y")]),
     ];
-    let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    let paused = house.wait_until_settled(begun.graft.id).await;
+    let instance = TestServer::new(ScriptedProvider::new("scripted", script)).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    let paused = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.status, paused.graft.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert!(paused.graft.detail.unwrap().contains("rejected"));
     assert_eq!(paused.graft.asked, 2);
 
-    let resumed = house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    let resumed = instance.service.resume_rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(resumed.graft.asked, 2, "the same message once more");
-    let done = house.wait_until_settled(begun.graft.id).await;
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((done.graft.status, done.graft.detail), (RerunStatus::Done, None));
     let reply = done.reply.unwrap();
-    assert_eq!(house.path_texts(reply.id).await, ["m0", "x", "m1", "y"]);
-    let siblings = turns::siblings(&house.db, house.owner, &[reply.id]).await.unwrap();
+    assert_eq!(instance.path_texts(reply.id).await, ["m0", "x", "m1", "y"]);
+    let siblings = turns::siblings(&instance.db, instance.owner, &[reply.id]).await.unwrap();
     assert_eq!(siblings[&reply.id].len(), 2, "the failed reply stays beside it");
     assert_eq!(done.branch.lock, ModelLock::new("scripted", "model-b"));
-    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "graft_not_paused");
-    house.check_invariants().await;
+    assert_eq!(conflict(instance.service.resume_rerun(instance.owner, begun.graft.id).await), "graft_not_paused");
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -239,58 +243,58 @@ async fn stop_pauses_rerun_and_cancel_ends_it_with_reply() {
     let script = [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), hang(), hang()];
     let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
-    house.service.stop_turn(house.owner, begun.reply.unwrap().id).await.unwrap();
-    let paused = house.wait_until_settled(begun.graft.id).await;
+    instance.service.stop_turn(instance.owner, begun.reply.unwrap().id).await.unwrap();
+    let paused = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::ReplyStopped), 1));
 
-    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    instance.service.resume_rerun(instance.owner, begun.graft.id).await.unwrap();
     log.wait_for_requests(4).await;
-    let cancelled = house.service.cancel_rerun(house.owner, begun.graft.id).await.unwrap();
+    let cancelled = instance.service.cancel_rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(cancelled.graft.status, RerunStatus::Cancelled);
     assert_eq!(cancelled.reply.unwrap().status, TurnStatus::Cancelled);
-    let again = house.service.cancel_rerun(house.owner, begun.graft.id).await.unwrap();
+    let again = instance.service.cancel_rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(again.graft, cancelled.graft, "once is enough");
-    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "graft_not_paused");
+    assert_eq!(conflict(instance.service.resume_rerun(instance.owner, begun.graft.id).await), "graft_not_paused");
     assert_eq!(log.requests().len(), 4, "nothing more was asked");
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn same_request_starts_one_rerun() {
-    let house = TestServer::new(scripted_replies(&["a", "b", "x", "y", "z"])).await;
-    let path = start_path(&house, 2).await;
+    let instance = TestServer::new(scripted_replies(&["a", "b", "x", "y", "z"])).await;
+    let path = start_path(&instance, 2).await;
     let new = NewRerun { client_request_id: Some("k".into()), ..new_rerun(&path, None) };
     let chat = path[0].chat.id;
-    let calls = (0..10).map(|_| house.service.start_rerun(house.owner, chat, new.clone()));
+    let calls = (0..10).map(|_| instance.service.start_rerun(instance.owner, chat, new.clone()));
     let begun: Vec<_> = futures::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(begun.iter().filter(|made| made.is_new).count(), 1);
     let begun: Vec<RerunState> = begun.into_iter().map(|made| made.value).collect();
     assert!(begun.iter().all(|grafted| grafted.graft.id == begun[0].graft.id));
     let other = NewRerun { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(start_rerun(&house, &path, other).await), "idempotency_mismatch");
-    house.wait_until_settled(begun[0].graft.id).await;
-    assert_eq!(house.service.reruns(house.owner, path[0].chat.id).await.unwrap().len(), 1);
-    house.check_invariants().await;
+    assert_eq!(conflict(start_rerun(&instance, &path, other).await), "idempotency_mismatch");
+    instance.wait_until_settled(begun[0].graft.id).await;
+    assert_eq!(instance.service.reruns(instance.owner, path[0].chat.id).await.unwrap().len(), 1);
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn rerun_is_found_by_idempotency_key_after_path_is_deleted() {
-    let house = TestServer::new(scripted_replies(&["a", "b", "x", "y"])).await;
-    let path = start_path(&house, 2).await;
+    let instance = TestServer::new(scripted_replies(&["a", "b", "x", "y"])).await;
+    let path = start_path(&instance, 2).await;
     let (chat, leaf) = (path[0].chat.id, path[1].user_turn.id);
     let new = NewRerun { client_request_id: Some("k".into()), ..new_rerun(&path, Some(path[0].assistant_turn.id)) };
-    let begun = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
-    house.wait_until_settled(begun.value.graft.id).await;
-    house.service.delete_turn(house.owner, leaf).await.unwrap();
-    let again = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
+    let begun = instance.service.start_rerun(instance.owner, chat, new.clone()).await.unwrap();
+    instance.wait_until_settled(begun.value.graft.id).await;
+    instance.service.delete_turn(instance.owner, leaf).await.unwrap();
+    let again = instance.service.start_rerun(instance.owner, chat, new.clone()).await.unwrap();
     assert_eq!((again.is_new, again.value.graft.id), (false, begun.value.graft.id));
     let other = NewRerun { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(start_rerun(&house, &path, other).await), "idempotency_mismatch");
-    house.check_invariants().await;
+    assert_eq!(conflict(start_rerun(&instance, &path, other).await), "idempotency_mismatch");
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -298,34 +302,34 @@ async fn concurrent_resumes_send_one_request() {
     let script = [streamed_answer([text_step("a")]), refusal_reply(), streamed_answer([text_step("x")])];
     let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 1).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    house.wait_until_settled(begun.graft.id).await;
-    let calls = (0..8).map(|_| house.service.resume_rerun(house.owner, begun.graft.id));
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 1).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    instance.wait_until_settled(begun.graft.id).await;
+    let calls = (0..8).map(|_| instance.service.resume_rerun(instance.owner, begun.graft.id));
     let resumed = futures::future::join_all(calls).await;
     assert_eq!(resumed.iter().filter(|resumed| resumed.is_ok()).count(), 1, "{resumed:?}");
-    assert_eq!(house.wait_until_settled(begun.graft.id).await.graft.status, RerunStatus::Done);
+    assert_eq!(instance.wait_until_settled(begun.graft.id).await.graft.status, RerunStatus::Done);
     assert_eq!(log.requests().len(), 3);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
-async fn sql(house: &TestServer, text: &'static str) {
-    let Db::Sqlite { writer, .. } = &house.db else { panic!("a file") };
+async fn sql(instance: &TestServer, text: &'static str) {
+    let Db::Sqlite { writer, .. } = &instance.db else { panic!("a file") };
     sqlx::raw_sql(text).execute(writer).await.unwrap();
 }
 
 /// Simulates a crash between two steps of a rerun: no task continues, and another process opens the database. While
 /// the database closes, the rerun's task can still store its pause, which a crashed process could not; therefore the
 /// row is set back to `running`.
-async fn restart_after_kill(house: TestServer, provider: ScriptedProvider) -> TestServer {
-    let TestServer { dir, db, service, .. } = house;
+async fn restart_after_kill(instance: TestServer, provider: ScriptedProvider) -> TestServer {
+    let TestServer { dir, db, service, .. } = instance;
     drop(service);
     db.close().await;
-    let house = TestServer::open(dir, provider).await;
-    sql(&house, "UPDATE grafts SET status = 'running', reason = NULL, detail = NULL").await;
-    house.service.supervisor().sweep().await.unwrap();
-    house
+    let instance = TestServer::open(dir, provider).await;
+    sql(&instance, "UPDATE grafts SET status = 'running', reason = NULL, detail = NULL").await;
+    instance.service.supervisor().sweep().await.unwrap();
+    instance
 }
 
 #[tokio::test]
@@ -337,16 +341,16 @@ async fn crash_during_reply_leaves_paused_rerun() {
     ];
     let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     let provider = scripted_replies(&["x", "y"]);
     let log = provider.log();
-    let house = restart_after_kill(house, provider).await;
-    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 1);
-    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 0, "it is settled");
-    let paused = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    let instance = restart_after_kill(instance, provider).await;
+    assert_eq!(instance.service.pause_interrupted_reruns().await.unwrap(), 1);
+    assert_eq!(instance.service.pause_interrupted_reruns().await.unwrap(), 0, "it is settled");
+    let paused = instance.service.rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(
         (paused.graft.status, paused.graft.reason),
         (RerunStatus::Paused, Some(RerunPauseReason::ServerRestarted))
@@ -354,11 +358,11 @@ async fn crash_during_reply_leaves_paused_rerun() {
     assert_eq!(paused.reply.unwrap().status, TurnStatus::Error);
     assert_eq!(log.requests().len(), 0, "nothing is asked by itself");
 
-    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
-    let done = house.wait_until_settled(begun.graft.id).await;
+    instance.service.resume_rerun(instance.owner, begun.graft.id).await.unwrap();
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((done.graft.status, done.graft.asked), (RerunStatus::Done, 2));
-    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    house.check_invariants().await;
+    assert_eq!(instance.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -370,28 +374,28 @@ async fn crash_between_steps_sends_nothing_twice() {
     let provider =
         ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     // The rerun's task notices that the row is paused, and ends.
-    sql(&house, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
+    sql(&instance, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
     gate.notify_one();
-    house.wait_until_ended(begun.reply.unwrap().id).await;
+    instance.wait_until_ended(begun.reply.unwrap().id).await;
 
     let provider = scripted_replies(&["y"]);
     let log = provider.log();
-    let house = restart_after_kill(house, provider).await;
-    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 1);
-    let paused = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    let instance = restart_after_kill(instance, provider).await;
+    assert_eq!(instance.service.pause_interrupted_reruns().await.unwrap(), 1);
+    let paused = instance.service.rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::ServerRestarted), 1));
     assert_eq!(paused.reply.unwrap().status, TurnStatus::Complete);
-    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
-    let done = house.wait_until_settled(begun.graft.id).await;
+    instance.service.resume_rerun(instance.owner, begun.graft.id).await.unwrap();
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!(done.graft.status, RerunStatus::Done);
     assert_eq!(log.requests().len(), 1, "the first message has its reply");
-    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    house.check_invariants().await;
+    assert_eq!(instance.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -403,30 +407,30 @@ async fn full_chat_stops_rerun_with_reason() {
     let provider =
         ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
-    sql(&house, "UPDATE chats SET next_ord = 50001").await;
+    sql(&instance, "UPDATE chats SET next_ord = 50001").await;
     gate.notify_one();
-    let paused = house.wait_until_settled(begun.graft.id).await;
+    let paused = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::LimitReached), 1));
     assert!(paused.graft.detail.unwrap().contains("50000"));
     assert_eq!(paused.graft.detail_code.as_deref(), Some("too_many_messages"));
-    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "too_many_turns");
-    assert_eq!(conflict(start_rerun(&house, &path, new_rerun(&path, None)).await), "too_many_turns");
-    house.check_invariants().await;
+    assert_eq!(conflict(instance.service.resume_rerun(instance.owner, begun.graft.id).await), "too_many_turns");
+    assert_eq!(conflict(start_rerun(&instance, &path, new_rerun(&path, None)).await), "too_many_turns");
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn finished_but_unmarked_rerun_is_completed_after_restart() {
-    let house = TestServer::new(scripted_replies(&["a", "x"])).await;
-    let path = start_path(&house, 1).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    house.wait_until_settled(begun.graft.id).await;
-    let house = restart_after_kill(house, scripted_replies(&[])).await;
-    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 0);
-    let done = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    let instance = TestServer::new(scripted_replies(&["a", "x"])).await;
+    let path = start_path(&instance, 1).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    instance.wait_until_settled(begun.graft.id).await;
+    let instance = restart_after_kill(instance, scripted_replies(&[])).await;
+    assert_eq!(instance.service.pause_interrupted_reruns().await.unwrap(), 0);
+    let done = instance.service.rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(done.graft.status, RerunStatus::Done);
 }
 
@@ -440,20 +444,20 @@ async fn concurrent_message_after_rerun_and_rerun_get_separate_branches() {
         streamed_answer([text_step("x")]),
         streamed_answer([text_step("y")]),
     ];
-    let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    let paused = house.wait_until_settled(begun.graft.id).await;
+    let instance = TestServer::new(ScriptedProvider::new("scripted", script)).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    let paused = instance.wait_until_settled(begun.graft.id).await;
     let place = PlacementRequest { prev_turn_id: paused.reply.map(|reply| reply.id), ..PlacementRequest::default() };
     let mine = TurnRequest { chat_id: Some(path[0].chat.id), place, ..message_to_send("something else") };
-    let mine = house.service.start_turn(house.owner, mine).await.unwrap();
-    house.wait_until_ended(mine.assistant_turn.id).await;
-    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
-    let done = house.wait_until_settled(begun.graft.id).await;
+    let mine = instance.service.start_turn(instance.owner, mine).await.unwrap();
+    instance.wait_until_ended(mine.assistant_turn.id).await;
+    instance.service.resume_rerun(instance.owner, begun.graft.id).await.unwrap();
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!(done.graft.status, RerunStatus::Done);
-    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    assert_eq!(house.path_texts(mine.assistant_turn.id).await[2..], ["something else", "mine"]);
-    house.check_invariants().await;
+    assert_eq!(instance.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    assert_eq!(instance.path_texts(mine.assistant_turn.id).await[2..], ["something else", "mine"]);
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -462,80 +466,81 @@ async fn missing_message_missing_model_and_deleted_chat_are_named() {
     let script = [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), hang];
     let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = TestServer::new(provider).await;
-    let path = start_path(&house, 2).await;
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
     // The chat is deleted while the first reply is written, so that reply is stopped first.
-    house.service.delete_chat(house.owner, path[0].chat.id).await.unwrap();
-    assert!(matches!(house.service.rerun(house.owner, begun.graft.id).await, Err(ServiceError::NotFound)));
-    house.service.restore_chat(house.owner, path[0].chat.id).await.unwrap();
-    let paused = house.wait_until_settled(begun.graft.id).await;
+    instance.service.delete_chat(instance.owner, path[0].chat.id).await.unwrap();
+    assert!(matches!(instance.service.rerun(instance.owner, begun.graft.id).await, Err(ServiceError::NotFound)));
+    instance.service.restore_chat(instance.owner, path[0].chat.id).await.unwrap();
+    let paused = instance.wait_until_settled(begun.graft.id).await;
     assert!(
         matches!(paused.graft.reason, Some(RerunPauseReason::ReplyStopped | RerunPauseReason::Gone)),
         "{:?}",
         paused.graft
     );
     // The provider is missing in the next process.
-    let TestServer { dir, db, service, .. } = house;
+    let TestServer { dir, db, service, .. } = instance;
     drop(service);
     db.close().await;
     let registry =
         ProviderRegistry::from_providers(vec![(Arc::new(ScriptedProvider::new("other", [])), vec!["model-z".into()])]);
-    let house = TestServer::with_registry(dir, registry).await;
-    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "model_unavailable");
-    let still = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    let instance = TestServer::with_registry(dir, registry).await;
+    assert_eq!(conflict(instance.service.resume_rerun(instance.owner, begun.graft.id).await), "model_unavailable");
+    let still = instance.service.rerun(instance.owner, begun.graft.id).await.unwrap();
     assert_eq!(still.graft.status, RerunStatus::Paused);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn invalid_rerun_is_refused_and_leaves_nothing_behind() {
-    let house = TestServer::new(scripted_replies(&["a", "b", "other"])).await;
-    let path = start_path(&house, 2).await;
-    let other = house.send("elsewhere").await;
-    house.wait_until_ended(other.assistant_turn.id).await;
+    let instance = TestServer::new(scripted_replies(&["a", "b", "other"])).await;
+    let path = start_path(&instance, 2).await;
+    let other = instance.send("elsewhere").await;
+    instance.wait_until_ended(other.assistant_turn.id).await;
     let chat = path[0].chat.id;
-    let before = house.service.branches(house.owner, chat).await.unwrap().len();
+    let before = instance.service.branches(instance.owner, chat).await.unwrap().len();
     let leaf = path[1].assistant_turn.id;
     let new = new_rerun(&path, None);
     let elsewhere = NewRerun { leaf_turn_id: other.assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, elsewhere).await), "leaf_turn_id");
+    assert_eq!(invalid(start_rerun(&instance, &path, elsewhere).await), "leaf_turn_id");
     let off = NewRerun { from_turn_id: Some(other.user_turn.id), ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, off).await), "from_turn_id");
+    assert_eq!(invalid(start_rerun(&instance, &path, off).await), "from_turn_id");
     let below =
         NewRerun { from_turn_id: Some(path[1].user_turn.id), leaf_turn_id: path[0].assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, below).await), "from_turn_id");
+    assert_eq!(invalid(start_rerun(&instance, &path, below).await), "from_turn_id");
     let nothing = NewRerun { from_turn_id: Some(leaf), ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, nothing).await), "leaf_turn_id");
+    assert_eq!(invalid(start_rerun(&instance, &path, nothing).await), "leaf_turn_id");
     let gone = NewRerun { provider: "nobody".into(), ..new.clone() };
-    assert_eq!(conflict(start_rerun(&house, &path, gone).await), "model_unavailable");
+    assert_eq!(conflict(start_rerun(&instance, &path, gone).await), "model_unavailable");
     let never = NewRerun { provider: "No Provider".into(), ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, never).await), "provider");
+    assert_eq!(invalid(start_rerun(&instance, &path, never).await), "provider");
     let hot = NewRerun { params: ModelParams { temperature: Some(9.0), ..ModelParams::default() }, ..new.clone() };
-    assert_eq!(invalid(start_rerun(&house, &path, hot).await), "params.temperature");
+    assert_eq!(invalid(start_rerun(&instance, &path, hot).await), "params.temperature");
     let random = NewRerun { leaf_turn_id: ids::mint(), ..new.clone() };
-    assert!(matches!(start_rerun(&house, &path, random).await, Err(ServiceError::NotFound)));
-    let stranger = house.service.start_rerun(ids::mint(), chat, new).await;
+    assert!(matches!(start_rerun(&instance, &path, random).await, Err(ServiceError::NotFound)));
+    let stranger = instance.service.start_rerun(ids::mint(), chat, new).await;
     assert!(matches!(stranger, Err(ServiceError::NotFound)));
-    assert_eq!(house.service.branches(house.owner, chat).await.unwrap().len(), before);
-    assert!(house.service.reruns(house.owner, chat).await.unwrap().is_empty());
-    house.check_invariants().await;
+    assert_eq!(instance.service.branches(instance.owner, chat).await.unwrap().len(), before);
+    assert!(instance.service.reruns(instance.owner, chat).await.unwrap().is_empty());
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn unsupported_inherited_parameter_is_dropped_and_explicit_one_is_refused() {
     let capabilities = Capabilities::default().with_thinking(ReasoningSupport::Optional, &Thinking::LEVELS);
-    let house = TestServer::new(scripted_replies(&["a", "x"]).with_capabilities(capabilities)).await;
-    let path = start_path(&house, 1).await;
+    let instance = TestServer::new(scripted_replies(&["a", "x"]).with_capabilities(capabilities)).await;
+    let path = start_path(&instance, 1).await;
     let change = ChatChange {
         params: Some(ModelParams { temperature: Some(0.3), ..ModelParams::default() }),
         ..ChatChange::default()
     };
-    house.service.change_chat(house.owner, path[0].chat.id, change).await.unwrap();
-    let begun = start_rerun(&house, &path, new_rerun(&path, None)).await.unwrap();
-    let done = house.wait_until_settled(begun.graft.id).await;
+    instance.service.change_chat(instance.owner, path[0].chat.id, change).await.unwrap();
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    let done = instance.wait_until_settled(begun.graft.id).await;
     assert_eq!(done.graft.status, RerunStatus::Done);
-    let exchange = exchanges::find(&house.db, house.owner, done.reply.unwrap().exchange_id).await.unwrap().unwrap();
+    let exchange =
+        exchanges::find(&instance.db, instance.owner, done.reply.unwrap().exchange_id).await.unwrap().unwrap();
     assert_eq!(exchange.params.temperature, Some(0.3));
 }

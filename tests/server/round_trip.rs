@@ -251,12 +251,12 @@ struct TreePlanter<'t> {
 }
 
 /// Plants the tree as the product would have stored it, then deletes its deleted turns. Returns the chat.
-async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
-    let tx = house.db.begin().await.unwrap();
+async fn plant_tree(instance: &TestServer, tree: &TreeSpec) -> ChatId {
+    let tx = instance.db.begin().await.unwrap();
     let params = ModelParams { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..ModelParams::default() };
     let settings = chat::ChatSettings { params, titled_by_user: true };
-    let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(house.owner) };
-    let owner = house.owner;
+    let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(instance.owner) };
+    let owner = instance.owner;
     let mut planting = TreePlanter { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
     chats::insert(&mut planting.tx, &planting.chat).await.unwrap();
     planting.plant_documents().await;
@@ -268,24 +268,24 @@ async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
     tx.commit().await.unwrap();
     for at in tree.deleted.iter().filter(|_| !turns.is_empty()) {
         // The turn may already be deleted with another one.
-        let _ = house.service.delete_turn(owner, turns[at.index(turns.len())].id).await;
+        let _ = instance.service.delete_turn(owner, turns[at.index(turns.len())].id).await;
     }
     for at in &tree.running {
         let below = (!turns.is_empty()).then(|| &turns[at.index(turns.len())]);
         let below = below.filter(|turn| turn.role == Role::Assistant);
         let is_there = match below {
-            Some(turn) => house.service.turn(owner, turn.id).await.is_ok(),
+            Some(turn) => instance.service.turn(owner, turn.id).await.is_ok(),
             None => false,
         };
-        run(house, chat.id, below.filter(|_| is_there), &tree.prompt).await;
+        run(instance, chat.id, below.filter(|_| is_there), &tree.prompt).await;
     }
     chat.id
 }
 
 /// Adds a question below a reply, or as a root, and a reply to it that is still being written and is the one shown.
-async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str) {
-    let first = branches::list(&house.db, house.owner, chat).await.unwrap().first().map(|branch| branch.id);
-    let mut tx = house.db.begin().await.unwrap();
+async fn run(instance: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str) {
+    let first = branches::list(&instance.db, instance.owner, chat).await.unwrap().first().map(|branch| branch.id);
+    let mut tx = instance.db.begin().await.unwrap();
     let on = Branch {
         name: format!("running {}", next_id::<BranchId>()),
         parent_branch_id: below.map(|turn| turn.branch_id).or(first),
@@ -294,11 +294,11 @@ async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str
         ..branch(chat)
     };
     branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
-    let mut ord = async || chats::allocate_ord(&mut tx, house.owner, chat, next_time()).await.unwrap().unwrap();
+    let mut ord = async || chats::allocate_ord(&mut tx, instance.owner, chat, next_time()).await.unwrap().unwrap();
     let (one, other) = (ord().await, ord().await);
     let mut question = turn(&on, next_id(), below, one, Role::User);
     let of = exchange(&on, question.id, None);
-    exchanges::insert(&mut tx, house.owner, &of, None).await.unwrap();
+    exchanges::insert(&mut tx, instance.owner, &of, None).await.unwrap();
     question.exchange_id = of.id;
     question.blocks = vec![block(&question, 0, Author::User, BlockState::Done, Content::text(words))];
     turns::insert(&mut tx, &question).await.unwrap();
@@ -308,7 +308,7 @@ async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str
     turns::insert(&mut tx, &reply).await.unwrap();
     assert!(branches::set_head(&mut tx, on.id, None, reply.id).await.unwrap());
     chats::set_default_branch(&mut tx, chat, on.id).await.unwrap();
-    chats::set_last_viewed(&mut tx, house.owner, chat, reply.id).await.unwrap();
+    chats::set_last_viewed(&mut tx, instance.owner, chat, reply.id).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -736,15 +736,16 @@ async fn assert_round_trip(
 #[test]
 fn every_tree_round_trips_between_all_databases() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let houses = || async {
-        let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await.into_iter();
-        let reading = |mut house: TestServer| {
-            house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
-            house
+    let instances = || async {
+        let instances =
+            TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await.into_iter();
+        let reading = |mut instance: TestServer| {
+            instance.service = instance.service.clone().with_reader(Arc::new(FakeFileReader));
+            instance
         };
-        houses.map(reading).collect::<Vec<TestServer>>()
+        instances.map(reading).collect::<Vec<TestServer>>()
     };
-    let (sources, targets) = runtime.block_on(async { (houses().await, houses().await) });
+    let (sources, targets) = runtime.block_on(async { (instances().await, instances().await) });
     let config = Config { cases: TREES, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
     let ran = TestRunner::new(config)
         .run(&tree_strategy(), |tree| runtime.block_on(assert_round_trip(&sources, &targets, &tree)));
@@ -754,13 +755,13 @@ fn every_tree_round_trips_between_all_databases() {
     runtime.block_on(async {
         // All chats are copied at once, and every invariant holds on both sides.
         let archive = export_archive(&sources[0], ExportScope::Everything).await;
-        let empty = houses().await;
+        let empty = instances().await;
         let report = import_file(&empty[0], "all.json", &archive, false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (report.conversations, [].as_slice()));
         assert_eq!(without_ids(&export_archive(&empty[0], ExportScope::Everything).await), without_ids(&archive));
-        for house in sources.into_iter().chain(targets).chain(empty) {
-            house.check_invariants().await;
-            house.close().await;
+        for instance in sources.into_iter().chain(targets).chain(empty) {
+            instance.check_invariants().await;
+            instance.close().await;
         }
     });
 }

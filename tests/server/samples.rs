@@ -26,22 +26,22 @@ pub fn sample(name: &str) -> Vec<u8> {
 
 /// Returns servers whose service reads files.
 pub async fn test_servers() -> Vec<TestServer> {
-    let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await;
-    let reading = |mut house: TestServer| {
-        house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
-        house
+    let instances = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await;
+    let reading = |mut instance: TestServer| {
+        instance.service = instance.service.clone().with_reader(Arc::new(FakeFileReader));
+        instance
     };
-    houses.into_iter().map(reading).collect()
+    instances.into_iter().map(reading).collect()
 }
 
 /// Outlines a stored chat with one line per turn: `ord<parent/branch role [provider model] thinking? (ending):
 /// blocks`. A star marks the turn that is shown.
-pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
-    let row = house.service.chat(house.owner, chat).await.unwrap();
-    let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+pub async fn chat_lines(instance: &TestServer, chat: ChatId) -> Vec<String> {
+    let row = instance.service.chat(instance.owner, chat).await.unwrap();
+    let all = turns::list_of_chat(&instance.db, instance.owner, chat, 0, 1_000).await.unwrap();
     let ids: Vec<_> = all.iter().map(|turn| turn.id).collect();
-    let of = exchanges::list_by_turns(&house.db, house.owner, &ids).await.unwrap();
-    let list = branches::list(&house.db, house.owner, chat).await.unwrap();
+    let of = exchanges::list_by_turns(&instance.db, instance.owner, &ids).await.unwrap();
+    let list = branches::list(&instance.db, instance.owner, chat).await.unwrap();
     // The branches are numbered in the order of their first turns.
     let mut begun: Vec<_> = all.iter().map(|turn| turn.branch_id).collect();
     begun.dedup();
@@ -63,7 +63,7 @@ pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
         };
         let thinking = if of[&turn.id].is_thinking_mode { " thinking" } else { "" };
         let block_lines: Vec<String> =
-            futures::future::join_all(turn.blocks.iter().map(|block| block_line(house, block))).await;
+            futures::future::join_all(turn.blocks.iter().map(|block| block_line(instance, block))).await;
         let (ord, role, parent) = (turn.ord, turn.role.as_str(), parent.unwrap_or_default());
         lines.push(format!(
             "{star}{ord}<{parent}/{branch} {role}{model}{thinking}{}: {}",
@@ -82,7 +82,7 @@ fn turn_ending(turn: &Turn) -> String {
     }
 }
 
-async fn block_line(house: &TestServer, block: &Block) -> String {
+async fn block_line(instance: &TestServer, block: &Block) -> String {
     match &block.content {
         Content::Text { is_error: true, .. } => "a failure".to_owned(),
         Content::Text { text, .. } => format!("{text:?}"),
@@ -102,15 +102,17 @@ async fn block_line(house: &TestServer, block: &Block) -> String {
             format!("{} {short}", if *success { "brought" } else { "failed with" })
         }
         Content::Image { mime, alt, blob } => {
-            let stored = house.service.blob(house.owner, blob).await.unwrap();
+            let stored = instance.service.blob(instance.owner, blob).await.unwrap();
             assert!(stored.bytes.starts_with(PNG));
             format!("{mime} {alt:?}")
         }
         Content::Reference { ref_id, ref_type, version_timestamp } if ref_type == DOCUMENT_REF_TYPE => {
             let id = ref_id.parse().unwrap();
-            let document = documents::find(&house.db, house.owner, id).await.unwrap().unwrap();
-            let text =
-                documents::content(&house.db, house.owner, id, version_timestamp.unwrap()).await.unwrap().unwrap();
+            let document = documents::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
+            let text = documents::content(&instance.db, instance.owner, id, version_timestamp.unwrap())
+                .await
+                .unwrap()
+                .unwrap();
             format!("file {} {text:?}", document.title)
         }
         Content::Other(fields) if fields["type"] == "x:sources" => {
@@ -135,17 +137,17 @@ pub fn assert_same(preview: &ImportReport, report: &ImportReport) {
 }
 
 /// Imports a file twice, after a dry run. Returns the report and the outline of each new chat, headed by its title.
-async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
-    let preview = import_file(house, name, bytes, true).await;
-    let report = import_file(house, name, bytes, false).await;
+async fn import_outline(instance: &TestServer, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
+    let preview = import_file(instance, name, bytes, true).await;
+    let report = import_file(instance, name, bytes, false).await;
     assert_same(&preview, &report);
     let mut all = Vec::new();
     for chat in report.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Imported) {
         let mut outline = vec![chat.title.clone()];
-        outline.extend(chat_lines(house, chat.id.unwrap()).await);
+        outline.extend(chat_lines(instance, chat.id.unwrap()).await);
         all.push(outline);
     }
-    let again = import_file(house, name, bytes, false).await;
+    let again = import_file(instance, name, bytes, false).await;
     assert_eq!((again.imported, again.known, again.turns, again.documents), (0, report.imported, 0, 0), "{again:?}");
     assert!(
         again.findings.iter().all(|finding| finding.text != CHANGED_AT_SOURCE),
@@ -166,12 +168,12 @@ fn assert_outline(outlines: &[Vec<String>], expected: &str) {
 pub async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {
     // These samples have a conversation without messages.
     let left_out = u64::from(format == "claude" || matches!(name, "lobe-chat.json" | "cherry-studio.zip"));
-    for house in test_servers().await {
-        let (report, chats) = import_outline(&house, name, bytes).await;
+    for instance in test_servers().await {
+        let (report, chats) = import_outline(&instance, name, bytes).await;
         assert_eq!((report.format, &report.stopped, report.left_out), (Some(format), &None, left_out), "{report:?}");
         assert_outline(&chats, expected);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -325,24 +327,24 @@ async fn openai_messages_samples_are_imported() {
 }
 
 /// Returns the creation times of the turns of the chat with this title, in seconds since 1970.
-async fn times(house: &TestServer, report: &ImportReport, title: &str) -> Vec<i64> {
+async fn times(instance: &TestServer, report: &ImportReport, title: &str) -> Vec<i64> {
     let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();
-    let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    let all = turns::list_of_chat(&instance.db, instance.owner, chat, 0, 1_000).await.unwrap();
     all.iter().map(|turn| turn.created_at.timestamp()).collect()
 }
 
 #[tokio::test]
 async fn messages_keep_their_dates() {
-    for house in test_servers().await {
-        let chatgpt = import_file(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
+    for instance in test_servers().await {
+        let chatgpt = import_file(&instance, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
         // This conversation claims to have begun later than its messages.
-        let dates = times(&house, &chatgpt, "Another model than the usual one").await;
+        let dates = times(&instance, &chatgpt, "Another model than the usual one").await;
         assert_eq!(dates, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
         assert_eq!(
-            times(&house, &chatgpt, "Edits and regenerations").await,
+            times(&instance, &chatgpt, "Edits and regenerations").await,
             [1_704_067_201, 1_704_067_202, 1_704_067_290, 1_704_067_300, 1_704_067_310]
         );
-        house.close().await;
+        instance.close().await;
     }
 }
 
@@ -362,8 +364,8 @@ async fn reply_files_become_text() {
         "conv": {"currNode": "answer", "id": "c", "lastModified": 1_757_000_000_000_i64, "name": "Files"},
         "messages": [message("question", "user", Value::Null, json!([])), message("answer", "assistant", json!("question"), extra)],
     }]);
-    for house in test_servers().await {
-        let (report, chats) = import_outline(&house, "list.json", &serde_json::to_vec(&all).unwrap()).await;
+    for instance in test_servers().await {
+        let (report, chats) = import_outline(&instance, "list.json", &serde_json::to_vec(&all).unwrap()).await;
         let reply = chats[0].last().unwrap();
         for words in ["notes.md\\n\\n# Leaves", "[b.pdf]", "tree\\n\\nan oak"] {
             assert!(reply.contains(words), "{words}: {reply}");
@@ -372,7 +374,7 @@ async fn reply_files_become_text() {
             report.findings.iter().any(|finding| finding.text.contains("only user messages can have files")),
             "{report:?}"
         );
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }

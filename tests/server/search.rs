@@ -36,16 +36,16 @@ async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
 #[tokio::test]
 async fn matches_are_found_in_all_chats_and_link_to_turns() {
     let text = "Grüße an die C++-Leute: 100% <b>你好世界</b>";
-    for house in TestServer::on_every_database(|| {
+    for instance in TestServer::on_every_database(|| {
         scripted([streamed_answer([text_step(text)]), streamed_answer([text_step("nothing of it")])])
     })
     .await
     {
-        let api = TestApi::with_server(house);
-        let first = api.house.send("Say hello, please.").await;
-        api.house.wait_until_ended(first.assistant_turn.id).await;
-        let second = api.house.send("What now?").await;
-        api.house.wait_until_ended(second.assistant_turn.id).await;
+        let api = TestApi::with_server(instance);
+        let first = api.instance.send("Say hello, please.").await;
+        api.instance.wait_until_ended(first.assistant_turn.id).await;
+        let second = api.instance.send("What now?").await;
+        api.instance.wait_until_ended(second.assistant_turn.id).await;
         for words in ["c++", "100%", "你好", "GRUSSE", "<b>", "世界 grüße"] {
             let found = search(&api, &format!("in=turns&q={}", escaped(words))).await;
             let hit = &found["hits"][0];
@@ -73,8 +73,8 @@ async fn matches_are_found_in_all_chats_and_link_to_turns() {
         assert_eq!((&one["hits"][0]["kind"], &two["hits"][0]["kind"]), (&json!("chat"), &json!("turn")));
         let narrowed = search(&api, &format!("q=hello&chat={}", second.chat.id)).await;
         assert_eq!(narrowed["hits"], json!([]));
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -113,8 +113,8 @@ async fn page_without_script_shows_groups_with_highlights() {
     let api =
         TestApi::new([streamed_answer([text_step("Leaves & <b>trees</b>")]), streamed_answer([text_step("other")])])
             .await;
-    let first = api.house.send("What do trees grow?").await;
-    api.house.wait_until_ended(first.assistant_turn.id).await;
+    let first = api.instance.send("What do trees grow?").await;
+    api.instance.wait_until_ended(first.assistant_turn.id).await;
     let (chat, reply) = (first.chat.id, first.assistant_turn.id);
     let (status, recent) = page(&api, "/search").await;
     assert_eq!(status, StatusCode::OK);
@@ -140,35 +140,35 @@ async fn page_without_script_shows_groups_with_highlights() {
 async fn index_follows_edits_versions_copies_and_deletions() {
     let replies =
         || scripted(["walnut one", "walnut two", "walnut three"].map(|text| streamed_answer([text_step(text)])));
-    for house in TestServer::on_every_database(replies).await {
+    for instance in TestServer::on_every_database(replies).await {
         let found = async |words: &str| {
             let question = SearchRequest { words: words.into(), limit: 50, ..SearchRequest::default() };
-            let page = house.service.search(house.owner, &question).await.unwrap();
+            let page = instance.service.search(instance.owner, &question).await.unwrap();
             page.hits.iter().filter(|hit| matches!(hit, MatchedItem::Turn(_))).count()
         };
-        let first = house.send("about the elm").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
+        let first = instance.send("about the elm").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
         assert_eq!((found("walnut").await, found("elm").await), (1, 1));
-        let again = house.service.retry_turn(
-            house.owner,
+        let again = instance.service.retry_turn(
+            instance.owner,
             first.assistant_turn.id,
             PlacementRequest::default(),
             Default::default(),
             None,
         );
         let again = again.await.unwrap();
-        assert_eq!(house.wait_until_ended(again.assistant_turn.id).await.status, TurnStatus::Complete);
+        assert_eq!(instance.wait_until_ended(again.assistant_turn.id).await.status, TurnStatus::Complete);
         assert_eq!(found("walnut").await, 2, "all branches");
-        house.check_invariants().await;
-        let deleted = house.service.delete_turn(house.owner, again.assistant_turn.id).await.unwrap();
+        instance.check_invariants().await;
+        let deleted = instance.service.delete_turn(instance.owner, again.assistant_turn.id).await.unwrap();
         assert_eq!(found("walnut").await, 1);
-        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+        instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
         assert_eq!(found("walnut").await, 2);
-        house.service.delete_turn(house.owner, again.assistant_turn.id).await.unwrap();
-        house.service.empty_trash(house.owner).await.unwrap();
-        house.service.supervisor().run_maintenance().await.unwrap();
+        instance.service.delete_turn(instance.owner, again.assistant_turn.id).await.unwrap();
+        instance.service.empty_trash(instance.owner).await.unwrap();
+        instance.service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(found("walnut").await, 1);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }

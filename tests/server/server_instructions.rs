@@ -15,9 +15,9 @@ const TEXT: &str = "List before you write.";
 
 /// Stores what the server offered last; it does not run in this test.
 async fn store_instructions(api: &TestApi, text: &str) {
-    let mut tx = api.house.db.begin().await.unwrap();
+    let mut tx = api.instance.db.begin().await.unwrap();
     let tools = [tool("list", "Lists notes.")];
-    tool_listings::put(&mut tx, api.house.owner, "notes", (&tools, text), SystemClock.now()).await.unwrap();
+    tool_listings::put(&mut tx, api.instance.owner, "notes", (&tools, text), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -33,7 +33,7 @@ async fn send(api: &TestApi, chat: &str) -> String {
     let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
     let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
-    api.house.wait_until_complete(turn.parse().unwrap()).await;
+    api.instance.wait_until_complete(turn.parse().unwrap()).await;
     turn
 }
 
@@ -70,5 +70,5 @@ async fn instructions_are_frozen_listed_and_switched_off() {
     assert_eq!(system_prompt(&log, 2), "Be brief.");
     let (status, _) = put(&api, "/api/tool-servers/nobody/instructions", json!({ "offered": false })).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }

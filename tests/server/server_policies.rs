@@ -81,7 +81,7 @@ async fn gate_follows_policy_of_server() {
     let api = api_with_tools([streamed_answer([text_step("a")])]).await;
     store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     let call = call_of_list(&api).await;
-    let toolbox = api.house.service.supervisor().toolbox().clone();
+    let toolbox = api.instance.service.supervisor().toolbox().clone();
     // The configuration trusts it.
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
     put(&api, PATH, json!({ "policy": "ask" })).await;
@@ -116,19 +116,19 @@ async fn approval_of_whole_server_answers_its_other_calls_too() {
     offer_notes(&api).await;
     let id = reply_calling(&api).await;
     let both = |turn: &turnleaf::domain::Turn| pending_approvals(turn).len() == 2;
-    let (call, ask) = pending_approvals(&api.house.wait_until(id, both).await).remove(0);
+    let (call, ask) = pending_approvals(&api.instance.wait_until(id, both).await).remove(0);
     let path = format!("/api/turns/{id}/calls/{}", call.id);
     let body = json!({ "decision": "allow_server", "hash": ask.hash });
     let (status, answered) = api.call("POST", &path, Some(body)).await;
     assert_eq!(status, StatusCode::OK, "{answered}");
-    let turn = api.house.wait_until_complete(id).await;
+    let turn = api.instance.wait_until_complete(id).await;
     // The server does not run here, so both calls fail, but neither asks.
     assert_eq!(statuses(&turn), [ToolStatus::Failed, ToolStatus::Failed]);
     let decisions: Vec<&Value> =
         turn.blocks.iter().map(|block| &block.block_metadata["decision"]["decision"]).collect();
     assert!(decisions.contains(&&json!("allow_server")), "{decisions:?}");
     assert_eq!(policy_of(&api, "notes/drop").await, pair("allow", "server"));
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn form_allows_whole_server_only_with_confirmation() {
     let api = api_with_tools(two_calls()).await;
     offer_notes(&api).await;
     let id = reply_calling(&api).await;
-    let (call, ask) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
+    let (call, ask) = pending_approvals(&api.instance.wait_until(id, is_waiting_for_approval).await).remove(0);
     let (turn, block) = (id.to_string(), call.id.to_string());
     let page = api.get_page(&format!("/turns/{id}/calls/{}", call.id)).await;
     assert!(page.contains("id=\"all\"") && page.contains("value=\"allow_server\""), "{page}");
@@ -162,7 +162,7 @@ async fn form_allows_whole_server_only_with_confirmation() {
     let shown = shown.split_once('"').unwrap().0;
     let confirmed = [&fields[..], &[("confirm", "1"), ("shown_tools", shown)]].concat();
     assert_eq!(api.post_form("/forms/call", &confirmed).await.0, StatusCode::SEE_OTHER);
-    api.house.wait_until_complete(id).await;
+    api.instance.wait_until_complete(id).await;
     assert_eq!(policy_of(&api, "notes/add").await, pair("allow", "server"));
 }
 
@@ -174,11 +174,11 @@ async fn built_in_tool_has_no_server_to_allow() {
     let path = format!("/api/chats/{}/turns", chat["id"].as_str().unwrap());
     let (_, started) = api.call("POST", &path, Some(json!({ "text": "hi" }))).await;
     let id: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    let (call, ask) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
+    let (call, ask) = pending_approvals(&api.instance.wait_until(id, is_waiting_for_approval).await).remove(0);
     let body = json!({ "decision": "allow_server", "hash": ask.hash });
     let (status, refused) = api.call("POST", &format!("/api/turns/{id}/calls/{}", call.id), Some(body)).await;
     assert_eq!((status.as_u16(), &refused["code"]), (422, &json!("invalid")), "{refused}");
     assert!(!api.get_page(&format!("/turns/{id}/calls/{}", call.id)).await.contains("allow_server"));
-    api.house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
-    api.house.wait_until_complete(id).await;
+    api.instance.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+    api.instance.wait_until_complete(id).await;
 }

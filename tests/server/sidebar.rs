@@ -20,45 +20,45 @@ async fn running_chats_are_listed_only_to_their_owner() {
             [tool_call_answer([text_step("I write.")], &[("lab__write", "{}")]), ScriptedAnswer::Silence],
         )
     };
-    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
-        let pages = PageService::new(house.service.clone());
+    for instance in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let pages = PageService::new(instance.service.clone());
         let listed = async |viewer: UserId| -> Vec<(ChatId, bool)> { pages.running_chats(viewer).await.unwrap() };
-        assert_eq!(listed(house.owner).await, []);
-        let asking = house.chat_with_tools(&lab.offered_tools()).await;
-        let waits = house.send_to(asking, "go").await.assistant_turn.id;
-        house.wait_until(waits, is_waiting_for_approval).await;
-        let running = house.send("on and on").await;
+        assert_eq!(listed(instance.owner).await, []);
+        let asking = instance.chat_with_tools(&lab.offered_tools()).await;
+        let waits = instance.send_to(asking, "go").await.assistant_turn.id;
+        instance.wait_until(waits, is_waiting_for_approval).await;
+        let running = instance.send("on and on").await;
         let mut expected = vec![(asking, true), (running.chat.id, false)];
         expected.sort_unstable();
-        assert_eq!(listed(house.owner).await, expected);
+        assert_eq!(listed(instance.owner).await, expected);
         let stranger = ids::mint();
         assert_eq!(listed(stranger).await, [], "not those of somebody else");
-        let existing = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
+        let existing = instance.service.existing_chats(instance.owner, [asking, ids::mint()]).await.unwrap();
         assert_eq!(existing.into_iter().collect::<Vec<_>>(), [asking]);
-        assert!(house.service.existing_chats(stranger, [asking]).await.unwrap().is_empty());
-        house.service.stop_turn(house.owner, waits).await.unwrap();
-        house.service.stop_turn(house.owner, running.assistant_turn.id).await.unwrap();
-        assert_eq!(listed(house.owner).await, []);
-        house.close().await;
+        assert!(instance.service.existing_chats(stranger, [asking]).await.unwrap().is_empty());
+        instance.service.stop_turn(instance.owner, waits).await.unwrap();
+        instance.service.stop_turn(instance.owner, running.assistant_turn.id).await.unwrap();
+        assert_eq!(listed(instance.owner).await, []);
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn branch_tool_count_matches_offered_tools() {
     let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo).with_tool("write", ToolBehavior::Echo);
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
         for (offer, expected) in [(lab.offered_tools(), 3), (Vec::new(), 0)] {
-            let chat = house.chat_with_tools(&offer).await;
-            let branch = house.service.branches(house.owner, chat).await.unwrap()[0].id;
-            assert_eq!(house.service.offered_tool_count(house.owner, branch).await.unwrap(), Some(expected));
-            assert_eq!(house.service.offered_tool_count(ids::mint(), branch).await.unwrap(), None);
+            let chat = instance.chat_with_tools(&offer).await;
+            let branch = instance.service.branches(instance.owner, chat).await.unwrap()[0].id;
+            assert_eq!(instance.service.offered_tool_count(instance.owner, branch).await.unwrap(), Some(expected));
+            assert_eq!(instance.service.offered_tool_count(ids::mint(), branch).await.unwrap(), None);
         }
         // A branch from before tools existed reports no count.
-        house.sql("UPDATE branches SET tools = NULL").await;
-        let chat = house.service.list_chats(house.owner, 1).await.unwrap()[0].id;
-        let branch = house.service.branches(house.owner, chat).await.unwrap()[0].id;
-        assert_eq!(house.service.offered_tool_count(house.owner, branch).await.unwrap(), None);
-        house.close().await;
+        instance.sql("UPDATE branches SET tools = NULL").await;
+        let chat = instance.service.list_chats(instance.owner, 1).await.unwrap()[0].id;
+        let branch = instance.service.branches(instance.owner, chat).await.unwrap()[0].id;
+        assert_eq!(instance.service.offered_tool_count(instance.owner, branch).await.unwrap(), None);
+        instance.close().await;
     }
 }
 
@@ -66,26 +66,29 @@ async fn branch_tool_count_matches_offered_tools() {
 async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
     use turnleaf::domain::chat::ChatListHeading;
     use turnleaf_service::chats::{BrowseFilter, ChatChange};
-    for house in TestServer::on_every_database(|| {
+    for instance in TestServer::on_every_database(|| {
         ScriptedProvider::new("scripted", [ScriptedAnswer::Silence, ScriptedAnswer::Silence])
     })
     .await
     {
-        let pages = PageService::new(house.service.clone());
-        let (one, two, three) =
-            (house.chat_with_tools(&[]).await, house.chat_with_tools(&[]).await, house.chat_with_tools(&[]).await);
+        let pages = PageService::new(instance.service.clone());
+        let (one, two, three) = (
+            instance.chat_with_tools(&[]).await,
+            instance.chat_with_tools(&[]).await,
+            instance.chat_with_tools(&[]).await,
+        );
         let listed = async || -> Vec<(ChatId, ChatListHeading)> {
-            let items = pages.list_chats(house.owner, None, 0).await.unwrap();
+            let items = pages.list_chats(instance.owner, None, 0).await.unwrap();
             items.into_iter().map(|item| (item.id, item.heading)).collect()
         };
         let archive = async || -> Vec<ChatId> {
             let which = BrowseFilter { archived: true, ..BrowseFilter::default() };
-            let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
+            let chats = instance.service.browse_chats(instance.owner, &which, 9).await.unwrap();
             chats.into_iter().map(|chat| chat.id).collect()
         };
         let change = async |chat, pinned, archived| {
             let change = ChatChange { pinned, archived, ..ChatChange::default() };
-            house.service.change_chat(house.owner, chat, change).await.unwrap()
+            instance.service.change_chat(instance.owner, chat, change).await.unwrap()
         };
         change(one, Some(true), None).await;
         let mut all = listed().await;
@@ -99,7 +102,7 @@ async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
         let since = change(two, Some(true), None).await.pinned_at;
         assert_eq!(change(two, Some(true), None).await.pinned_at, since);
         let stranger = ChatChange { archived: Some(true), ..ChatChange::default() };
-        assert!(house.service.change_chat(ids::mint(), two, stranger).await.is_err());
+        assert!(instance.service.change_chat(ids::mint(), two, stranger).await.is_err());
         change(two, Some(false), None).await;
 
         change(one, None, Some(true)).await;
@@ -110,32 +113,32 @@ async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
         let mut expected = vec![one, three];
         expected.sort_unstable();
         assert_eq!(archived, expected);
-        assert_eq!(house.service.list_chats(house.owner, 9).await.unwrap().len(), 1);
+        assert_eq!(instance.service.list_chats(instance.owner, 9).await.unwrap().len(), 1);
         // A message unarchives a chat, which is still pinned.
-        let turn = house.send_to(one, "and now?").await.assistant_turn.id;
+        let turn = instance.send_to(one, "and now?").await.assistant_turn.id;
         assert_eq!(listed().await, [(one, ChatListHeading::Pinned), (two, ChatListHeading::Today)]);
         assert_eq!(archive().await, [three]);
-        house.service.stop_turn(house.owner, turn).await.unwrap();
+        instance.service.stop_turn(instance.owner, turn).await.unwrap();
         change(three, None, Some(false)).await;
         assert_eq!(archive().await, []);
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn chats_are_filtered_by_title_part_and_paginated() {
     use turnleaf_service::chats::{BrowseFilter, ChatChange};
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
         let mut named = Vec::new();
         for title in ["Trees", "Über Bäume", "100 % leaves", "More trees"] {
-            let chat = house.chat_with_tools(&[]).await;
+            let chat = instance.chat_with_tools(&[]).await;
             let change = ChatChange { title: Some(title.into()), ..ChatChange::default() };
-            house.service.change_chat(house.owner, chat, change).await.unwrap();
+            instance.service.change_chat(instance.owner, chat, change).await.unwrap();
             named.push(chat);
         }
         let found = async |part: &str| -> Vec<String> {
             let which = BrowseFilter { title_part: part.into(), ..BrowseFilter::default() };
-            let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
+            let chats = instance.service.browse_chats(instance.owner, &which, 9).await.unwrap();
             let mut titles: Vec<String> = chats.into_iter().map(|chat| chat.title).collect();
             titles.sort_unstable();
             titles
@@ -147,7 +150,7 @@ async fn chats_are_filtered_by_title_part_and_paginated() {
         let mut seen = Vec::new();
         let mut which = BrowseFilter::default();
         loop {
-            let some = house.service.browse_chats(house.owner, &which, 3).await.unwrap();
+            let some = instance.service.browse_chats(instance.owner, &which, 3).await.unwrap();
             seen.extend(some.iter().map(|chat| chat.id));
             which.after = some.last().map(|chat| chat.id);
             if some.len() < 3 {
@@ -157,7 +160,7 @@ async fn chats_are_filtered_by_title_part_and_paginated() {
         seen.sort_unstable();
         named.sort_unstable();
         assert_eq!(seen, named);
-        assert!(house.service.browse_chats(ids::mint(), &BrowseFilter::default(), 9).await.unwrap().is_empty());
-        house.close().await;
+        assert!(instance.service.browse_chats(ids::mint(), &BrowseFilter::default(), 9).await.unwrap().is_empty());
+        instance.close().await;
     }
 }

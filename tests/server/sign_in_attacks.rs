@@ -102,7 +102,7 @@ async fn token_never_appears_in_responses_pages_logs_or_database() {
     test.sign_in(None).await;
     // The server repeats the token in its result, before and after a renewal.
     let turn = test.reply().await;
-    test.api.house.wait_until_complete(turn).await;
+    test.api.instance.wait_until_complete(turn).await;
     test.fake.state().access.clear();
     assert_eq!(test.call().await.result, json!("seen with [removed]"));
     assert_eq!(test.fake.state().renewals, 1);
@@ -125,7 +125,7 @@ async fn token_never_appears_in_responses_pages_logs_or_database() {
     }
     seen.push(String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned());
     assert!(!seen.last().unwrap().is_empty(), "the log is the one that was written to");
-    for entry in std::fs::read_dir(test.api.house.dir.path()).unwrap().flatten() {
+    for entry in std::fs::read_dir(test.api.instance.dir.path()).unwrap().flatten() {
         if let Ok(bytes) = std::fs::read(entry.path()) {
             seen.push(String::from_utf8_lossy(&bytes).into_owned());
         }

@@ -34,7 +34,7 @@ async fn serve_api(api: &TestApi) -> SocketAddr {
 
 /// Returns a server behind a proxy on this machine.
 async fn behind_proxy(answers: Vec<ScriptedAnswer>) -> TestApi {
-    let house = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers)).await;
+    let instance = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers)).await;
     let environment: Environment = [
         ("TURNLEAF_AUTH", "proxy"),
         ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
@@ -43,7 +43,7 @@ async fn behind_proxy(answers: Vec<ScriptedAnswer>) -> TestApi {
     .into_iter()
     .collect();
     let security = Config::load(&CliFlags::default(), &environment).unwrap().security;
-    TestApi::with_config(house, HttpConfig { admission: Admission::new(&security), ..HttpConfig::default() })
+    TestApi::with_config(instance, HttpConfig { admission: Admission::new(&security), ..HttpConfig::default() })
 }
 
 async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
@@ -95,8 +95,8 @@ async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_page_for_bro
         window: Duration::from_millis(100),
         ..BodyPaceLimits::default()
     };
-    let house = TestServer::new(crate::interchange::replies(1)).await;
-    let api = TestApi::with_config(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let instance = TestServer::new(crate::interchange::replies(1)).await;
+    let api = TestApi::with_config(instance, HttpConfig { body_pace: pace, ..HttpConfig::default() });
     let address = serve_api(&api).await;
     let form = "application/x-www-form-urlencoded";
     for (path, kind, accepted) in [
@@ -167,7 +167,7 @@ async fn server_function_refuses_field_that_it_does_not_have_with_400() {
 #[tokio::test]
 async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
     let api = behind_proxy(vec![streamed_answer([text_step("on"), ScriptedStep::Hang])]).await;
-    let started = api.house.send("go").await;
+    let started = api.instance.send("go").await;
     let turn = started.assistant_turn.id;
     let address = serve_api(&api).await;
     let follow = async |client: &str| {
@@ -196,17 +196,17 @@ async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
     assert!(read_until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
     assert!(read_until(&mut streams[1], "0\r\n\r\n").await.contains("retry: 30000"));
     // The other streams continue to the end of the reply.
-    api.house.service.stop_turn(api.house.owner, turn).await.unwrap();
+    api.instance.service.stop_turn(api.instance.owner, turn).await.unwrap();
     for stream in streams[2..].iter_mut().chain([&mut other, &mut newest]) {
         assert!(read_until(stream, "event: turn_end").await.contains("event: turn_end"));
     }
-    api.house.close().await;
+    api.instance.close().await;
 }
 
 #[tokio::test]
 async fn oldest_web_socket_of_client_is_closed_with_reason() {
     let api = behind_proxy(Vec::new()).await;
-    let chat = api.house.chat_with_tools(&[]).await;
+    let chat = api.instance.chat_with_tools(&[]).await;
     let address = serve_api(&api).await;
     let connect = async || {
         let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
@@ -263,7 +263,7 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
         source: DocumentTextSource::Text(text),
         client_request_id: None,
     };
-    let document = api.house.service.create_document(api.house.owner, new).await.unwrap().value.id;
+    let document = api.instance.service.create_document(api.instance.owner, new).await.unwrap().value.id;
     let address = serve_api(&api).await;
     let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
     let mut unread = Vec::new();
@@ -319,8 +319,8 @@ async fn text_of_edit_form_with_incomplete_files_is_kept_on_its_page() {
         window: Duration::from_millis(100),
         ..BodyPaceLimits::default()
     };
-    let house = TestServer::new(crate::interchange::replies(1)).await;
-    let api = TestApi::with_config(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let instance = TestServer::new(crate::interchange::replies(1)).await;
+    let api = TestApi::with_config(instance, HttpConfig { body_pace: pace, ..HttpConfig::default() });
     let address = serve_api(&api).await;
     let start = "--X\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\ntyped-words\r\n\
                  --X\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nhalf a file";
@@ -364,23 +364,23 @@ async fn concurrent_exports_of_person_are_bounded_until_last_byte() {
 
 #[tokio::test]
 async fn journal_that_waits_for_locked_database_shows_its_delay() {
-    let house = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new(
+    let instance = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new(
         "scripted",
         [streamed_answer([text_step("one"), ScriptedStep::Wait(Duration::from_millis(300)), text_step("two")])],
     ))
     .await;
-    assert_eq!(house.service.supervisor().journal_delay(), Duration::ZERO);
-    let started = house.send("go").await;
-    let path = format!("sqlite://{}", house.dir.path().join("turnleaf.db").display());
+    assert_eq!(instance.service.supervisor().journal_delay(), Duration::ZERO);
+    let started = instance.send("go").await;
+    let path = format!("sqlite://{}", instance.dir.path().join("turnleaf.db").display());
     let mut other = <sqlx::SqliteConnection as sqlx::Connection>::connect(&path).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
-    let supervisor = house.service.supervisor();
+    let supervisor = instance.service.supervisor();
     while supervisor.journal_delay() < Duration::from_millis(200) {
         tokio::task::yield_now().await;
     }
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    let turn = house.wait_until_ended(started.assistant_turn.id).await;
+    let turn = instance.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(json!(turn.status), json!("complete"));
     assert_eq!(supervisor.journal_delay(), Duration::ZERO);
-    house.close().await;
+    instance.close().await;
 }

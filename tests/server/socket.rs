@@ -225,7 +225,7 @@ async fn conversation_uses_block_api_events() {
             event_names(&later.events_until("end").await),
             ["assistant_text_start", "chunk", "assistant_text_end", "end"]
         );
-        served.api.house.check_invariants().await;
+        served.api.instance.check_invariants().await;
         fresh.close().await;
     }
 }
@@ -573,7 +573,7 @@ async fn deletion_is_announced_and_connection_continues() {
         served.delete(&format!("/api/chats/{chat}")).await;
         client.send_json(json!({ "type": "message", "content": "5" })).await;
         assert_eq!(client.next_event().await["code"], "not_found");
-        served.api.house.check_invariants().await;
+        served.api.instance.check_invariants().await;
         fresh.close().await;
     }
 }

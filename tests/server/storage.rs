@@ -58,12 +58,12 @@ fn scripted(answers: usize) -> ScriptedProvider {
 
 /// Returns servers on every database with these limits.
 async fn servers_with_limits(answers: usize, limits: impl Fn() -> StorageLimits) -> Vec<TestServer> {
-    let houses = TestServer::on_every_database(|| scripted(answers)).await;
-    let bound = |mut house: TestServer| {
-        house.service = house.service.clone().with_storage(limits());
-        house
+    let instances = TestServer::on_every_database(|| scripted(answers)).await;
+    let bound = |mut instance: TestServer| {
+        instance.service = instance.service.clone().with_storage(limits());
+        instance
     };
-    houses.into_iter().map(bound).collect()
+    instances.into_iter().map(bound).collect()
 }
 
 fn document(title: &str, words: &str) -> NewDocumentRequest {
@@ -71,8 +71,8 @@ fn document(title: &str, words: &str) -> NewDocumentRequest {
     NewDocumentRequest { title: Some(title.to_owned()), kind: None, source, client_request_id: None }
 }
 
-async fn refusal(house: &TestServer, words: &str) -> Option<StorageRefusal> {
-    match house.service.start_turn(house.owner, message_to_send(words)).await {
+async fn refusal(instance: &TestServer, words: &str) -> Option<StorageRefusal> {
+    match instance.service.start_turn(instance.owner, message_to_send(words)).await {
         Ok(_) => None,
         Err(ServiceError::Storage(refusal)) => Some(refusal),
         Err(other) => panic!("{other}"),
@@ -82,59 +82,59 @@ async fn refusal(house: &TestServer, words: &str) -> Option<StorageRefusal> {
 #[tokio::test]
 async fn low_disk_refuses_new_work_lets_replies_end_and_accepts_again() {
     let disk = FakeDisk::with_free_space(1_000 * MIB);
-    for house in servers_with_limits(4, || disk.limits(0)).await {
+    for instance in servers_with_limits(4, || disk.limits(0)).await {
         disk.set_free_space(1_000 * MIB);
-        let (service, owner) = (&house.service, house.owner);
-        let started = house.send("first").await;
+        let (service, owner) = (&instance.service, instance.owner);
+        let started = instance.send("first").await;
         disk.set_free_space(255 * MIB);
-        assert_eq!(refusal(&house, "second").await, Some(StorageRefusal::DiskLow));
+        assert_eq!(refusal(&instance, "second").await, Some(StorageRefusal::DiskLow));
         let low = |done: Result<(), ServiceError>| matches!(done, Err(ServiceError::Storage(StorageRefusal::DiskLow)));
         assert!(low(service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.map(drop)));
         let document = || document("Notes", "words");
         assert!(low(service.create_document(owner, document()).await.map(drop)));
         // A running reply still completes.
-        let ended = house.wait_until_ended(started.assistant_turn.id).await;
+        let ended = instance.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!((ended.status, ended.content_text()), (TurnStatus::Complete, "a reply of some words".to_owned()));
         let retry =
             service.retry_turn(owner, ended.id, Default::default(), Default::default(), Some("again".into())).await;
         assert!(low(retry.map(drop)));
 
         disk.set_free_space(256 * MIB);
-        assert_eq!(refusal(&house, "second").await, None);
+        assert_eq!(refusal(&instance, "second").await, None);
         disk.set_free_space(256 * MIB + 5);
         service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.unwrap();
         service.create_document(owner, document()).await.unwrap();
         // A file that would take the free space below the bound is refused, although a smaller one is accepted.
         disk.set_free_space(256 * MIB + 2);
         assert!(low(service.upload_file(owner, "b.txt", Bytes::from_static(b"other words")).await.map(drop)));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn repeated_request_is_answered_while_disk_is_low() {
     let disk = FakeDisk::with_free_space(1_000 * MIB);
-    for house in servers_with_limits(1, || disk.limits(0)).await {
+    for instance in servers_with_limits(1, || disk.limits(0)).await {
         disk.set_free_space(1_000 * MIB);
         let named = || TurnRequest { client_request_id: Some("k".into()), ..message_to_send("once") };
-        let first = house.service.start_turn(house.owner, named()).await.unwrap();
+        let first = instance.service.start_turn(instance.owner, named()).await.unwrap();
         disk.set_free_space(0);
-        let again = house.service.start_turn(house.owner, named()).await.unwrap();
+        let again = instance.service.start_turn(instance.owner, named()).await.unwrap();
         assert_eq!((again.is_new, again.assistant_turn.id), (false, first.assistant_turn.id));
-        house.wait_until_ended(first.assistant_turn.id).await;
-        house.close().await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn quota_counts_stored_bytes_and_purge_frees_them() {
-    for house in servers_with_limits(8, || FakeDisk::with_free_space(u64::MAX).limits(0)).await {
-        let (service, owner) = (&house.service, house.owner);
+    for instance in servers_with_limits(8, || FakeDisk::with_free_space(u64::MAX).limits(0)).await {
+        let (service, owner) = (&instance.service, instance.owner);
         let empty = service.storage_use(owner).await.unwrap();
         assert_eq!((empty.used_bytes, empty.quota_bytes), (0, None));
-        let started = house.send(&"w".repeat(10_000)).await;
-        house.wait_until_ended(started.assistant_turn.id).await;
+        let started = instance.send(&"w".repeat(10_000)).await;
+        instance.wait_until_ended(started.assistant_turn.id).await;
         let streamed = service.storage_use(owner).await.unwrap();
         // The chat's bytes are the message in its block and in its turn's text, the request that was sent, and the
         // reply.
@@ -142,9 +142,9 @@ async fn quota_counts_stored_bytes_and_purge_frees_them() {
 
         // The maintenance stores the count, which equals the sum that was computed before.
         service.supervisor().run_maintenance().await.unwrap();
-        assert!(!storage::count_pending_turns(&house.db).await.unwrap(), "nothing is left to count");
+        assert!(!storage::count_pending_turns(&instance.db).await.unwrap(), "nothing is left to count");
         assert_eq!(service.storage_use(owner).await.unwrap(), streamed);
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
         service.upload_file(owner, "a.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
         service.upload_file(owner, "the same.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
@@ -155,18 +155,18 @@ async fn quota_counts_stored_bytes_and_purge_frees_them() {
 
         service.storage().set(0, all.used_bytes);
         let reached = Some(StorageRefusal::QuotaReached { quota_bytes: all.used_bytes });
-        assert_eq!(refusal(&house, "one more").await, reached);
+        assert_eq!(refusal(&instance, "one more").await, reached);
         let refused = service.upload_file(owner, "b.txt", Bytes::from_static(b"more")).await.unwrap_err();
         assert!(refused.to_string().contains("quota of"), "{refused}");
 
         // A chat in Trash still counts; a purged one does not.
         let deleted = service.delete_chat(owner, started.chat.id).await.unwrap();
-        assert_eq!(refusal(&house, "one more").await, reached);
+        assert_eq!(refusal(&instance, "one more").await, reached);
         service.purge_deletion(owner, deleted.deletion_id).await.unwrap();
-        assert_eq!(refusal(&house, "one more").await, None);
+        assert_eq!(refusal(&instance, "one more").await, None);
         assert!(service.storage_use(owner).await.unwrap().chats_bytes < 20_000);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -186,50 +186,50 @@ fn conversations(sizes: &[usize]) -> Vec<u8> {
 
 #[tokio::test]
 async fn import_keeps_complete_chats_that_fit_and_counts_skipped_ones() {
-    for house in servers_with_limits(0, || FakeDisk::with_free_space(u64::MAX).limits(1 << 20)).await {
+    for instance in servers_with_limits(0, || FakeDisk::with_free_space(u64::MAX).limits(1 << 20)).await {
         let file = conversations(&[1_000, 400_000, 400_000, 1_000]);
-        let preview = import_file(&house, "look.json", &file, true).await;
+        let preview = import_file(&instance, "look.json", &file, true).await;
         assert_eq!((preview.imported, preview.did_not_fit), (3, 1), "{preview:?}");
-        let report = import_file(&house, "all.json", &file, false).await;
+        let report = import_file(&instance, "all.json", &file, false).await;
         assert_eq!((report.imported, report.left_out, report.did_not_fit), (3, 1, 1), "{report:?}");
         assert_eq!((report.conversations, &report.stopped), (4, &None));
         assert!(report.findings.iter().any(|one| one.text.contains("quota of 1 MiB")), "{report:?}");
-        let used = house.service.storage_use(house.owner).await.unwrap();
+        let used = instance.service.storage_use(instance.owner).await.unwrap();
         assert!((800_000..1 << 20).contains(&used.used_bytes), "{used:?}");
         // With a larger quota, the same file imports the chat that is missing.
-        house.service.storage().set(0, 0);
-        let report = import_file(&house, "all.json", &file, false).await;
+        instance.service.storage().set(0, 0);
+        let report = import_file(&instance, "all.json", &file, false).await;
         assert_eq!((report.imported, report.known, report.did_not_fit), (1, 3, 0), "{report:?}");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn import_ends_when_disk_gets_low_and_keeps_imported_chats() {
-    for mut house in TestServer::on_every_database(|| scripted(0)).await {
+    for mut instance in TestServer::on_every_database(|| scripted(0)).await {
         // Each measurement reports less free space.
         let free = Arc::new(AtomicU64::new(256 * MIB + 4));
         let measured = free.clone();
         let probe = probe(move || measured.fetch_sub(1, Ordering::SeqCst));
-        house.service = house.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
-        let report = import_file(&house, "all.json", &conversations(&[1; 8]), false).await;
+        instance.service = instance.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
+        let report = import_file(&instance, "all.json", &conversations(&[1; 8]), false).await;
         assert!(report.stopped.as_deref().is_some_and(|reason| reason.contains("disk is almost full")), "{report:?}");
         assert!(report.imported > 0 && report.conversations < 8, "{report:?}");
-        let kept = house.service.list_chats(house.owner, 100).await.unwrap();
+        let kept = instance.service.list_chats(instance.owner, 100).await.unwrap();
         assert_eq!(kept.len() as u64, report.imported);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn refusal_names_scarce_resource_and_usage() {
     let disk = FakeDisk::with_free_space(1_000 * MIB);
-    let mut house = TestServer::new(scripted(2)).await;
-    let jobs = ImportJobs::in_folder(&house.dir.path().join("imports")).unwrap();
-    house.service = house.service.clone().with_imports(jobs).with_storage(disk.limits(100_000));
-    let api = TestApi::with_server(house);
+    let mut instance = TestServer::new(scripted(2)).await;
+    let jobs = ImportJobs::in_folder(&instance.dir.path().join("imports")).unwrap();
+    instance.service = instance.service.clone().with_imports(jobs).with_storage(disk.limits(100_000));
+    let api = TestApi::with_server(instance);
     let chat = api.create_chat().await;
     let send = |words: String| {
         let (api, path) = (&api, format!("/api/chats/{chat}/turns"));
@@ -274,8 +274,8 @@ async fn refusal_names_scarce_resource_and_usage() {
     // An arriving file counts while it arrives, and is removed when it is refused.
     let (status, refused) = import(20 << 20).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")), "{refused}");
-    let owner = api.house.owner;
-    assert_eq!(api.house.service.storage_use(owner).await.unwrap().waiting_bytes, 0);
+    let owner = api.instance.owner;
+    assert_eq!(api.instance.service.storage_use(owner).await.unwrap().waiting_bytes, 0);
 
     let (status, started) = send("w".repeat(60_000)).await;
     assert_eq!(status, StatusCode::CREATED);
@@ -324,9 +324,9 @@ async fn code_of(response: http::Response<Body>) -> (StatusCode, Value) {
 async fn upload_is_refused_before_first_byte_and_during_transfer() {
     for (free, quota, code) in [(1_000 * MIB, 4 * MIB, "quota_reached"), (260 * MIB, 0, "disk_space_low")] {
         let disk = FakeDisk::with_free_space(free);
-        let mut house = TestServer::new(scripted(1)).await;
-        house.service = house.service.clone().with_storage(disk.limits(quota));
-        let api = Arc::new(TestApi::with_server(house));
+        let mut instance = TestServer::new(scripted(1)).await;
+        instance.service = instance.service.clone().with_storage(disk.limits(quota));
+        let api = Arc::new(TestApi::with_server(instance));
         let taken = Arc::new(AtomicU64::new(0));
         let refused = code_of(api.send(upload_of(10, &taken, Some(10 * MIB), false)).await).await;
         assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
@@ -379,12 +379,12 @@ async fn concurrent_uploads_of_client_are_bounded() {
 #[tokio::test]
 async fn edit_form_refused_for_storage_keeps_text_and_explains_in_readers_language() {
     for (free, quota) in [(1_000 * MIB, 1), (10, 0)] {
-        let mut house = TestServer::new(scripted(1)).await;
-        let started = house.send("before").await;
-        house.wait_until_ended(started.assistant_turn.id).await;
+        let mut instance = TestServer::new(scripted(1)).await;
+        let started = instance.send("before").await;
+        instance.wait_until_ended(started.assistant_turn.id).await;
         let turn = started.user_turn.id;
-        house.service = house.service.clone().with_storage(FakeDisk::with_free_space(free).limits(quota));
-        let api = TestApi::with_server(house);
+        instance.service = instance.service.clone().with_storage(FakeDisk::with_free_space(free).limits(quota));
+        let api = TestApi::with_server(instance);
         let field = |name: &str, value: &str| {
             format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
         };

@@ -74,11 +74,11 @@ impl TestServer {
 
     /// Like [`Self::on_every_database`], with these timeouts.
     pub async fn on_every_database_with_pace(pace: RunTimeouts, provider: impl Fn() -> ScriptedProvider) -> Vec<Self> {
-        let mut houses = Vec::new();
+        let mut instances = Vec::new();
         for fresh in databases::test_databases().await {
             let registry = Self::registry_of(provider());
             let postgres = fresh.db.path().is_none().then_some(fresh.url);
-            let house = Self::assemble_with_pace(
+            let instance = Self::assemble_with_pace(
                 (fresh.dir, fresh.db),
                 registry,
                 Arc::new(NoTools),
@@ -86,9 +86,9 @@ impl TestServer {
                 true,
                 pace,
             );
-            houses.push(Self { postgres, ..house.await });
+            instances.push(Self { postgres, ..instance.await });
         }
-        houses
+        instances
     }
 
     /// Like [`Self::on_every_database`], with these tools.
@@ -98,27 +98,27 @@ impl TestServer {
     ) -> Vec<Self> {
         let dir = tempfile::tempdir().unwrap();
         let db = Self::open_database(&dir).await;
-        let mut houses = vec![
+        let mut instances = vec![
             Self::assemble_with_tools(dir, db, Self::registry_of(provider()), tools(), "a key for tests", true).await,
         ];
         if let Some(fresh) = databases::migrated_postgres().await {
             let registry = Self::registry_of(provider());
-            let house =
+            let instance =
                 Self::assemble_with_tools(fresh.dir, fresh.db, registry, tools(), "a key for tests", true).await;
-            houses.push(Self { postgres: Some(fresh.url), ..house });
+            instances.push(Self { postgres: Some(fresh.url), ..instance });
         }
-        houses
+        instances
     }
 
     /// Simulates a crash: reopens the database in a new process, which runs the sweep and resumes waiting turns. The
     /// runs of the old process do nothing more.
     pub async fn restart_after_kill(self, provider: ScriptedProvider, tools: Arc<dyn Toolbox>) -> Self {
         let Self { dir, db, postgres, .. } = self;
-        let house =
+        let instance =
             Self::assemble_with_tools(dir, db, Self::registry_of(provider), tools, "a key for tests", true).await;
-        house.service.supervisor().sweep().await.unwrap();
-        house.service.supervisor().resume_waiting_turns().await.unwrap();
-        Self { postgres, ..house }
+        instance.service.supervisor().sweep().await.unwrap();
+        instance.service.supervisor().resume_waiting_turns().await.unwrap();
+        Self { postgres, ..instance }
     }
 
     fn registry_of(provider: ScriptedProvider) -> ProviderRegistry {

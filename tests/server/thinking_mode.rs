@@ -23,7 +23,7 @@ async fn apis_on_every_database(answers: impl Fn() -> Vec<ScriptedAnswer>) -> Ve
 }
 
 async fn stored_mode(api: &TestApi, exchange: ExchangeId) -> bool {
-    exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap().is_thinking_mode
+    exchanges::find(&api.instance.db, api.instance.owner, exchange).await.unwrap().unwrap().is_thinking_mode
 }
 
 /// Returns the thinking mode of the last group, and the kinds of its items.
@@ -44,14 +44,14 @@ async fn shown_panels(api: &TestApi, of: &AcceptedExchange) -> usize {
 
 async fn markdown(api: &TestApi, of: &AcceptedExchange) -> String {
     let options = ExportOptions::default();
-    let text = api.house.service.export_markdown(api.house.owner, of.chat.id, None, options).await.unwrap();
+    let text = api.instance.service.export_markdown(api.instance.owner, of.chat.id, None, options).await.unwrap();
     String::from_utf8(text).unwrap()
 }
 
 async fn send(api: &TestApi, thinking: Option<Thinking>) -> AcceptedExchange {
     let params = ModelParams { thinking, ..ModelParams::default() };
     let request = TurnRequest { params, ..message_to_send("hi") };
-    api.house.service.start_turn(api.house.owner, request).await.unwrap()
+    api.instance.service.start_turn(api.instance.owner, request).await.unwrap()
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn reasoning_of_unknown_model_is_shown_and_turns_mode_on() {
         let started = send(&api, None).await;
         assert!(!started.exchange.is_thinking_mode, "nothing was asked");
         let (id, exchange) = (started.assistant_turn.id, started.exchange.id);
-        let live = api.house.service.supervisor().live_turn(id).unwrap();
+        let live = api.instance.service.supervisor().live_turn(id).unwrap();
         while live.with_turn(|turn| turn.blocks.is_empty()) {
             tokio::task::yield_now().await;
         }
@@ -73,21 +73,22 @@ async fn reasoning_of_unknown_model_is_shown_and_turns_mode_on() {
         assert_eq!(last_group(&api, &started).await, (json!(true), vec!["think".to_owned()]));
         assert_eq!(shown_panels(&api, &started).await, 1);
         gate.notify_one();
-        api.house.wait_until_ended(id).await;
+        api.instance.wait_until_ended(id).await;
         assert!(stored_mode(&api, exchange).await);
         assert_eq!(last_group(&api, &started).await, (json!(true), vec!["think".to_owned(), "text".to_owned()]));
         assert_eq!(shown_panels(&api, &started).await, 1);
         assert!(markdown(&api, &started).await.contains("secret plan"));
 
         // Another version requests nothing either, so its own reply decides.
-        let again = api.house.service.retry_turn(api.house.owner, id, Default::default(), ModelParams::default(), None);
+        let again =
+            api.instance.service.retry_turn(api.instance.owner, id, Default::default(), ModelParams::default(), None);
         let again = again.await.unwrap();
         assert!(!again.exchange.is_thinking_mode);
-        api.house.wait_until_ended(again.assistant_turn.id).await;
+        api.instance.wait_until_ended(again.assistant_turn.id).await;
         assert!(!stored_mode(&api, again.exchange.id).await);
         assert_eq!(last_group(&api, &started).await, (json!(false), vec!["text".to_owned()]));
-        api.house.check_invariants().await;
-        api.house.close().await;
+        api.instance.check_invariants().await;
+        api.instance.close().await;
     }
 }
 
@@ -98,13 +99,13 @@ async fn mode_is_decided_by_request_where_it_says_so() {
         for api in apis_on_every_database(|| vec![reply()]).await {
             let started = send(&api, thinking).await;
             assert_eq!(started.exchange.is_thinking_mode, is_on);
-            api.house.wait_until_ended(started.assistant_turn.id).await;
+            api.instance.wait_until_ended(started.assistant_turn.id).await;
             assert_eq!(stored_mode(&api, started.exchange.id).await, is_on);
             assert_eq!(last_group(&api, &started).await.0, is_on);
             assert_eq!(shown_panels(&api, &started).await, panels);
             assert_eq!(markdown(&api, &started).await.contains("secret plan"), is_on);
-            api.house.check_invariants().await;
-            api.house.close().await;
+            api.instance.check_invariants().await;
+            api.instance.close().await;
         }
     }
 }
@@ -123,11 +124,11 @@ async fn reasoning_late_in_reply_turns_mode_on_without_moving_what_is_shown() {
     ] {
         for api in apis_on_every_database(|| vec![answer.clone()]).await {
             let started = send(&api, None).await;
-            api.house.wait_until_ended(started.assistant_turn.id).await;
+            api.instance.wait_until_ended(started.assistant_turn.id).await;
             let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
             assert_eq!(last_group(&api, &started).await, (json!(is_on), kinds));
             assert_eq!(stored_mode(&api, started.exchange.id).await, is_on);
-            api.house.close().await;
+            api.instance.close().await;
         }
     }
 }

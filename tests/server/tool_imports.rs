@@ -98,11 +98,11 @@ async fn chosen_servers_are_added_with_sealed_headers() {
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/tools?done=imported"));
     assert!(api.get_page(&to).await.contains("Imported."));
     assert_eq!(server_ids(&api).await, ["github", "local"], "programs are never added here");
-    let row = tool_servers::find(&api.house.db, api.house.owner, "github").await.unwrap().unwrap();
+    let row = tool_servers::find(&api.instance.db, api.instance.owner, "github").await.unwrap().unwrap();
     assert_eq!((row.name.as_str(), row.settings.total_seconds, row.is_enabled), ("GitHub", Some(30), true));
     assert_eq!(row.settings.header_names, ["authorization"]);
     assert!(!format!("{row:?}").contains(TOKEN));
-    let local = tool_servers::find(&api.house.db, api.house.owner, "local").await.unwrap().unwrap();
+    let local = tool_servers::find(&api.instance.db, api.instance.owner, "local").await.unwrap().unwrap();
     assert_eq!((local.is_enabled, local.settings.local_network), (false, true));
     let (_, policies) = api.call("GET", "/api/tool-policies", None).await;
     assert_eq!(policies, json!([]), "autoApprove is no permission here");
@@ -115,7 +115,7 @@ async fn chosen_servers_are_added_with_sealed_headers() {
     let before = row.sealed_headers;
     let (status, _) = api.post_form("/forms/tools/import", &[("sealed", sealed(&page).as_str()), ("on", "0")]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
-    let row = tool_servers::find(&api.house.db, api.house.owner, "github").await.unwrap().unwrap();
+    let row = tool_servers::find(&api.instance.db, api.instance.owner, "github").await.unwrap().unwrap();
     assert_ne!(row.sealed_headers, before);
     assert_eq!(server_ids(&api).await, ["github", "local"]);
 }
@@ -151,9 +151,9 @@ async fn missing_values_are_asked_for_and_kept() {
         ("value.1", "team"),
     ];
     assert_eq!(api.post_form("/forms/tools/import", &fields).await.0, StatusCode::SEE_OTHER);
-    let row = tool_servers::find(&api.house.db, api.house.owner, "maps").await.unwrap().unwrap();
+    let row = tool_servers::find(&api.instance.db, api.instance.owner, "maps").await.unwrap().unwrap();
     assert_eq!(row.settings.header_names, ["x-key", "x-team"]);
-    let secrets = api.house.service.open_server_import(api.house.owner, &sealed_text).unwrap();
+    let secrets = api.instance.service.open_server_import(api.instance.owner, &sealed_text).unwrap();
     assert_eq!(secrets.values["input:key"].expose_secret(), TOKEN);
 }
 
@@ -188,6 +188,6 @@ async fn unreadable_text_is_shown_again_with_reason() {
     // What was encrypted for one person is of no use to another.
     let (_, page) = preview(&api, &servers().to_string(), None).await;
     let stranger = turnleaf_platform::ids::mint();
-    assert!(api.house.service.open_server_import(stranger, &sealed(&page)).is_none());
-    assert!(api.house.service.open_server_import(api.house.owner, &sealed(&page)).is_some());
+    assert!(api.instance.service.open_server_import(stranger, &sealed(&page)).is_none());
+    assert!(api.instance.service.open_server_import(api.instance.owner, &sealed(&page)).is_some());
 }

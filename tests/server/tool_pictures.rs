@@ -58,7 +58,7 @@ async fn start_mcp_server() -> SocketAddr {
     address
 }
 
-async fn call_look_tool(house: &mut TestServer) -> CallResult {
+async fn call_look_tool(instance: &mut TestServer) -> CallResult {
     let headers = vec![
         ("Authorization".to_owned(), format!("Bearer {TOKEN}").into()),
         ("X-Title".to_owned(), "an ordinary title".into()),
@@ -68,18 +68,19 @@ async fn call_look_tool(house: &mut TestServer) -> CallResult {
     let (id, name) = ("web".to_owned(), "Web".to_owned());
     let server = ToolServerConfig { id, name, reach, start: None, idle: None, total: None, trusted_tools: Vec::new() };
     let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
-    let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(converter));
-    house.service = house.service.clone().with_tools(tools.clone());
-    house.service.load_tools(house.owner).await.unwrap();
-    let caller = ToolCaller { owner: house.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
+    let tools = ServiceToolbox::new(instance.db.clone(), vec![server], Arc::new(converter));
+    instance.service = instance.service.clone().with_tools(tools.clone());
+    instance.service.load_tools(instance.owner).await.unwrap();
+    let caller =
+        ToolCaller { owner: instance.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "web".into(), tool: "look".into() };
     tools.run(ToolCall { caller, origin, arguments: json!({}) }).result.await
 }
 
 #[tokio::test]
 async fn server_result_contains_neither_credentials_nor_hidden_image_data() {
-    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    let outcome = call_look_tool(&mut house).await;
+    let mut instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let outcome = call_look_tool(&mut instance).await;
     let result_text = outcome.result.to_string();
     assert_eq!(outcome.outcome, CallOutcome::Done, "{result_text}");
     assert!(result_text.contains("[removed] and an ordinary title") && !result_text.contains(TOKEN), "{result_text}");
@@ -94,8 +95,8 @@ async fn server_result_contains_neither_credentials_nor_hidden_image_data() {
 
 #[tokio::test]
 async fn server_credentials_are_redacted_from_exports_and_other_values_kept() {
-    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    call_look_tool(&mut house).await;
-    let page = house.service.redact_keys(format!("<p>{TOKEN}</p><p>an ordinary title</p>"));
+    let mut instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    call_look_tool(&mut instance).await;
+    let page = instance.service.redact_keys(format!("<p>{TOKEN}</p><p>an ordinary title</p>"));
     assert_eq!(page, "<p>[removed]</p><p>an ordinary title</p>");
 }

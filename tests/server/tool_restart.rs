@@ -29,15 +29,15 @@ fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvid
 /// Returns a server whose only reply waits for the approval of a write.
 async fn reply_waiting_for_approval() -> (FakeToolbox, TestServer, TurnId) {
     let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
-    let house = TestServer::with_tools(
+    let instance = TestServer::with_tools(
         single_registry(provider([tool_call_answer([], &[("lab__write", "{}")])])),
         Arc::new(lab.clone()),
     )
     .await;
-    let chat = house.chat_with_tools(&lab.offered_tools()).await;
-    let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.wait_until(id, is_waiting_for_approval).await;
-    (lab, house, id)
+    let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+    let id = instance.send_to(chat, "go").await.assistant_turn.id;
+    instance.wait_until(id, is_waiting_for_approval).await;
+    (lab, instance, id)
 }
 
 fn single_registry(provider: ScriptedProvider) -> ProviderRegistry {
@@ -45,8 +45,8 @@ fn single_registry(provider: ScriptedProvider) -> ProviderRegistry {
 }
 
 /// Checks the database as for a stopped server: a turn that has not ended must wait for a person.
-async fn check_at_rest(house: &TestServer) {
-    let findings = fsck::check(&house.db, fsck::CheckMode::Stopped).await.unwrap();
+async fn check_at_rest(instance: &TestServer) {
+    let findings = fsck::check(&instance.db, fsck::CheckMode::Stopped).await.unwrap();
     assert!(findings.is_empty(), "{findings:#?}");
 }
 
@@ -65,29 +65,30 @@ async fn pending_approval_survives_restart_and_then_continues() {
             ),
         ]
     };
-    for house in TestServer::on_every_database_with_tools(|| provider(first()), || Arc::new(lab.clone())).await {
+    for instance in TestServer::on_every_database_with_tools(|| provider(first()), || Arc::new(lab.clone())).await {
         let (looked, wrote, hung) = (lab.run_count("look"), lab.run_count("write"), lab.run_count("hang"));
-        let chat = house.chat_with_tools(&lab.offered_tools()).await;
-        let id = house.send_to(chat, "go").await.assistant_turn.id;
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
         let expected_statuses = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Running, ToolStatus::Done];
-        let before = house.wait_until(id, |turn| statuses(turn) == expected_statuses).await;
+        let before = instance.wait_until(id, |turn| statuses(turn) == expected_statuses).await;
         let next = provider([streamed_answer([thinking_step("Good."), text_step("Written.")])]);
         let log = next.log();
-        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
-        let turn = house.wait_until(id, is_waiting_for_approval).await;
+        let instance = instance.restart_after_kill(next, Arc::new(lab.clone())).await;
+        let turn = instance.wait_until(id, is_waiting_for_approval).await;
         let expected_statuses =
             [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
         assert_eq!(statuses(&turn), expected_statuses);
         assert!(results(&turn)[2].as_str().unwrap().contains("the server restarted"));
         assert_eq!(pending_approvals(&turn)[0].1, pending_approvals(&before)[0].1, "the same question");
-        check_at_rest(&house).await;
+        check_at_rest(&instance).await;
         assert_eq!(log.requests().len(), 0, "nothing was sent meanwhile");
         // A follower continues from its cursor and sees the end.
-        let follow = house.service.supervisor().follow(house.owner, id, EventCursor::After(before.last_event_seq));
+        let follow =
+            instance.service.supervisor().follow(instance.owner, id, EventCursor::After(before.last_event_seq));
         let follow = follow.await.unwrap().unwrap();
         let follow = tokio::spawn(follow.map(Result::unwrap).collect::<Vec<FollowerItem>>());
-        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
-        let turn = house.wait_until_complete(id).await;
+        instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let turn = instance.wait_until_complete(id).await;
         let seen = follow.await.unwrap();
         assert!(seen.iter().all(|seen| matches!(seen, FollowerItem::Line(_))), "{seen:?}");
         assert_eq!(before.last_event_seq + seen.len() as u64, turn.last_event_seq);
@@ -103,11 +104,11 @@ async fn pending_approval_survives_restart_and_then_continues() {
             "with its own steps as they came: {sent_results:?}"
         );
         assert_eq!((sent_results.len(), sent_results[4].as_str()), (7, r#"{"a":1}"#));
-        let made = generations::list(&house.db, house.owner, id).await.unwrap();
+        let made = generations::list(&instance.db, instance.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(turn.usage.output_tokens, Some(15), "the sum of all steps");
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -116,33 +117,33 @@ async fn pause_survives_restart_and_can_be_stopped_there() {
     let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo);
     let again = || tool_call_answer([], &[("lab__look", "{}")]);
     for stops in [false, true] {
-        let house = TestServer::on_every_database_with_tools(
+        let instance = TestServer::on_every_database_with_tools(
             || provider([again(), again(), again(), again()]),
             || Arc::new(lab.clone()),
         );
-        for house in house.await {
+        for instance in instance.await {
             let before = lab.run_count("look");
-            let chat = house.chat_with_tools(&lab.offered_tools()).await;
-            let id = house.send_to(chat, "go").await.assistant_turn.id;
-            house.wait_until(id, |turn| pending_user_input(turn) == Some(UserInputKind::Continue)).await;
-            let house = house
+            let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+            let id = instance.send_to(chat, "go").await.assistant_turn.id;
+            instance.wait_until(id, |turn| pending_user_input(turn) == Some(UserInputKind::Continue)).await;
+            let instance = instance
                 .restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone()))
                 .await;
-            check_at_rest(&house).await;
+            check_at_rest(&instance).await;
             assert_eq!(lab.run_count("look"), before + 3);
             if stops {
-                let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+                let turn = instance.service.stop_turn(instance.owner, id).await.unwrap();
                 assert_eq!(
                     (turn.status, *statuses(&turn).last().unwrap()),
                     (TurnStatus::Cancelled, ToolStatus::Cancelled)
                 );
             } else {
-                house.service.continue_paused_reply(house.owner, id).await.unwrap();
-                house.wait_until_complete(id).await;
+                instance.service.continue_paused_reply(instance.owner, id).await.unwrap();
+                instance.wait_until_complete(id).await;
                 assert_eq!(lab.run_count("look"), before + 4);
             }
-            house.check_invariants().await;
-            house.close().await;
+            instance.check_invariants().await;
+            instance.close().await;
         }
     }
 }
@@ -155,17 +156,17 @@ async fn running_call_is_interrupted_by_restart_and_unstarted_call_is_not() {
     let nine: Vec<(&str, &str)> = nine.iter().map(|arguments| ("lab__hang", arguments.as_str())).collect();
     for calls_made in [many, nine] {
         let steps = || [tool_call_answer([text_step("I look.")], &calls_made)];
-        for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
+        for instance in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
             let began = calls_made.len().min(8);
-            let chat = house.chat_with_tools(&lab.offered_tools()).await;
-            let id = house.send_to(chat, "go").await.assistant_turn.id;
+            let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+            let id = instance.send_to(chat, "go").await.assistant_turn.id;
             let running = |turn: &turnleaf::domain::Turn| {
                 statuses(turn).iter().filter(|status| **status == ToolStatus::Running).count() == began
             };
-            house.wait_until(id, running).await;
+            instance.wait_until(id, running).await;
             let before = lab.run_count("hang");
-            let house = house.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
-            let turn = house.service.turn(house.owner, id).await.unwrap();
+            let instance = instance.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
+            let turn = instance.service.turn(instance.owner, id).await.unwrap();
             assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ServerRestarted));
             assert_eq!(statuses(&turn)[..began], vec![ToolStatus::Interrupted; began]);
             assert!(results(&turn)[0].as_str().unwrap().contains("may or may not have run"));
@@ -174,8 +175,8 @@ async fn running_call_is_interrupted_by_restart_and_unstarted_call_is_not() {
                 assert!(last_result(&turn).contains("was not run"));
             }
             assert_eq!((lab.run_count("hang"), turn.content_text().as_str()), (before, "I look."));
-            check_at_rest(&house).await;
-            house.close().await;
+            check_at_rest(&instance).await;
+            instance.close().await;
         }
     }
 }
@@ -191,23 +192,23 @@ async fn results_stored_before_next_reply_are_kept() {
         first.push_answer(ScriptedAnswer::Silence);
         first.clone()
     };
-    for (count, house) in (1..).zip(TestServer::on_every_database_with_tools(of, || Arc::new(lab.clone())).await) {
+    for (count, instance) in (1..).zip(TestServer::on_every_database_with_tools(of, || Arc::new(lab.clone())).await) {
         let before = lab.run_count("look");
-        let chat = house.chat_with_tools(&lab.offered_tools()).await;
-        let id = house.send_to(chat, "go").await.assistant_turn.id;
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
         logs.wait_for_requests(2 * count).await;
-        house.wait_until(id, |turn| statuses(turn) == [ToolStatus::Done]).await;
+        instance.wait_until(id, |turn| statuses(turn) == [ToolStatus::Done]).await;
         let next = provider([streamed_answer([text_step("I know.")])]);
         let log = next.log();
-        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
-        let turn = house.service.turn(house.owner, id).await.unwrap();
+        let instance = instance.restart_after_kill(next, Arc::new(lab.clone())).await;
+        let turn = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ServerRestarted));
         assert_eq!((statuses(&turn), results(&turn)), (vec![ToolStatus::Done], vec![json!({"n": 1})]));
-        house.wait_until_complete(house.send_to(chat, "and?").await.assistant_turn.id).await;
+        instance.wait_until_complete(instance.send_to(chat, "and?").await.assistant_turn.id).await;
         assert_eq!(tool_results_sent(&log, 0)[2], r#"{"n":1}"#);
         assert_eq!(lab.run_count("look"), before + 1);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
@@ -215,53 +216,53 @@ async fn results_stored_before_next_reply_are_kept() {
 async fn shutdown_leaves_waiting_turn_immediately_and_unchanged() {
     let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
     let steps = || [tool_call_answer([], &[("lab__write", "{}")])];
-    for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
+    for instance in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
         let before = lab.run_count("write");
-        let chat = house.chat_with_tools(&lab.offered_tools()).await;
-        let id = house.send_to(chat, "go").await.assistant_turn.id;
-        let asking = house.wait_until(id, is_waiting_for_approval).await;
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
+        let asking = instance.wait_until(id, is_waiting_for_approval).await;
         // The bound is shorter than the time that runs get to finish by themselves.
         tokio::time::timeout(
             std::time::Duration::from_secs(10),
-            house.service.supervisor().drain(turnleaf::domain::limits::DRAIN),
+            instance.service.supervisor().drain(turnleaf::domain::limits::DRAIN),
         )
         .await
         .unwrap();
-        let house =
-            house.restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone())).await;
-        assert_eq!(house.service.turn(house.owner, id).await.unwrap(), asking);
-        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
-        house.wait_until_complete(id).await;
+        let instance =
+            instance.restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone())).await;
+        assert_eq!(instance.service.turn(instance.owner, id).await.unwrap(), asking);
+        instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        instance.wait_until_complete(id).await;
         assert_eq!(lab.run_count("write"), before + 1);
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn reply_with_removed_provider_waits_and_fails_when_continued() {
-    let (lab, house, id) = reply_waiting_for_approval().await;
-    let house = house.restart_after_kill(ScriptedProvider::new("another", []), Arc::new(lab.clone())).await;
-    assert_eq!(statuses(&house.wait_until(id, is_waiting_for_approval).await), [ToolStatus::AwaitingApproval]);
-    house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
-    let turn = house.wait_until_ended(id).await;
+    let (lab, instance, id) = reply_waiting_for_approval().await;
+    let instance = instance.restart_after_kill(ScriptedProvider::new("another", []), Arc::new(lab.clone())).await;
+    assert_eq!(statuses(&instance.wait_until(id, is_waiting_for_approval).await), [ToolStatus::AwaitingApproval]);
+    instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+    let turn = instance.wait_until_ended(id).await;
     assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ProviderUnreachable));
     assert!(turn.error.unwrap().detail.unwrap().contains("no longer configured"));
     assert_eq!((lab.run_count("write"), turn.status), (1, TurnStatus::Error));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn decision_right_after_restart_resumes_reply_itself() {
-    let (lab, house, id) = reply_waiting_for_approval().await;
-    let (call, ask) = pending_approvals(&house.wait_until(id, is_waiting_for_approval).await).remove(0);
-    let TestServer { dir, .. } = house;
+    let (lab, instance, id) = reply_waiting_for_approval().await;
+    let (call, ask) = pending_approvals(&instance.wait_until(id, is_waiting_for_approval).await).remove(0);
+    let TestServer { dir, .. } = instance;
     let ending = ScriptedAnswer::Stream([vec![text_step("Done.")], finish_steps("stop")].concat());
-    let house = TestServer::reopen_with_tools(dir, single_registry(provider([ending])), Arc::new(lab.clone())).await;
-    assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
+    let instance = TestServer::reopen_with_tools(dir, single_registry(provider([ending])), Arc::new(lab.clone())).await;
+    assert_eq!(instance.service.supervisor().sweep().await.unwrap(), 0);
     let answer = CallDecision::new(&ask.hash, ApprovalDecision::Allow);
-    house.service.decide_tool_call(house.owner, id, call.id, answer).await.unwrap();
-    let turn = house.wait_until_complete(id).await;
+    instance.service.decide_tool_call(instance.owner, id, call.id, answer).await.unwrap();
+    let turn = instance.wait_until_complete(id).await;
     assert_eq!((lab.run_count("write"), tool_use_blocks(&turn).len()), (1, 1));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }

@@ -73,7 +73,7 @@ async fn found_tools_are_offered_from_next_request_on_and_kept() {
     let (chat, branch) = create_chat(&api).await;
     assert_eq!(branch_offers(&api, &branch).await, ["calculator", "tool_search"]);
     let first = send(&api, &chat).await;
-    let turn = api.house.wait_until_complete(first).await;
+    let turn = api.instance.wait_until_complete(first).await;
     // The search runs without asking. The server does not run here, so the call of its tool fails.
     assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::Failed]);
     let found = &results(&turn)[0];
@@ -87,7 +87,7 @@ async fn found_tools_are_offered_from_next_request_on_and_kept() {
     let manifests = generations.to_string();
     assert!(manifests.contains("\"found_tools\":[\"notes__create_event\"]"), "{manifests}");
     assert!(api.get_page(&format!("/turns/{first}/sent")).await.contains("notes__create_event"));
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -95,21 +95,21 @@ async fn later_reply_and_fork_offer_what_was_found_before() {
     let done = || streamed_answer([text_step("Done.")]);
     let (api, log) = api_with_many_tools([search("calendar"), done(), done(), done()]).await;
     let (chat, branch) = create_chat(&api).await;
-    api.house.wait_until_complete(send(&api, &chat).await).await;
+    api.instance.wait_until_complete(send(&api, &chat).await).await;
     let second = send(&api, &chat).await;
-    let turn = api.house.wait_until_complete(second).await;
+    let turn = api.instance.wait_until_complete(second).await;
     assert_eq!(notices(&turn), 0, "it was announced before");
     let with_found = ["calculator", "tool_search", "notes__create_event"];
     assert_eq!(tools_sent(&log, 2), with_found);
     assert_eq!(branch_offers(&api, &branch).await, with_found);
     let (_, again) = api.call("POST", &format!("/api/turns/{second}/retry"), None).await;
     assert_eq!(branch_offers(&api, again["branch"]["id"].as_str().unwrap()).await, with_found);
-    api.house.wait_until_complete(again["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+    api.instance.wait_until_complete(again["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
     assert_eq!(tools_sent(&log, 3), with_found);
     // The branch takes the present choice anew, without what was found.
     api.call("POST", &format!("/api/branches/{branch}/tools"), None).await;
     assert_eq!(branch_offers(&api, &branch).await, ["calculator", "tool_search"]);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn found_tool_asks_like_any_other() {
     let (api, _) = api_with_many_tools([search("calendar"), call]).await;
     let (chat, _) = create_chat(&api).await;
     let id = send(&api, &chat).await;
-    api.house.wait_until(id, is_waiting_for_approval).await;
-    api.house.service.stop_turn(api.house.owner, id).await.unwrap();
+    api.instance.wait_until(id, is_waiting_for_approval).await;
+    api.instance.service.stop_turn(api.instance.owner, id).await.unwrap();
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn tool_that_was_not_found_cannot_be_called() {
     let call = tool_call_answer([], &[("notes__t1", "{}"), ("tool_search", r#"{"query":"zebra"}"#)]);
     let (api, log) = api_with_many_tools([call, streamed_answer([text_step("Well.")])]).await;
     let (chat, branch) = create_chat(&api).await;
-    let turn = api.house.wait_until_complete(send(&api, &chat).await).await;
+    let turn = api.instance.wait_until_complete(send(&api, &chat).await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed, ToolStatus::Done]);
     assert_eq!(results(&turn)[1]["found"], json!([]));
     assert_eq!(branch_offers(&api, &branch).await, ["calculator", "tool_search"]);
@@ -158,10 +158,10 @@ async fn server_that_lists_many_tools_late_is_searched() {
     let provider = ScriptedProvider::new("scripted", [done(), done()]);
     let api = api_with_provider(configured_server(), provider).await;
     let (chat, branch) = create_chat(&api).await;
-    api.house.wait_until_complete(send(&api, &chat).await).await;
+    api.instance.wait_until_complete(send(&api, &chat).await).await;
     assert_eq!(branch_offers(&api, &branch).await, ["calculator"]);
     store_offered_tools(&api, "notes", &many_tools()).await;
-    let turn = api.house.wait_until_complete(send(&api, &chat).await).await;
+    let turn = api.instance.wait_until_complete(send(&api, &chat).await).await;
     assert_eq!(branch_offers(&api, &branch).await, ["calculator", "tool_search"]);
     assert_eq!(notices(&turn), 1);
 }

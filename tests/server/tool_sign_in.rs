@@ -48,16 +48,16 @@ impl std::ops::Deref for FaultTest {
     }
 }
 
-fn service_of(house: &TestServer, answers: impl IntoIterator<Item = ScriptedAnswer>) -> (Service, ServiceToolbox) {
-    let tools = ServiceToolbox::new(house.db.clone(), Vec::new(), Arc::new(PlainReader));
+fn service_of(instance: &TestServer, answers: impl IntoIterator<Item = ScriptedAnswer>) -> (Service, ServiceToolbox) {
+    let tools = ServiceToolbox::new(instance.db.clone(), Vec::new(), Arc::new(PlainReader));
     let provider = ScriptedProvider::new("scripted", answers);
     let registry = ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
-    let (db, pace) = (house.db.clone(), RunTimeouts::default());
+    let (db, pace) = (instance.db.clone(), RunTimeouts::default());
     let supervisor = Supervisor::new(db, Arc::new(registry), toolbox, clock, true, pace);
     let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
-    (Service::new(supervisor, house.owner, sealer).with_tools(tools.clone()), tools)
+    (Service::new(supervisor, instance.owner, sealer).with_tools(tools.clone()), tools)
 }
 
 impl FaultTest {
@@ -80,14 +80,14 @@ impl FaultTest {
 impl SignInTest {
     /// Starts everything and connects the server "files".
     pub async fn connect(url: &str, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
-        let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-        let (service, tools) = service_of(&house, answers);
-        house.service = service;
-        house.service.load_tools(house.owner).await.unwrap();
-        let api = TestApi::with_server(house);
+        let mut instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+        let (service, tools) = service_of(&instance, answers);
+        instance.service = service;
+        instance.service.load_tools(instance.owner).await.unwrap();
+        let api = TestApi::with_server(instance);
         let body = json!({ "name": "Files", "url": url, "local_network": true });
         assert_eq!(api.call("POST", "/api/tool-servers", Some(body)).await.0, StatusCode::CREATED);
-        let _ = api.house.service.test_tool_server(api.house.owner, "files").await;
+        let _ = api.instance.service.test_tool_server(api.instance.owner, "files").await;
         Self { api, tools }
     }
 
@@ -115,7 +115,7 @@ impl SignInTest {
     }
 
     pub async fn call(&self) -> CallResult {
-        let owner = self.api.house.owner;
+        let owner = self.api.instance.owner;
         let caller = ToolCaller { owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
         let origin = ToolOrigin::Server { server: "files".into(), tool: "look".into() };
         self.tools.run(ToolCall { caller, origin, arguments: json!({}) }).result.await
@@ -133,7 +133,7 @@ impl SignInTest {
     }
 
     pub async fn is_signed_in(&self) -> bool {
-        !tool_sign_ins::list_signed_in(&self.api.house.db, self.api.house.owner).await.unwrap().is_empty()
+        !tool_sign_ins::list_signed_in(&self.api.instance.db, self.api.instance.owner).await.unwrap().is_empty()
     }
 }
 
@@ -203,12 +203,12 @@ async fn answer_is_accepted_after_a_restart_and_only_from_its_owner() {
         iss: Some(parameter("iss")),
         error: None,
     };
-    let foreign = test.api.house.service.finish_sign_in(ids::mint(), answer()).await.unwrap();
+    let foreign = test.api.instance.service.finish_sign_in(ids::mint(), answer()).await.unwrap();
     assert_eq!(foreign, SignInOutcome::Failed { server: None });
     // Another process has the same database and key.
-    let (service, tools) = service_of(&test.api.house, []);
-    service.load_tools(test.api.house.owner).await.unwrap();
-    let outcome = service.finish_sign_in(test.api.house.owner, answer()).await.unwrap();
+    let (service, tools) = service_of(&test.api.instance, []);
+    service.load_tools(test.api.instance.owner).await.unwrap();
+    let outcome = service.finish_sign_in(test.api.instance.owner, answer()).await.unwrap();
     assert_eq!(outcome, SignInOutcome::SignedIn { server: "files".into(), return_to: None });
     test.test.tools = tools;
     assert_eq!(test.call().await.outcome, CallOutcome::Done);
@@ -242,18 +242,18 @@ async fn call_waits_for_sign_in_once_and_then_runs_once() {
     test.sign_in(None).await;
     test.fake.invalidate_tokens();
     let turn = test.reply().await;
-    let waiting = test.api.house.wait_until(turn, is_waiting_for_approval).await;
+    let waiting = test.api.instance.wait_until(turn, is_waiting_for_approval).await;
     let (_, ask) = pending_approvals(&waiting).remove(0);
     assert_eq!((ask.note_code.as_deref(), &*ask.server), (Some("sign_in_needed"), "files"));
     assert!(!test.is_signed_in().await, "refused tokens are deleted");
     assert_eq!(test.fake.state().calls.len(), 0);
     let to = test.sign_in(Some(turn)).await;
     assert!(to.starts_with("/c/") && to.contains(&turn.to_string()), "{to}");
-    let done = test.api.house.wait_until_ended(turn).await;
+    let done = test.api.instance.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Done]);
     assert_eq!(test.fake.state().calls.len(), 1);
     assert!(!results(&done)[0].to_string().contains("access-token"));
-    test.api.house.check_invariants().await;
+    test.api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -288,10 +288,10 @@ async fn refused_call_is_tried_again_without_a_sign_in() {
     test.sign_in(None).await;
     test.fake.state().call_scope = Some("write");
     let turn = test.reply().await;
-    test.api.house.wait_until(turn, is_waiting_for_approval).await;
+    test.api.instance.wait_until(turn, is_waiting_for_approval).await;
     test.fake.state().call_scope = None;
-    test.api.house.decide(turn, ApprovalDecision::Allow, None).await.unwrap();
-    let done = test.api.house.wait_until_ended(turn).await;
+    test.api.instance.decide(turn, ApprovalDecision::Allow, None).await.unwrap();
+    let done = test.api.instance.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Done]);
     assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
 }
@@ -339,9 +339,9 @@ async fn declined_sign_in_ends_the_call() {
     test.sign_in(None).await;
     test.fake.invalidate_tokens();
     let turn = test.reply().await;
-    test.api.house.wait_until(turn, is_waiting_for_approval).await;
-    test.api.house.decide(turn, ApprovalDecision::Deny, None).await.unwrap();
-    let done = test.api.house.wait_until_ended(turn).await;
+    test.api.instance.wait_until(turn, is_waiting_for_approval).await;
+    test.api.instance.decide(turn, ApprovalDecision::Deny, None).await.unwrap();
+    let done = test.api.instance.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Denied]);
     assert!(results(&done)[0].to_string().contains("sign_in_needed"));
     assert_eq!(test.fake.state().calls.len(), 0);
@@ -353,14 +353,14 @@ async fn missing_scope_asks_for_a_wider_sign_in() {
     test.sign_in(None).await;
     test.fake.state().call_scope = Some("write");
     let turn = test.reply().await;
-    let waiting = test.api.house.wait_until(turn, is_waiting_for_approval).await;
+    let waiting = test.api.instance.wait_until(turn, is_waiting_for_approval).await;
     assert_eq!(pending_approvals(&waiting)[0].1.note_code.as_deref(), Some("sign_in_again"));
     assert_eq!(test.server().await["sign_in"]["state"], "more_needed");
     let url = test.begin(Some(turn)).await;
     assert!(url.contains("scope=write+read"), "{url}");
     let callback = test.fake.authorize(&url).await;
     test.open(&callback).await;
-    let done = test.api.house.wait_until_ended(turn).await;
+    let done = test.api.instance.wait_until_ended(turn).await;
     assert_eq!(statuses(&done), [ToolStatus::Done]);
     assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
 }
@@ -373,7 +373,7 @@ async fn sign_out_revokes_and_forgets() {
     assert_eq!(to, "/settings/tools?done=signed_out&id=files");
     assert!(!test.is_signed_in().await);
     assert_eq!(test.fake.state().revoked, ["refresh-token-2"]);
-    let _ = test.api.house.service.test_tool_server(test.api.house.owner, "files").await;
+    let _ = test.api.instance.service.test_tool_server(test.api.instance.owner, "files").await;
     assert_eq!(test.server().await["sign_in"]["state"], "needed");
 }
 
@@ -390,7 +390,7 @@ async fn another_origin_and_the_deletion_of_everything_end_a_sign_in() {
 
     let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
-    test.api.house.service.delete_everything(test.api.house.owner).await.unwrap();
+    test.api.instance.service.delete_everything(test.api.instance.owner).await.unwrap();
     assert!(!test.is_signed_in().await);
     assert_eq!(test.server().await["id"], "files", "the server stays");
 
@@ -408,7 +408,7 @@ async fn configured_client_is_used_without_registration() {
     let client = json!({ "oauth_client_id": "client-of-mine" });
     let (_, server) = test.api.call("PATCH", "/api/tool-servers/files", Some(client)).await;
     assert_eq!(server["oauth_client_id"], "client-of-mine");
-    let _ = test.api.house.service.test_tool_server(test.api.house.owner, "files").await;
+    let _ = test.api.instance.service.test_tool_server(test.api.instance.owner, "files").await;
     let url = test.begin(None).await;
     assert!(url.contains("client_id=client-of-mine"), "{url}");
     let callback = test.fake.authorize(&url).await;

@@ -66,17 +66,17 @@ pub async fn api_with_server_tools(
 
 /// Returns the API over the real toolbox with this configured server and this provider.
 pub async fn api_with_provider(server: ToolServerConfig, provider: ScriptedProvider) -> TestApi {
-    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(PlainReader));
+    let mut instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let tools = ServiceToolbox::new(instance.db.clone(), vec![server], Arc::new(PlainReader));
     let registry =
         ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
     let supervisor =
-        Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
+        Supervisor::new(instance.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
     let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
-    house.service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
-    TestApi::with_server(house)
+    instance.service = Service::new(supervisor, instance.owner, sealer).with_tools(tools);
+    TestApi::with_server(instance)
 }
 
 pub fn tool(name: &str, description: &str) -> ListedTool {
@@ -93,8 +93,8 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
 }
 
 pub async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
-    let mut tx = api.house.db.begin().await.unwrap();
-    tool_listings::put(&mut tx, api.house.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
+    let mut tx = api.instance.db.begin().await.unwrap();
+    tool_listings::put(&mut tx, api.instance.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -130,7 +130,7 @@ async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed()
         assert!(!api.get_page("/settings/tools").await.contains(secret));
         assert!(!api.get_page("/settings/tools?edit=files").await.contains(secret));
     }
-    let row = tool_servers::find(&api.house.db, api.house.owner, "files").await.unwrap().unwrap();
+    let row = tool_servers::find(&api.instance.db, api.instance.owner, "files").await.unwrap().unwrap();
     assert!(row.sealed_headers.is_some_and(|sealed| !sealed.contains(HEADER)));
 
     let policy = json!({ "server": "files", "tool": "read", "policy": "allow" });
@@ -164,7 +164,7 @@ async fn address_is_kept_as_written_and_credentials_of_its_query_are_masked() {
         let page = api.get_page(path).await;
         assert!(page.contains("tavilyApiKey=***") && !page.contains(KEY), "{path}");
     }
-    let row = || tool_servers::find(&api.house.db, api.house.owner, "files");
+    let row = || tool_servers::find(&api.instance.db, api.instance.owner, "files");
     let before = row().await.unwrap().unwrap();
     assert!(!format!("{before:?}").contains(KEY));
     // The address comes back as it was shown, and nothing changes.
@@ -422,9 +422,9 @@ async fn call_of(api: &TestApi, tool: &str, arguments: Value) -> ToolCall {
     let chat = chat["id"].as_str().unwrap().to_owned();
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.wait_until_ended(turn).await;
+    api.instance.wait_until_ended(turn).await;
     let caller =
-        ToolCaller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+        ToolCaller { owner: api.instance.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "files".into(), tool: tool.into() };
     ToolCall { caller, origin, arguments }
 }
@@ -433,7 +433,7 @@ async fn call_of(api: &TestApi, tool: &str, arguments: Value) -> ToolCall {
 async fn permitted_call_runs_and_changed_tool_asks() {
     let api = api_with_tools([streamed_answer([text_step("a")]), streamed_answer([text_step("b")])]).await;
     configure_files_server(&api).await;
-    let toolbox = api.house.service.supervisor().toolbox().clone();
+    let toolbox = api.instance.service.supervisor().toolbox().clone();
     let refused =
         |gate: &GateDecision| matches!(gate, GateDecision::Refuse(reason) if reason.contains("not available"));
     // The tool exists, but this chat does not offer it.
@@ -443,7 +443,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it asks") };
     assert_eq!((ask.server.as_str(), ask.tool.as_str(), &ask.note), ("files", "read", &None));
     assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, GateDecision::Run);
-    let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
+    let (db, owner, now) = (&api.instance.db, api.instance.owner, SystemClock.now());
     let mut tx = db.begin().await.unwrap();
     let policy = StoredPolicy {
         chat: Some(call.caller.chat),
@@ -476,7 +476,7 @@ async fn trusted_tool_runs_unasked_while_unchanged() {
     let api = api_with_tools([streamed_answer([text_step("a")])]).await;
     store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     let call = call_of_list(&api).await;
-    let toolbox = api.house.service.supervisor().toolbox().clone();
+    let toolbox = api.instance.service.supervisor().toolbox().clone();
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
@@ -510,7 +510,7 @@ async fn pinned_tool_runs_unasked_only_as_pinned_in_configuration() {
     // The first description is not the pinned one.
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let call = call_of_list(&api).await;
-    let toolbox = api.house.service.supervisor().toolbox().clone();
+    let toolbox = api.instance.service.supervisor().toolbox().clone();
     let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
     assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
     assert!(api.get_page("/settings/tools").await.contains("trusts a different version of its description"));
@@ -526,9 +526,9 @@ pub async fn call_of_list(api: &TestApi) -> ToolCall {
     let chat = chat["id"].as_str().unwrap().to_owned();
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.wait_until_ended(turn).await;
+    api.instance.wait_until_ended(turn).await;
     let caller =
-        ToolCaller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+        ToolCaller { owner: api.instance.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "notes".into(), tool: "list".into() };
     ToolCall { caller, origin, arguments: json!({}) }
 }
@@ -538,8 +538,8 @@ async fn call_waiting_for_client(api: &TestApi) -> (String, Value) {
     let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.wait_until_ended(turn).await;
-    api.house
+    api.instance.wait_until_ended(turn).await;
+    api.instance
         .sql(
             "DELETE FROM turn_blocks WHERE block_type = 'tool_result'; \
              UPDATE turn_blocks SET content = REPLACE(content, '\"status\":\"failed\"', '\"status\":\"handed_over\"') \
@@ -607,7 +607,7 @@ async fn bytes_of_result_are_given_to_their_owner_and_never_as_document() {
     let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
-    api.house
+    api.instance
         .sql(
             "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES \
              ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'text/html', 8, x'3c736372697074', '2026-01-01T00:00:00+00:00'), \
@@ -656,7 +656,7 @@ async fn foreign_resources_do_not_exist() {
     let chat = api.create_chat().await;
     let (_, shown) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
     let branch = shown["branches"][0]["id"].as_str().unwrap();
-    api.house
+    api.instance
         .sql(
             "INSERT INTO users (id, name, is_local_owner, created_at) \
              VALUES (x'01900000000070008000000000000001', 'B', 0, '2026-01-01T00:00:00+00:00'); \

@@ -26,41 +26,44 @@ fn scripted(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvid
     ScriptedProvider::new("scripted", answers)
 }
 
-async fn continue_chat(house: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
+async fn continue_chat(instance: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
     let place = PlacementRequest { prev_turn_id: Some(after.assistant_turn.id), ..PlacementRequest::default() };
     let next = TurnRequest { chat_id: Some(after.chat.id), place, ..message_to_send(text) };
-    let started = house.service.start_turn(house.owner, next).await.unwrap();
-    house.wait_until_ended(started.assistant_turn.id).await;
+    let started = instance.service.start_turn(instance.owner, next).await.unwrap();
+    instance.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
-async fn path_of(house: &TestServer, started: &AcceptedExchange, at: Option<TurnId>) -> Vec<TurnId> {
-    let path = house.service.path(house.owner, started.chat.id, at, 50).await.unwrap();
+async fn path_of(instance: &TestServer, started: &AcceptedExchange, at: Option<TurnId>) -> Vec<TurnId> {
+    let path = instance.service.path(instance.owner, started.chat.id, at, 50).await.unwrap();
     path.turns.into_iter().map(|turn| turn.id).collect()
 }
 
 #[tokio::test]
 async fn running_reply_below_is_stopped_and_stored_first() {
     let open = ScriptedAnswer::Stream(vec![text_step("partial"), ScriptedStep::Hang]);
-    let house = TestServer::new(scripted([streamed_answer([text_step("one")]), open])).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
+    let instance = TestServer::new(scripted([streamed_answer([text_step("one")]), open])).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
     let place = PlacementRequest { prev_turn_id: Some(first.assistant_turn.id), ..PlacementRequest::default() };
     let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("b") };
-    let second = house.service.start_turn(house.owner, next).await.unwrap();
+    let second = instance.service.start_turn(instance.owner, next).await.unwrap();
 
-    let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
+    let deleted = instance.service.delete_turn(instance.owner, first.assistant_turn.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (3, 0, 1));
     assert_eq!(deleted.leaf, Some(first.user_turn.id));
-    assert_eq!(house.service.supervisor().running_count(), 0);
-    assert!(matches!(house.service.turn(house.owner, second.assistant_turn.id).await, Err(ServiceError::NotFound)));
-    house.check_invariants().await;
+    assert_eq!(instance.service.supervisor().running_count(), 0);
+    assert!(matches!(
+        instance.service.turn(instance.owner, second.assistant_turn.id).await,
+        Err(ServiceError::NotFound)
+    ));
+    instance.check_invariants().await;
 
-    let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+    let restored = instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
     assert_eq!((restored.turns, restored.leaf), (3, Some(second.assistant_turn.id)));
-    let turn = house.service.turn(house.owner, second.assistant_turn.id).await.unwrap();
+    let turn = instance.service.turn(instance.owner, second.assistant_turn.id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -68,46 +71,47 @@ async fn chat_is_deleted_with_running_reply_and_other_branch_continues() {
     let until = Arc::new(Notify::new());
     let held = streamed_answer([text_step("slow"), ScriptedStep::WaitForSignal(until.clone()), text_step(" and done")]);
     let open = ScriptedAnswer::Stream(vec![text_step("partial"), ScriptedStep::Hang]);
-    let house = TestServer::new(scripted([streamed_answer([text_step("one")]), held, open])).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let retry = |id| house.service.retry_turn(house.owner, id, PlacementRequest::default(), Default::default(), None);
+    let instance = TestServer::new(scripted([streamed_answer([text_step("one")]), held, open])).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let retry =
+        |id| instance.service.retry_turn(instance.owner, id, PlacementRequest::default(), Default::default(), None);
     let slow = retry(first.assistant_turn.id).await.unwrap();
     // Deleting a version does not affect the running one beside it.
-    let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
+    let deleted = instance.service.delete_turn(instance.owner, first.assistant_turn.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (1, 0, 0));
     assert_eq!(deleted.leaf, Some(slow.assistant_turn.id), "the version beside it");
     until.notify_one();
-    assert_eq!(house.wait_until_ended(slow.assistant_turn.id).await.content_text(), "slow and done");
+    assert_eq!(instance.wait_until_ended(slow.assistant_turn.id).await.content_text(), "slow and done");
     let open = retry(slow.assistant_turn.id).await.unwrap();
-    let deleted = house.service.delete_chat(house.owner, first.chat.id).await.unwrap();
+    let deleted = instance.service.delete_chat(instance.owner, first.chat.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.running_stopped, deleted.leaf), (3, 1, None));
-    house.check_invariants().await;
-    house.service.restore_chat(house.owner, first.chat.id).await.unwrap();
-    let turn = house.service.turn(house.owner, open.assistant_turn.id).await.unwrap();
+    instance.check_invariants().await;
+    instance.service.restore_chat(instance.owner, first.chat.id).await.unwrap();
+    let turn = instance.service.turn(instance.owner, open.assistant_turn.id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn nothing_is_added_below_concurrently_deleted_turn() {
-    let house = TestServer::new(scripted(word_answers(80))).await;
+    let instance = TestServer::new(scripted(word_answers(80))).await;
     for round in 0..8 {
-        let first = house.send("a").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
+        let first = instance.send("a").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
         let send = |text: String| {
             let place = PlacementRequest { prev_turn_id: Some(first.assistant_turn.id), ..PlacementRequest::default() };
             let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send(&text) };
-            house.service.start_turn(house.owner, next)
+            instance.service.start_turn(instance.owner, next)
         };
         let sending = join_all((0..4).map(|at| send(format!("{round}.{at}"))));
-        let deleting = house.service.delete_turn(house.owner, first.assistant_turn.id);
+        let deleting = instance.service.delete_turn(instance.owner, first.assistant_turn.id);
         let (sent, deleted) = tokio::join!(sending, deleting);
         let deleted = deleted.unwrap();
         for sent in sent {
             match sent {
                 Ok(sent) => {
-                    let gone = house.service.turn(house.owner, sent.assistant_turn.id).await;
+                    let gone = instance.service.turn(instance.owner, sent.assistant_turn.id).await;
                     assert!(matches!(gone, Err(ServiceError::NotFound)), "it went too: {gone:?}");
                 }
                 Err(refused) => {
@@ -115,41 +119,41 @@ async fn nothing_is_added_below_concurrently_deleted_turn() {
                 }
             }
         }
-        assert_eq!(path_of(&house, &first, None).await, [first.user_turn.id]);
-        house.check_invariants().await;
-        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        house.check_invariants().await;
+        assert_eq!(path_of(&instance, &first, None).await, [first.user_turn.id]);
+        instance.check_invariants().await;
+        instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
+        instance.check_invariants().await;
     }
 }
 
 #[tokio::test]
 async fn message_after_deletion_gets_own_branch() {
-    let house = TestServer::new(scripted(word_answers(3))).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = continue_chat(&house, &first, "b").await;
+    let instance = TestServer::new(scripted(word_answers(3))).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = continue_chat(&instance, &first, "b").await;
     assert_eq!(second.branch.id, first.branch.id);
-    let deleted = house.service.delete_turn(house.owner, second.user_turn.id).await.unwrap();
+    let deleted = instance.service.delete_turn(instance.owner, second.user_turn.id).await.unwrap();
     assert_eq!(deleted.leaf, Some(first.assistant_turn.id));
-    let other = continue_chat(&house, &first, "c").await;
+    let other = continue_chat(&instance, &first, "c").await;
     assert_ne!(other.branch.id, first.branch.id);
-    let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+    let restored = instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
     assert_eq!(restored.leaf, Some(second.assistant_turn.id));
-    let versions = house.service.turn_details(house.owner, second.user_turn.id).await.unwrap().siblings;
+    let versions = instance.service.turn_details(instance.owner, second.user_turn.id).await.unwrap().siblings;
     assert_eq!(versions, [second.user_turn.id, other.user_turn.id]);
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 #[tokio::test]
 async fn message_with_deleted_reply_is_retried_and_chat_continues() {
-    for house in TestServer::on_every_database(|| scripted(word_answers(6))).await {
-        let first = house.send("a").await;
-        house.wait_until_ended(first.assistant_turn.id).await;
-        let second = continue_chat(&house, &first, "b").await;
+    for instance in TestServer::on_every_database(|| scripted(word_answers(6))).await {
+        let first = instance.send("a").await;
+        instance.wait_until_ended(first.assistant_turn.id).await;
+        let second = continue_chat(&instance, &first, "b").await;
         let again = |key: Option<&str>| {
             let key = key.map(str::to_owned);
-            house.service.retry_turn(
-                house.owner,
+            instance.service.retry_turn(
+                instance.owner,
                 second.user_turn.id,
                 PlacementRequest::default(),
                 Default::default(),
@@ -158,93 +162,97 @@ async fn message_with_deleted_reply_is_retried_and_chat_continues() {
         };
         let refused = again(None).await;
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "turn"), "{refused:?}");
-        let deleted = house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
+        let deleted = instance.service.delete_turn(instance.owner, second.assistant_turn.id).await.unwrap();
         assert_eq!(deleted.leaf, Some(second.user_turn.id));
         // The message has no reply now; concurrent retries with one idempotency key create one.
         let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("c") };
-        let refused = house.service.start_turn(house.owner, next.clone()).await;
+        let refused = instance.service.start_turn(instance.owner, next.clone()).await;
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "prev_turn_id"));
         let all = join_all((0..4).map(|_| again(Some("again")))).await;
         let answered = all.into_iter().map(Result::unwrap).find(|one| one.is_new).unwrap();
-        house.wait_until_ended(answered.assistant_turn.id).await;
+        instance.wait_until_ended(answered.assistant_turn.id).await;
         assert_eq!((answered.user_turn.id, answered.exchange.kind), (second.user_turn.id, ExchangeKind::Regenerate));
         assert_eq!(answered.assistant_turn.prev_turn_id, Some(second.user_turn.id));
         assert_ne!(answered.branch.id, second.branch.id, "the deleted reply can come back to its own branch");
         assert_eq!(again(Some("again")).await.unwrap().assistant_turn.id, answered.assistant_turn.id);
         assert!(again(None).await.is_err(), "it has a reply now");
-        let third = continue_chat(&house, &answered, "c").await;
+        let third = continue_chat(&instance, &answered, "c").await;
         assert_eq!(third.branch.id, answered.branch.id);
-        house.check_invariants().await;
-        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        let versions = house.service.turn_details(house.owner, second.assistant_turn.id).await.unwrap().siblings;
+        instance.check_invariants().await;
+        instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
+        let versions = instance.service.turn_details(instance.owner, second.assistant_turn.id).await.unwrap().siblings;
         assert_eq!(versions, [second.assistant_turn.id, answered.assistant_turn.id]);
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
         // A permanently deleted reply frees the end of its branch.
-        let fourth = continue_chat(&house, &third, "d").await;
-        let deleted = house.service.delete_turn(house.owner, fourth.assistant_turn.id).await.unwrap();
-        house.service.purge_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        let (owner, id) = (house.owner, fourth.user_turn.id);
-        let fifth =
-            house.service.retry_turn(owner, id, PlacementRequest::default(), Default::default(), None).await.unwrap();
+        let fourth = continue_chat(&instance, &third, "d").await;
+        let deleted = instance.service.delete_turn(instance.owner, fourth.assistant_turn.id).await.unwrap();
+        instance.service.purge_deletion(instance.owner, deleted.deletion_id).await.unwrap();
+        let (owner, id) = (instance.owner, fourth.user_turn.id);
+        let fifth = instance
+            .service
+            .retry_turn(owner, id, PlacementRequest::default(), Default::default(), None)
+            .await
+            .unwrap();
         assert_eq!(fifth.branch.id, fourth.branch.id);
-        house.wait_until_ended(fifth.assistant_turn.id).await;
-        house.check_invariants().await;
-        house.close().await;
+        instance.wait_until_ended(fifth.assistant_turn.id).await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn restore_may_exceed_version_limit() {
-    for house in TestServer::on_every_database(|| scripted(word_answers(2))).await {
+    for instance in TestServer::on_every_database(|| scripted(word_answers(2))).await {
         let full = usize::try_from(limits::SIBLINGS).unwrap();
         let lock = ModelLock::new("scripted", "model-a");
-        let planted = plant_tree(&house.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
+        let planted = plant_tree(&instance.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
         let (chat, reply) = (planted.chat, planted.turns[1].id);
-        let retry =
-            || house.service.retry_turn(house.owner, reply, PlacementRequest::default(), Default::default(), None);
+        let retry = || {
+            instance.service.retry_turn(instance.owner, reply, PlacementRequest::default(), Default::default(), None)
+        };
         let is_full = |result: &Result<AcceptedExchange, ServiceError>| {
             matches!(result, Err(ServiceError::Conflict { code: "too_many_siblings", .. }))
         };
         assert!(is_full(&retry().await));
-        let deleted = house.service.delete_turn(house.owner, planted.turns[2].id).await.unwrap();
+        let deleted = instance.service.delete_turn(instance.owner, planted.turns[2].id).await.unwrap();
         let added = retry().await.unwrap();
-        house.wait_until_ended(added.assistant_turn.id).await;
-        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        let path = house.service.path(house.owner, chat, Some(planted.turns[2].id), 50).await.unwrap();
+        instance.wait_until_ended(added.assistant_turn.id).await;
+        instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
+        let path = instance.service.path(instance.owner, chat, Some(planted.turns[2].id), 50).await.unwrap();
         assert_eq!(path.siblings[&planted.turns[2].id].len(), full + 1);
         assert_eq!(path.turns.last().unwrap().id, planted.turns[2].id);
         assert!(is_full(&retry().await));
-        house.check_invariants().await;
-        house.close().await;
+        instance.check_invariants().await;
+        instance.close().await;
     }
 }
 
 #[tokio::test]
 async fn deleted_branch_takes_its_own_turns_and_pruning_takes_others() {
-    let house = TestServer::new(scripted(word_answers(5))).await;
-    let first = house.send("a").await;
-    house.wait_until_ended(first.assistant_turn.id).await;
-    let second = continue_chat(&house, &first, "b").await;
-    let side = continue_chat(&house, &first, "side").await;
-    let deeper = continue_chat(&house, &side, "deeper").await;
+    let instance = TestServer::new(scripted(word_answers(5))).await;
+    let first = instance.send("a").await;
+    instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = continue_chat(&instance, &first, "b").await;
+    let side = continue_chat(&instance, &first, "side").await;
+    let deeper = continue_chat(&instance, &side, "deeper").await;
     assert_eq!(deeper.branch.id, side.branch.id);
-    let deleted = house.service.delete_branch(house.owner, side.branch.id).await.unwrap();
+    let deleted = instance.service.delete_branch(instance.owner, side.branch.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.leaf), (4, 1, Some(second.assistant_turn.id)));
-    house.check_invariants().await;
-    house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+    instance.check_invariants().await;
+    instance.service.restore_deletion(instance.owner, deleted.deletion_id).await.unwrap();
 
-    let pruned = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await.unwrap();
+    let pruned = instance.service.prune_others(instance.owner, first.chat.id, side.user_turn.id).await.unwrap();
     assert_eq!((pruned.turns, pruned.branches, pruned.leaf), (2, 0, Some(deeper.assistant_turn.id)));
-    let whole = path_of(&house, &first, None).await;
+    let whole = path_of(&instance, &first, None).await;
     assert_eq!(whole.last(), Some(&deeper.assistant_turn.id));
-    house.check_invariants().await;
-    let again = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await;
+    instance.check_invariants().await;
+    let again = instance.service.prune_others(instance.owner, first.chat.id, side.user_turn.id).await;
     assert!(matches!(again, Err(ServiceError::Conflict { code: "nothing_to_prune", .. })));
-    let all = house.service.delete_branch(house.owner, first.branch.id).await;
+    let all = instance.service.delete_branch(instance.owner, first.branch.id).await;
     assert!(matches!(all, Err(ServiceError::Conflict { code: "last_branch", .. })));
-    house.service.restore_deletion(house.owner, pruned.deletion_id).await.unwrap();
-    house.check_invariants().await;
+    instance.service.restore_deletion(instance.owner, pruned.deletion_id).await.unwrap();
+    instance.check_invariants().await;
 }
 
 impl TestApi {
@@ -329,7 +337,7 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
     let (status, problem) = api.call("POST", &format!("/api/turns/{reply}/restore"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_in_trash")));
     assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -349,7 +357,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     assert!(problem["detail"].as_str().unwrap().contains("“a”"), "{problem}");
     assert_eq!(api.call("POST", &format!("/api/trash/{outer}/restore"), None).await.0, StatusCode::OK);
     assert_eq!(api.call("POST", &format!("/api/trash/{inner}/restore"), None).await.0, StatusCode::OK);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 
     let inner = delete(&second).await;
     assert_eq!(api.call("DELETE", &format!("/api/trash/{inner}"), None).await.0, StatusCode::NO_CONTENT);
@@ -368,7 +376,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     assert_eq!(api.call("DELETE", "/api/trash", None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
     assert_eq!(api.call("POST", &format!("/api/chats/{chat}/restore"), None).await.0, StatusCode::NOT_FOUND);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -470,7 +478,7 @@ async fn forms_delete_and_restore_and_confirm_purge() {
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(page.contains("Could not restore. It is no longer in Trash."), "{page}");
     assert_eq!(api.post_form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]

@@ -33,13 +33,13 @@ async fn fork_chat() -> ForkedChat {
     let send = async |chat, prev: Option<TurnId>, words: &str, is_root: bool| {
         let place = PlacementRequest { prev_turn_id: prev, ..PlacementRequest::default() };
         let started = match is_root {
-            true => api.house.send(words).await,
+            true => api.instance.send(words).await,
             false => {
                 let next = TurnRequest { chat_id: chat, place, ..message_to_send(words) };
-                api.house.service.start_turn(api.house.owner, next).await.unwrap()
+                api.instance.service.start_turn(api.instance.owner, next).await.unwrap()
             }
         };
-        api.house.wait_until_ended(started.assistant_turn.id).await;
+        api.instance.wait_until_ended(started.assistant_turn.id).await;
         started
     };
     let one = send(None, None, "one <script>", true).await;
@@ -99,7 +99,7 @@ async fn branches_are_listed_with_usage_and_pinned_first() {
     assert_eq!((&kept["label"], &kept["pinned"]), (&json!("keep"), &json!(false)));
     let (_, bare) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"label": null}))).await;
     assert_eq!(bare["label"], Value::Null);
-    api.house.check_invariants().await;
+    api.instance.check_invariants().await;
 }
 
 #[tokio::test]
@@ -279,17 +279,17 @@ async fn tree_map_requests_rows_and_single_turn() {
 
 #[tokio::test]
 async fn tree_labels_are_bounded() {
-    for house in
+    for instance in
         TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step("a")])])).await
     {
-        let started = house.send(&"x".repeat(300)).await;
-        house.wait_until_ended(started.assistant_turn.id).await;
-        let outline = async |words: &str| house.service.outline(house.owner, started.chat.id, None, words).await;
+        let started = instance.send(&"x".repeat(300)).await;
+        instance.wait_until_ended(started.assistant_turn.id).await;
+        let outline = async |words: &str| instance.service.outline(instance.owner, started.chat.id, None, words).await;
         assert_eq!(outline(&"x".repeat(256)).await.unwrap().hits.unwrap().len(), 1);
         for long in [257, 60_000] {
             let refused = outline(&"x".repeat(long)).await.err();
             assert!(matches!(&refused, Some(ServiceError::Invalid(error)) if error.field == "words"), "{refused:?}");
         }
-        house.close().await;
+        instance.close().await;
     }
 }

@@ -51,25 +51,25 @@ async fn reply_ending_reports_cost() {
     let mut reported = tokens.clone();
     reported["cost"] = json!(0.000_5);
     let unpriced = TestServer::new(ScriptedProvider::new("scripted", [answer_with_usage("m", tokens.clone())])).await;
-    for (house, cost, basis) in [
+    for (instance, cost, basis) in [
         (server_with_prices([answer_with_usage("m", reported)]).await, Some((500, false)), Some(CostBasis::Reported)),
         (server_with_prices([answer_with_usage("m", tokens)]).await, Some((280, true)), Some(CostBasis::Configured)),
         (server_with_prices([answer_with_usage("m", json!({"prompt_tokens": 100}))]).await, None, None),
         (unpriced, None, None),
     ] {
-        let id = house.send("hi").await.assistant_turn.id;
-        let events = house.follow_events(id, 0).await;
+        let id = instance.send("hi").await.assistant_turn.id;
+        let events = instance.follow_events(id, 0).await;
         let cost = cost.map(|(micros, is_estimated)| Cost { micros, is_estimated });
         let Some((_, Event::TurnEnd { cost: reported_cost, .. })) = events.last() else { panic!("{events:?}") };
         assert_eq!(*reported_cost, cost, "the follower receives the cost at the end");
-        let turn = house.service.turn(house.owner, id).await.unwrap();
+        let turn = instance.service.turn(instance.owner, id).await.unwrap();
         assert_eq!(turn.cost, cost);
         let context = turn.usage.output_tokens.map_or(100, |output| 100 + output);
         assert_eq!(turn.context_tokens, Some(context));
-        let generations = house.service.generations(house.owner, id).await.unwrap();
+        let generations = instance.service.generations(instance.owner, id).await.unwrap();
         assert_eq!(generations[0].cost_basis, basis);
         assert_eq!(generations[0].cost_micros, cost.map(|cost| cost.micros));
-        house.check_invariants().await;
+        instance.check_invariants().await;
     }
 }
 
@@ -79,16 +79,16 @@ async fn stopped_reply_cost_is_unknown_and_refused_reply_costs_nothing() {
         "usage": {"prompt_tokens": 100, "completion_tokens": 1}});
     let failure = Failure::new(FailureKind::ProviderAuth, "Scripted");
     let refused = ProviderError { status: Some(401), ..ProviderError::without_response(failure) };
-    let house = server_with_prices([
+    let instance = server_with_prices([
         ScriptedAnswer::Stream(vec![ScriptedStep::event(&early), ScriptedStep::Hang]),
         ScriptedAnswer::Refuse(refused),
     ])
     .await;
-    let id = house.send("hi").await.assistant_turn.id;
+    let id = instance.send("hi").await.assistant_turn.id;
     {
         use futures::StreamExt;
         let mut followed = std::pin::pin!(
-            house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
+            instance.service.supervisor().follow(instance.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
         );
         while let Some(Ok(FollowerItem::Line(line))) = followed.next().await {
             if line.name() == "block_start" {
@@ -96,16 +96,16 @@ async fn stopped_reply_cost_is_unknown_and_refused_reply_costs_nothing() {
             }
         }
     }
-    let stopped = house.service.stop_turn(house.owner, id).await.unwrap();
+    let stopped = instance.service.stop_turn(instance.owner, id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     assert_eq!(stopped.cost, None, "its text is not counted yet");
 
-    let id = house.send("hi").await.assistant_turn.id;
-    let refused = house.wait_until_ended(id).await;
+    let id = instance.send("hi").await.assistant_turn.id;
+    let refused = instance.wait_until_ended(id).await;
     assert_eq!((refused.status, refused.cost), (TurnStatus::Error, Some(Cost { micros: 0, is_estimated: false })));
-    let generations = house.service.generations(house.owner, id).await.unwrap();
+    let generations = instance.service.generations(instance.owner, id).await.unwrap();
     assert_eq!(generations[0].cost_basis, Some(CostBasis::Refused));
-    house.check_invariants().await;
+    instance.check_invariants().await;
 }
 
 async fn api_with_spending() -> (TestApi, String) {
@@ -118,10 +118,10 @@ async fn api_with_spending() -> (TestApi, String) {
         ])
         .await,
     );
-    let first = api.house.send("one").await;
-    api.house.wait_until_ended(first.assistant_turn.id).await;
-    let second = api.house.send("=HYPERLINK(\"x\")").await;
-    api.house.wait_until_ended(second.assistant_turn.id).await;
+    let first = api.instance.send("one").await;
+    api.instance.wait_until_ended(first.assistant_turn.id).await;
+    let second = api.instance.send("=HYPERLINK(\"x\")").await;
+    api.instance.wait_until_ended(second.assistant_turn.id).await;
     (api, first.chat.id.to_string())
 }
 

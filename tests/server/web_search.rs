@@ -34,26 +34,27 @@ const KEY: &str = "canary-brave-key-9f8e7d6c5b4a3f2e";
 
 /// Replaces the server's toolbox with the real one, as in a new process over the same database.
 async fn with_real_tools(
-    mut house: TestServer,
+    mut instance: TestServer,
     configured: Option<SearchEngine>,
     answers: Vec<ScriptedAnswer>,
 ) -> TestServer {
-    let tools = ServiceToolbox::new(house.db.clone(), Vec::new(), Arc::new(PlainReader)).with_search_engine(configured);
+    let tools =
+        ServiceToolbox::new(instance.db.clone(), Vec::new(), Arc::new(PlainReader)).with_search_engine(configured);
     let provider = Arc::new(ScriptedProvider::new("scripted", answers));
     let registry = ProviderRegistry::from_providers(vec![(provider, vec!["model-a".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
     let supervisor =
-        Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
+        Supervisor::new(instance.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
     let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
-    house.service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
-    house.service.load_tools(house.owner).await.unwrap();
-    house
+    instance.service = Service::new(supervisor, instance.owner, sealer).with_tools(tools);
+    instance.service.load_tools(instance.owner).await.unwrap();
+    instance
 }
 
 async fn api(configured: Option<SearchEngine>) -> TestApi {
-    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
-    TestApi::with_server(with_real_tools(house, configured, Vec::new()).await)
+    let instance = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    TestApi::with_server(with_real_tools(instance, configured, Vec::new()).await)
 }
 
 async fn set(api: &TestApi, body: Value) -> (StatusCode, Value) {
@@ -78,7 +79,7 @@ async fn engine_is_chosen_changed_and_removed_and_key_is_never_returned() {
     assert_eq!((&search["url"], &search["name"]), (&json!("https://api.search.brave.com"), &json!("Brave Search")));
     assert_eq!(search["key"], json!({ "set": true, "ends_in": "3f2e" }));
     assert_eq!((&search["status"]["state"], &search["status"]["code"]), (&json!("not_tested"), &json!("not_tested")));
-    let stored = settings::find(&api.house.db, api.house.owner, "web_search").await.unwrap().unwrap();
+    let stored = settings::find(&api.instance.db, api.instance.owner, "web_search").await.unwrap().unwrap();
     assert!(!stored.to_string().contains(KEY) && stored["sealed_key"].is_string(), "{stored}");
     assert!(!api.get_page("/settings/tools").await.contains(KEY) && !search.to_string().contains(KEY));
 
@@ -184,7 +185,7 @@ async fn configured_engine_is_locked_and_used_by_everybody() {
     assert_eq!(api.call("POST", "/api/web-search/test", None).await.1["status"]["results"], json!(1));
     let (_, tools) = api.call("GET", "/api/tools", None).await;
     assert!(tools["default"]["on"].as_array().unwrap().contains(&json!("search_web")), "{tools}");
-    api.house.service.reload_web_search(None).await;
+    api.instance.service.reload_web_search(None).await;
     assert_eq!(api.call("GET", "/api/web-search", None).await.1["engine"], json!(null));
 }
 
@@ -202,10 +203,10 @@ async fn first_engine_turns_search_on_in_new_chats() {
     assert_eq!(on().await, json!(["calculator"]));
 }
 
-async fn chat_with_search(house: &TestServer) -> ChatId {
+async fn chat_with_search(instance: &TestServer) -> ChatId {
     let tools = ToolChoice { on: vec!["search_web".into()], client: Vec::new() };
     let new = NewChat { tools: Some(tools), ..NewChat::default() };
-    house.service.create_chat(house.owner, new).await.unwrap().value.0.id
+    instance.service.create_chat(instance.owner, new).await.unwrap().value.0.id
 }
 
 #[tokio::test]
@@ -225,34 +226,34 @@ async fn tool_without_engine_is_left_out_with_reason() {
 
 #[tokio::test]
 async fn search_asks_first_and_its_results_are_sources_of_reply() {
-    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
         let server = FakeProvider::start(vec![results(2), response(429, "")]).await;
         let call = || tool_call_answer([], &[("search_web", r#"{"query":"leaves","limit":2}"#)]);
         let script = vec![call(), call(), streamed_answer([text_step("Leaves are green.")])];
-        let house = with_real_tools(house, None, script).await;
+        let instance = with_real_tools(instance, None, script).await;
         let chosen = WebSearchSettings {
             engine: "searxng".into(),
             url: Some(server.base_url()),
             key: None,
             local_network: true,
         };
-        house.service.set_web_search(house.owner, chosen).await.unwrap();
-        let chat = chat_with_search(&house).await;
-        let id = house.send_to(chat, "What is a leaf?").await.assistant_turn.id;
-        let turn = house.wait_until(id, |turn| !pending_approvals(turn).is_empty()).await;
+        instance.service.set_web_search(instance.owner, chosen).await.unwrap();
+        let chat = chat_with_search(&instance).await;
+        let id = instance.send_to(chat, "What is a leaf?").await.assistant_turn.id;
+        let turn = instance.wait_until(id, |turn| !pending_approvals(turn).is_empty()).await;
         let (_, ask) = pending_approvals(&turn).remove(0);
         assert_eq!((ask.title.as_str(), ask.note.as_deref()), ("Web search", None));
         assert_eq!(server.requests().len(), 0, "nothing is sent before the answer");
-        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        instance.decide(id, ApprovalDecision::Allow, None).await.unwrap();
 
         // Search results are text of strangers, and a query can carry text that the model has read.
         let is_next =
             |turn: &turnleaf::domain::Turn| pending_approvals(turn).iter().any(|(_, next)| next.note.is_some());
-        let turn = house.wait_until(id, is_next).await;
+        let turn = instance.wait_until(id, is_next).await;
         let (_, exposed) = pending_approvals(&turn).remove(0);
         assert_eq!(exposed.note_code.as_deref(), Some("untrusted_text"));
-        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
-        let turn = house.wait_until_complete(id).await;
+        instance.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::Failed]);
         assert_eq!(last_result(&turn), "SearXNG: It is limiting requests (429). Try again later.");
         let found = turn.blocks.iter().find_map(|block| match &block.content {
@@ -266,15 +267,15 @@ async fn search_asks_first_and_its_results_are_sources_of_reply() {
             sources.iter().map(|source| (source.url.as_str(), source.quote.as_deref())).collect();
         let about = Some("About leaves.");
         assert_eq!(listed, [("https://found.example/0", about), ("https://found.example/1", about)]);
-        house.check_invariants().await;
+        instance.check_invariants().await;
 
         // The engine is the same after a restart, and so is the permission for this chat.
         let script = vec![call(), streamed_answer([text_step("Still green.")])];
-        let house = with_real_tools(house, None, script).await;
-        let id = house.send_to(chat, "And now?").await.assistant_turn.id;
-        let turn = house.wait_until_complete(id).await;
+        let instance = with_real_tools(instance, None, script).await;
+        let id = instance.send_to(chat, "And now?").await.assistant_turn.id;
+        let turn = instance.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Failed], "{turn:#?}");
         assert_eq!(server.requests().len(), 3);
-        house.close().await;
+        instance.close().await;
     }
 }
