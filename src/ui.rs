@@ -30,6 +30,7 @@ pub mod server_page;
 pub mod shell;
 pub mod shortcuts;
 pub mod sidebar;
+pub mod site_font;
 pub mod standalone;
 pub mod startup_script;
 pub mod state;

@@ -239,7 +239,7 @@ async fn document_has_frame_before_any_script_runs() {
         r#"<div id="say" role="status" class="quiet"></div>"#,
         r#"<div id="alert" role="alert" class="quiet"></div>"#,
         r##"href="#message""##,
-        r#"action="/forms/preferences""#,
+        r#"href="/settings/general""#,
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
     }
@@ -353,6 +353,9 @@ async fn composer_is_form_that_works_without_script() {
         r#"value="example/vendor/large""#,
         r#"aria-label="Thinking""#,
         r#"<span class="quiet">Send</span>"#,
+        r#"placeholder="Ask anything…""#,
+        r#"href="/?start=0""#,
+        r#"href="/new/settings""#,
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
     }
@@ -421,13 +424,16 @@ async fn chat_shows_branch_provider_and_model() {
     let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
     let header = html.split("data-branch-id=").nth(1).unwrap();
     assert!(header.starts_with("\"00000000-0000-0000-0000-000000000002\""));
-    assert!(header.contains("main · Example AI · vendor/large by name"), "{header}");
-    assert!(!html.contains(r#"<select name="model""#), "a locked branch has nothing to choose");
+    assert!(header.contains("vendor/large by name"), "{header}");
+    assert!(html.contains("Example AI · vendor/large by name\nSwitching models starts a branch."), "{html}");
+    assert!(!html.contains("branch-chip"), "one branch needs no name: {html}");
+    assert!(!html.contains(r#"<select name="model""#), "a branch has no other model to choose");
     let left = Some("the first".to_owned());
-    let page = ChatPage { branch_from: left, ..chat_page(TurnStatus::Complete, "Cats") };
+    let page = ChatPage { branch_from: left, leaves: 2, ..chat_page(TurnStatus::Complete, "Cats") };
     let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
-    let header = html.split("data-branch-id=").nth(1).unwrap();
-    assert!(header.contains("the first ▸ main · Example AI"), "{header}");
+    let chip = html.split("branch-chip").nth(1).unwrap().split("</a>").next().unwrap();
+    assert!(chip.contains("the first ▸ main"), "{chip}");
+    assert!(html.contains("2 branches"), "{html}");
     assert!(html.contains(r#"name="chat_id" value="00000000-0000-0000-0000-000000000001""#));
     assert!(html.contains(r#"name="prev_turn_id" value="00000000-0000-0000-0000-00000000000c""#));
 }
@@ -496,9 +502,13 @@ async fn server_without_provider_explains_connecting_and_offers_demo() {
         "/settings/providers?add=openrouter&amp;next=/#add",
         "action=\"/forms/found\"",
         "Ollama is running at http://127.0.0.1:11434",
+        "class=\"button primary\"",
         "Try the demo",
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
+    }
+    for part in ["/new/settings", "/?start="] {
+        assert!(!html.contains(part), "{part} means nothing without a model: {html}");
     }
 }
 

@@ -103,9 +103,7 @@ define_messages! {
     export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
-    this_branch: "this branch", "此分支";
-    why_locked: "The provider and model stay the same on this branch so that the model can reuse its own reasoning.",
-        "此分支上的服务商和模型保持不变，以便沿用模型自己的思考过程。";
+    switching_starts_branch: "Switching models starts a branch.", "换用其他模型会开始一个新分支。";
     new_branch: "new branch", "新分支";
     other_model: "Switch model in a new branch", "在新分支中换用其他模型";
     choose_model: "Choose a model", "选择模型";
@@ -131,12 +129,18 @@ define_messages! {
 
     // Empty chat
     greeting: "What would you like to talk about?", "想聊些什么？";
+    ask_anything: "Ask anything…", "想问什么都可以…";
+    /// The beginnings of a first message. The ellipsis stands for what the person adds.
+    starters: "Ideas to start with", "可以这样开始";
+    starter_explain: "Explain step by step…", "请逐步讲解…";
+    starter_write: "Help me write…", "帮我写…";
+    starter_compare: "Compare…", "请比较…";
     connect_first: "Connect a model to start.", "连接一个模型即可开始。";
     connect_hint: "API keys are encrypted on this server and never shown. Environment variables such as OPENAI_API_KEY \
         work too.", "API \
         密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
     other_server: "Other server", "其他服务器";
-    recent: "Recent chats", "最近的对话";
+    recent: "Continue where you left off", "继续上次的对话";
     try_demo: "Try the demo", "试用演示";
     try_demo_hint: "Scripted replies that work offline. See reasoning, tool calls, and branches without an API key.",
         "预先写好的回复，离线可用。展示思考过程、工具调用和分支，无需 API 密钥。";
@@ -191,11 +195,10 @@ pub fn stay_with(model: &str) -> String {
     message!("Keep {model}", "继续使用 {model}")
 }
 
-/// The label of the chip with a branch, its provider and its model.
-pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
+/// The name of a branch behind that of the branch from which it was forked.
+pub fn branch_path(branch: &Branch, from: Option<&str>) -> String {
     let from = from.map(|from| format!("{} ▸ ", branches::branch_name(from))).unwrap_or_default();
-    let name = branches::branch_name(&branch.name);
-    format!("{from}{name} · {provider_name} · {model_name}")
+    format!("{from}{}", branches::branch_name(&branch.name))
 }
 
 /// The reason why a form submitted without script failed, from the code in the address.

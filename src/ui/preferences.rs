@@ -25,6 +25,8 @@ pub struct Preferences {
     /// For each index of [`PreferenceSetting::ALL`], the index of the chosen value.
     chosen: [u8; PreferenceSetting::ALL.len()],
     keys: Keymap,
+    /// Whether this browser was here before.
+    is_return_visit: bool,
 }
 
 impl Preferences {
@@ -61,10 +63,23 @@ impl Preferences {
         Some(self.keys.to_stored()).filter(|kept| !kept.is_empty())
     }
 
+    /// Returns whether this browser was here before. A first visit goes without the font of the site.
+    pub fn is_return_visit(self) -> bool {
+        self.is_return_visit
+    }
+
+    /// Returns the attribute of `<html>` with which pages use the font of the site.
+    pub fn font_attribute(self) -> Option<&'static str> {
+        self.is_return_visit.then_some("site")
+    }
+
     /// Parses a `Cookie` header; missing and unknown values become the default.
     pub fn from_cookies(header: &str) -> Self {
         let keys = cookie_value(header, KEYS_COOKIE).map(Keymap::from_stored).unwrap_or_default();
-        Self { keys, ..Self::from_values(|setting| cookie_value(header, &setting.cookie()).map(str::to_owned)) }
+        // Every browser with script has this cookie from its first page on.
+        let is_return_visit = cookie_value(header, ZONE_COOKIE).is_some();
+        let chosen = Self::from_values(|setting| cookie_value(header, &setting.cookie()).map(str::to_owned));
+        Self { keys, is_return_visit, ..chosen }
     }
 
     /// Reads the preferences from the server-rendered page in the browser.
@@ -114,6 +129,13 @@ mod tests {
         assert!(some.is_chosen(PreferenceSetting::Send, "enter"));
         for nothing in ["", ";;", "turnleaf_theme", "turnleaf_theme=\"><script>", "xturnleaf_theme=dark"] {
             assert_eq!(Preferences::from_cookies(nothing), Preferences::default(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn browser_with_zone_cookie_was_here_before() {
+        for (header, attribute) in [("", None), ("turnleaf_theme=dark", None), ("a=b; turnleaf_zone=0", Some("site"))] {
+            assert_eq!(Preferences::from_cookies(header).font_attribute(), attribute, "{header}");
         }
     }
 

@@ -13,6 +13,7 @@ use crate::ui::kit::installable;
 use crate::ui::locale::locale;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::sandboxed_frame::FRAME_LISTENER;
+use crate::ui::site_font::font_preload;
 use crate::ui::startup_script::{StartupCall, startup_script};
 
 /// The fallback of a page whose program does not start although scripts run: a page with a running reply reloads
@@ -48,6 +49,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             data-announced=preferences.root_attribute(PreferenceSetting::Announced)
             data-notify=preferences.root_attribute(PreferenceSetting::Notify)
             data-keys=preferences.keys_attribute()
+            data-font=preferences.font_attribute()
         >
             <head>
                 <meta charset="utf-8"/>
@@ -55,6 +57,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="color-scheme" content="light dark"/>
                 <meta name="robots" content="noindex"/>
                 <link rel="stylesheet" href=style nonce=use_nonce()/>
+                {font_preload(preferences, &package)}
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {installable(preferences.get(PreferenceSetting::Theme))}
                 <MetaTags/>

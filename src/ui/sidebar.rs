@@ -3,7 +3,6 @@
 
 pub mod chat_list;
 pub mod rename_dialog;
-pub mod theme_menu;
 
 use leptos::prelude::*;
 use leptos_router::components::A;
@@ -18,7 +17,6 @@ use crate::ui::palette::SearchLink;
 use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::chat_list::ChatList;
 use crate::ui::sidebar::rename_dialog::RenameDialog;
-use crate::ui::sidebar::theme_menu::ThemeMenu;
 
 /// The id of the drawer; buttons name it in `popovertarget`.
 pub const DRAWER: &str = "chats";
@@ -66,17 +64,22 @@ pub fn Sidebar() -> impl IntoView {
     }
 }
 
-/// The footer of the sidebar: the theme, the recent toasts, and links to the pages outside of chats.
+/// The footer of the sidebar: the recent toasts, and links to the pages outside of chats.
 #[component]
 pub fn DrawerFoot() -> impl IntoView {
+    let link = |(path, icon, name): (&'static str, &'static str, &'static str)| {
+        view! { <a class="menu-row" rel="external" href=path><Icon name=icon/>{name}</a> }
+    };
+    let links = [
+        ("/documents", "file", messages::documents()),
+        ("/usage", "chart", messages::usage()),
+        ("/trash", "trash", messages::trash()),
+        ("/settings/general", "sliders", messages::settings()),
+    ];
     view! {
         <div class="drawer-foot">
-            <ThemeMenu/>
             <RecentToasts/>
-            <a class="button bare" rel="external" href="/documents">{messages::documents()}</a>
-            <a class="button bare" rel="external" href="/usage">{messages::usage()}</a>
-            <a class="button bare" rel="external" href="/trash">{messages::trash()}</a>
-            <a class="button bare" rel="external" href="/settings/general">{messages::settings()}</a>
+            {links.into_iter().map(link).collect_view()}
         </div>
     }
 }

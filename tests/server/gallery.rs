@@ -104,7 +104,6 @@ async fn every_state_is_on_its_page() {
         &[
             "older-chats",
             "id=\"chat-menu\"",
-            "id=\"theme-menu\"",
             "id=\"recent-notices\"",
             "failed-deed",
             "id=\"palette-before\"",

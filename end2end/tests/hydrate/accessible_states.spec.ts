@@ -59,14 +59,12 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await escape(page);
   await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
   await escape(page);
-  await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /this branch/ }).click());
+  await over(page, "the menu of the model", popover, () => page.locator("form.composer [popovertarget=why-locked]").click());
   await escape(page);
   // Overlays of the chat list, which is a drawer on narrow screens.
   const [wide, narrow] = [[1440], [820, 390]];
   const chats = page.getByRole("navigation", { name: "Chats" });
   await over(page, "the menu of a chat in the list", popover, () => chats.getByRole("button", { name: /How leaves grow/ }).click(), wide);
-  await escape(page);
-  await over(page, "themes", "#theme-menu", () => page.locator("#theme-menu-button").click(), wide);
   await escape(page);
   await over(page, "no notices", "#recent-notices", () => page.locator("#recent-notices-button").click(), wide);
   await escape(page);

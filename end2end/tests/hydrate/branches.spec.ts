@@ -12,7 +12,7 @@ test("a chat continues with another model in a new branch, one click away", asyn
   const first = await branch.getAttribute("data-branch-id");
 
   const form = page.getByRole("form", { name: "Message" });
-  await form.getByRole("button", { name: /this branch/ }).click();
+  await form.locator("[popovertarget=why-locked]").click();
   await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toBeFocused();
@@ -33,7 +33,7 @@ test("a chat continues with another model in a new branch, one click away", asyn
   await expect(textOf(replies(page).first())).toHaveText("From the first.");
   await page.reload();
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
-  await expect(form.getByRole("button", { name: /this branch/ })).toBeVisible();
+  await expect(form.locator("[popovertarget=why-locked]")).not.toContainText("new branch");
 });
 
 test("a model choice the server never received is restored with the text", async ({ page, model, watch }) => {
@@ -43,7 +43,7 @@ test("a model choice the server never received is restored with the text", async
   await expectStatus(latestReply(page), "complete");
   await page.route("**/api/page/save_draft*", (route) => route.abort("connectionrefused"));
   const form = page.getByRole("form", { name: "Message" });
-  await form.getByRole("button", { name: /this branch/ }).click();
+  await form.locator("[popovertarget=why-locked]").click();
   await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
   await messageBox(page).fill("Second");
   await messageBox(page).blur();
@@ -59,14 +59,14 @@ test("another model can be deselected before anything is sent", async ({ page, m
   const form = page.getByRole("form", { name: "Message" });
   // The model can be chosen repeatedly.
   for (const _ of ["once", "again"]) {
-    await form.getByRole("button", { name: /this branch/ }).click();
+    await form.locator("[popovertarget=why-locked]").click();
     const other = form.getByRole("combobox", { name: "Switch model in a new branch" });
     await expect(other).toHaveValue("");
     await other.selectOption("demo/tour");
     await form.getByRole("button", { name: /new branch/ }).first().click();
     await form.getByRole("button", { name: /^Keep / }).click();
   }
-  await expect(form.getByRole("button", { name: /this branch/ })).toBeVisible();
+  await expect(form.locator("[popovertarget=why-locked]")).not.toContainText("new branch");
   await sendMessage(page, "Second");
   (await model.nextReply()).finishWithText("Two.");
   await expect(replies(page)).toHaveCount(2);

@@ -25,6 +25,22 @@ async function chooseFromMenu(page: Page, chat: string, deed: string): Promise<v
   await page.locator("#chat-menu").getByRole("button", { name: deed, exact: true }).click();
 }
 
+test("the menu of a chat lies over its title only while that is pointed at or focused", async ({ page, model }) => {
+  const chat = await createChat(page, model, "A title that is longer than the list of chats is wide");
+  await page.mouse.move(900, 500);
+  const item = list(page).locator(".chat-item").filter({ has: page.locator(`.chat-link[href="${chat}"]`) });
+  const [whole, link] = [await item.boundingBox(), await row(page, chat).boundingBox()];
+  expect(link!.width).toBe(whole!.width);
+  const more = item.getByRole("button");
+  await expect(more).toHaveCSS("opacity", "0");
+  await item.hover();
+  await expect(more).toHaveCSS("opacity", "1");
+  expect((await row(page, chat).boundingBox())!.width).toBe(link!.width);
+  await page.mouse.move(900, 500);
+  await row(page, chat).focus();
+  await expect(more).toHaveCSS("opacity", "1");
+});
+
 test("a pinned chat stands first, over a reload, until it is no longer pinned", async ({ page, model }) => {
   const first = await createChat(page, model, "First chat");
   const second = await createChat(page, model, "Second chat");

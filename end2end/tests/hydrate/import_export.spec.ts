@@ -187,7 +187,7 @@ test("a chat imported without a model says so, and continues with a chosen one",
   await versions.getByRole("button", { name: /^(Previous|Next) version/, disabled: false }).first().click();
   // The reply is on the page, and not only in the list of versions.
   await expect(textOf(latestReply(page))).toHaveText("Another answer.");
-  await expect(page.locator(".branch-chip")).toContainText("unknown model");
+  await expect(page.locator(".model-chip")).toContainText("unknown model");
   await expect(page.locator("body")).not.toContainText("unknown is no longer available");
   await page.locator(".banner.warn").getByRole("button", { name: /^Continue with .*test/i }).click();
   await messageBox(page).fill("And then?");

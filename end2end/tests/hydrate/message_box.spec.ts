@@ -48,6 +48,21 @@ test("opening a chat from the list focuses the message box, by mouse and by keys
   await expect(messageBox(page)).toBeFocused();
 });
 
+test("a starter fills the box as if it was typed, and the newest chats are listed with their days", async ({ page, model }) => {
+  await startChat(page, "Apples");
+  (await model.nextReply()).finishWithText("Said.");
+  await expectStatus(latestReply(page), "complete");
+  await page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: "New chat" }).first().click();
+  await page.getByRole("list", { name: "Ideas to start with" }).getByRole("link", { name: "Help me write…" }).click();
+  await expect(messageBox(page)).toHaveValue("Help me write ");
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.press("Control+z");
+  await expect(messageBox(page)).toHaveValue("");
+  const recent = page.getByRole("region", { name: "Continue where you left off" });
+  await recent.getByRole("link", { name: "Apples Today" }).click();
+  await expect(page).toHaveURL(/\/c\//);
+});
+
 test("the menu of commands scrolls with the arrow keys", async ({ page, model }) => {
   await page.setViewportSize({ width: 390, height: 480 });
   await startChat(page, "Before");
@@ -328,14 +343,14 @@ test("text, attachments and choices made while a reply runs survive a reload", a
   await attachFiles(page, textFile("notes.txt", "of mine"));
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
-  await page.locator("[popovertarget=why-locked]").click();
+  await page.locator("form.composer [popovertarget=why-locked]").click();
   await page.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/plain");
   await saved;
   await page.reload();
   await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("for later");
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
-  await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
+  await expect(page.locator("form.composer [popovertarget=why-locked]")).toContainText("new branch");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
 });

@@ -104,7 +104,7 @@ test.describe("on a phone", () => {
     (await model.nextReply()).finishWithText("Hi.");
     await expectStatus(latestReply(page), "complete");
     await messageBox(page).fill("And you?");
-    await page.locator("[popovertarget=why-locked]").tap();
+    await page.locator("form.composer [popovertarget=why-locked]").tap();
     await page.getByRole("button", { name: "Switch model in a new branch" }).tap();
     await expect(box(page)).toBeFocused();
     const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
@@ -112,7 +112,7 @@ test.describe("on a phone", () => {
     await box(page).fill("maker-7");
     await options(page).first().tap();
     await expect(dialog(page)).toBeHidden();
-    await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
+    await expect(page.locator("form.composer [popovertarget=why-locked]")).toContainText("new branch");
     await expect(messageBox(page)).toHaveValue("And you?");
     await page.getByRole("button", { name: "Send", exact: true }).tap();
     const reply = await model.nextReply();

@@ -4,8 +4,9 @@ import { expect, test } from "../../support/fixtures.ts";
 
 test("a chosen theme is there before the first paint of the next page", async ({ page }) => {
   await openPage(page);
-  await page.getByRole("button", { name: "Theme" }).click();
-  await page.getByRole("button", { name: "Dark" }).click();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").getByRole("combobox").fill("dark theme");
+  await page.keyboard.press("Enter");
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   const html = await page.context().request.get("/").then((answer) => answer.text());
   expect(html).toContain('data-theme="dark"');

@@ -34,10 +34,10 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await expect(row(page, /you are here/)).toHaveCount(1);
   await expect(row(page, /^You: Twig 1/)).toHaveAttribute("aria-current", "true");
   // The chip shows the branch's origin; Back and Forward need no new page.
-  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main ▸ Twig 1 · /);
+  await expect(page.locator(".branch-chip")).toHaveAccessibleName("main ▸ Twig 1");
   await page.goBack();
   await expect(latest(page)).toHaveText("Answer 3");
-  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main · /);
+  await expect(page.locator(".branch-chip")).toHaveAccessibleName("main");
 
   // A turn created elsewhere appears in the tree.
   const answering = model.nextReply().then((reply) => reply.finishWithText("New"));
@@ -105,7 +105,7 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await row(page, /^You: Twig 2/).focus();
   await page.keyboard.press("Enter");
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 2");
-  await expect(page.locator("[data-branch-id]")).toContainText("the third way");
+  await expect(page.locator(".branch-chip")).toContainText("the third way");
   await expect(row(page, /^You: Twig 2/)).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(tree(page)).toHaveCount(0);
@@ -273,7 +273,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   let done = answered();
   closed.release();
   await done;
-  await expect(page.locator("[data-branch-id]")).toContainText("first");
+  await expect(page.locator(".branch-chip")).toContainText("first");
   await page.unrouteAll();
 
   await button(page).click();

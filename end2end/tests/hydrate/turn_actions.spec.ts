@@ -218,7 +218,7 @@ test("Branch hides what is below until something is sent, and Cancel brings it b
   await sendMessage(page, "Another way");
   (await model.nextReply()).finishWithText("fork");
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "Another way", "fork"]);
-  await expect(page.locator("[data-branch-id]")).toContainText("Another way");
+  await expect(page.locator(".branch-chip")).toContainText("Another way");
   await expect(page).toHaveURL(/\?at=/);
   await expect(page.getByText("Continue from here")).toHaveCount(0);
   await page.reload();

@@ -25,6 +25,12 @@ test("a message is sent by a form and answered on the next page", async ({ page,
   await expect(textOf(latestReply(page))).toHaveText("Good day.");
 });
 
+test("a starter is a link that fills the box", async ({ page }) => {
+  await page.goto("/");
+  await page.getByRole("link", { name: "Help me write…" }).click();
+  await expect(messageBox(page)).toHaveValue("Help me write ");
+});
+
 test("a running reply refreshes itself and one that is over does not", async ({ page, model }) => {
   await page.goto("/");
   await chooseModel(page, "openai/test-model");
@@ -121,7 +127,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   }).toPass();
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
-  await form.getByRole("button", { name: /this branch/ }).click();
+  await form.locator("[popovertarget=why-locked]").click();
   await form.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/tour");
   await form.getByRole("button", { name: "Choose a model" }).click();
   await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");

@@ -26,13 +26,13 @@ test("the outline folds, finds, shows a turn and opens it", async ({ page, turnl
   await card.getByRole("button", { name: "Save: Name" }).click();
   await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("link").click();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
-  await expect(page.locator("[data-branch-id]")).toContainText("my way");
+  await expect(page.locator(".branch-chip")).toContainText("my way");
 });
 
 test("the list of branches pins and labels, and the drawing grows and leads to a turn", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}`);
-  await page.locator("[data-branch-id]").click();
+  await page.locator(".branch-chip").click();
   const branches = page.locator("section.branch");
   await expect(branches).toHaveCount(3);
   await expect(branches.first()).toContainText("main");

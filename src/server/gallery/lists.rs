@@ -51,7 +51,7 @@ fn chats() -> AnyView {
     if let Some(chats) = use_context::<Chats>() {
         chats.unread.set(vec![sample_chat_id(4)]);
     }
-    view! { <div class="gallery-sidebar"><ChatListRows items/></div> }
+    view! { <div class="gallery-sidebar"><div class="chats"><ChatListRows items/></div></div> }
 }
 
 fn row(n: u64, level: usize, place: (usize, usize), words: &str) -> TreeRow {

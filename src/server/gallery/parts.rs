@@ -14,6 +14,7 @@ use crate::ui::kit::toast::ToastShelf;
 use crate::ui::kit::{Dialog, Icon, Menu, provide_toasts};
 use crate::ui::messages as app_words;
 use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found_server_lines};
+use crate::ui::page::home::StarterLinks;
 use crate::ui::page::provider_connect::{self, ProviderConnect};
 use crate::ui::sidebar::chat_list::ChatListRows;
 
@@ -170,6 +171,7 @@ fn first_run() -> AnyView {
         <FirstRunPanel models=vec![super::composers::demo_model()] options form_request_id=String::new() connecting/>
         {provider_connect::draw_form(connecting)}
         <ConnectedLine connecting/>
+        <StarterLinks/>
     }
 }
 

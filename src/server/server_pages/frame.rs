@@ -9,6 +9,7 @@ use crate::ui::kit::{Icon, installable};
 use crate::ui::locale::locale;
 use crate::ui::messages as app_words;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
+use crate::ui::site_font::font_preload;
 use crate::ui::startup_script::{StartupCall, startup_script};
 
 /// The data of the request and the build on which a document depends.
@@ -151,6 +152,7 @@ impl PageFrame {
                 data-announced=self.preferences.root_attribute(PreferenceSetting::Announced)
                 data-notify=self.preferences.root_attribute(PreferenceSetting::Notify)
                 data-keys=self.preferences.keys_attribute()
+                data-font=self.preferences.font_attribute()
             >
                 <head>
                     <meta charset="utf-8"/>
@@ -160,6 +162,7 @@ impl PageFrame {
                     <title>{format!("{title} · {}", app_words::PRODUCT)}</title>
                     <link rel="stylesheet" href=sheet("turnleaf")/>
                     <link rel="stylesheet" href=sheet("plain")/>
+                    {font_preload(self.preferences, &self.package)}
                     <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                     {installable(self.preferences.get(PreferenceSetting::Theme))}
                     {self.nonce.as_deref().map(|nonce| self.script(nonce))}

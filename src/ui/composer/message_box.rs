@@ -79,7 +79,7 @@ pub fn MessageBox() -> impl IntoView {
             node_ref=state.area
             rows="1"
             dir="auto"
-            placeholder=messages::message()
+            placeholder=messages::ask_anything()
             autocomplete="off"
             // On a new chat's page typing works before hydration.
             autofocus=state.chat_id.is_none()

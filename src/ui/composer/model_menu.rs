@@ -1,6 +1,6 @@
 //! The model and thinking menus. They are ordinary selects, so that they work in a form, on a phone and with a screen
-//! reader; with script, long lists of models open in a dialog. On a locked branch there is nothing to choose, and the
-//! chip explains why.
+//! reader; with script, long lists of models open in a dialog. A branch keeps its model: its chip opens a menu in which
+//! another model starts a branch.
 
 use leptos::prelude::*;
 
@@ -16,7 +16,10 @@ use crate::ui::messages;
 use crate::ui::model_options::{group_by_provider, model_option_views, model_value, parse_model_value};
 use crate::ui::model_picker::{ModelPicker, needs_picker};
 
-/// The select "Model" before the first message, the locked chip after it.
+/// The id of the menu of a branch's model; the chip in the header opens it, too.
+pub const BRANCH_MODEL_MENU: &str = "why-locked";
+
+/// The select "Model" before the first message, the chip of the branch's model after it.
 #[component]
 pub fn ModelMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -47,7 +50,6 @@ fn ModelSelect() -> impl IntoView {
 /// message, which begins a new branch, so that no unused branch is created.
 #[component]
 fn LockedMenu(lock: ModelLock) -> impl IntoView {
-    const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
     let own = lock.clone();
     let name = move || {
@@ -55,10 +57,6 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
             || messages::model_name_or_unknown(&lock.model).to_owned(),
             |model| messages::model_name(&model),
         )
-    };
-    let chip = move || match state.choice.get() {
-        None => ("lock", messages::this_branch()),
-        Some(_) => ("branch", messages::new_branch()),
     };
     // The select triggers an action and holds no state: the same model may be chosen again after the choice was
     // undone or its branch was left.
@@ -72,16 +70,16 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
     };
     let is_long = move || state.models.with(|models| needs_picker(models));
     view! {
-        <button type="button" class="chip" popovertarget=WHY>
-            {move || view! { <Icon name=chip().0/> }}
+        <button type="button" class="chip" popovertarget=BRANCH_MODEL_MENU>
             <bdi class="chip-text">{move || name()}</bdi>
-            <span class="chip-text">" · "{move || chip().1}</span>
+            <span class="chip-text">{move || state.choice.get().map(|_| format!(" · {}", messages::new_branch()))}</span>
+            <Icon name="chevron-down"/>
         </button>
         {move || state.choice.get().map(|lock| view! {
             <input type="hidden" name="model" value=model_value(&lock)/>
         })}
-        <div id=WHY class="menu note" popover="auto">
-            <p>{messages::why_locked()}</p>
+        <div id=BRANCH_MODEL_MENU class="menu note" popover="auto">
+            <p>{messages::switching_starts_branch()}</p>
             {move || match state.choice.get() {
                 Some(_) => choice_button(state, None, messages::stay_with(&lock_name(state, &own))).into_any(),
                 None => first_choices(state).into_any(),

@@ -88,7 +88,8 @@ pub fn FirstRunPanel(
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let options = options.into_iter().map(|option| option_link(option, connecting)).collect_view();
+    let options =
+        options.into_iter().enumerate().map(|(at, option)| option_link(option, at == 0, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.option.set(None));
     let form = lazy_part_when(
         move || connecting.option.with(Option::is_some),
@@ -107,7 +108,7 @@ pub fn FirstRunPanel(
                     <input type="hidden" name="text" value=messages::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
                     <input type="hidden" name="client_request_id" value=form_request_id/>
-                    <button type="submit" class="button primary">{messages::try_demo()}</button>
+                    <button type="submit" class="button bare strong">{messages::try_demo()}</button>
                     <span>{messages::try_demo_hint()}</span>
                 </form>
             })}
@@ -115,8 +116,9 @@ pub fn FirstRunPanel(
     }
 }
 
-/// A link to the form; with script it opens the form here, where only a key is missing.
-fn option_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
+/// A link to the form; with script it opens the form here, where only a key is missing. The first one is the primary
+/// action of the page.
+fn option_link(option: ConnectionOption, is_first: bool, connecting: ProviderConnect) -> AnyView {
     let address = provider_form_url(&option);
     let opens = option.id != OTHER;
     let name = if option.name.is_empty() { messages::other_server().to_owned() } else { option.name.clone() };
@@ -132,9 +134,10 @@ fn option_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView
             connecting.option.set((!is_open).then(|| option.clone()));
         }
     };
+    let class = if is_first { "button primary" } else { "button" };
     view! {
         <li>
-            <a class="button" rel="external" href=address aria-expanded=is_open on:click=on_click>{name}</a>
+            <a class=class rel="external" href=address aria-expanded=is_open on:click=on_click>{name}</a>
         </li>
     }
 }

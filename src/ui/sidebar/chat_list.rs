@@ -43,18 +43,20 @@ pub fn ChatList() -> impl IntoView {
     });
     view! {
         <FailurePanel failing=chats.last_failure/>
-        <Transition fallback=|| view! { <p class="hint late">{messages::loading_chats()}</p> }>
-            {move || Suspend::new(async move {
-                match chats.visible_chats().await {
-                    Ok(items) => {
-                        let has_older = chats.has_older.get();
-                        view! { <ChatListRows items/>{has_older.then(|| view! { <OlderChatsButton/> })} }.into_any()
+        <div class="chats">
+            <Transition fallback=|| view! { <p class="hint late">{messages::loading_chats()}</p> }>
+                {move || Suspend::new(async move {
+                    match chats.visible_chats().await {
+                        Ok(items) => {
+                            let has_older = chats.has_older.get();
+                            view! { <ChatListRows items/>{has_older.then(|| view! { <OlderChatsButton/> })} }.into_any()
+                        }
+                        Err(_) => view! { <ChatsLoadFailed/> }.into_any(),
                     }
-                    Err(_) => view! { <ChatsLoadFailed/> }.into_any(),
-                }
-            })}
-        </Transition>
-        <a class="button bare all-chats" rel="external" href="/chats">{messages::chats::all_chats()}</a>
+                })}
+            </Transition>
+            <a class="menu-row" rel="external" href="/chats">{messages::chats::all_chats()}</a>
+        </div>
         <ChatMenu/>
     }
 }
@@ -74,8 +76,7 @@ pub fn ChatListRows(items: Vec<ChatListItem>) -> impl IntoView {
             <ul aria-label=name>{items}</ul>
         }
     };
-    let parts = items.chunk_by(|one, next| one.heading == next.heading).map(part).collect_view();
-    view! { <div class="chats">{parts}</div> }.into_any()
+    items.chunk_by(|one, next| one.heading == next.heading).map(part).collect_view().into_any()
 }
 
 #[component]

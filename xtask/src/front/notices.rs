@@ -40,21 +40,32 @@ pub fn write(site: &Path) -> Result<()> {
     for (target, feature) in BUILDS {
         libraries.extend(libraries_of(&resolve(target, feature)?)?);
     }
-    libraries.insert(math_font()?);
+    libraries.extend(fonts()?);
     let path = site.join(FILE);
     fs::write(&path, notices(&libraries)).with_context(|| path.display().to_string())
 }
 
-/// Returns the font of formulas, which is part of the site: Noto Sans Math 3.000 without the signs that formulas do not
-/// use and without hints, made with the subsetter of fontTools from the npm package `@fontsource/noto-sans-math`.
-fn math_font() -> Result<Library> {
-    let path = workspace::root().join("style/fonts/math-font-license.txt");
+/// Returns the fonts that are part of the site, each made with fontTools and without hints:
+///
+/// * `math.woff2`: Noto Sans Math 3.000 without the signs that formulas do not use, from the npm package
+///   `@fontsource/noto-sans-math`.
+/// * `sans.woff2`: Inter with the letters of western European languages in the weights 400 to 700, from
+///   `inter-latin-wght-normal.woff2` of the npm package `@fontsource-variable/inter` 5.3.0.
+fn fonts() -> Result<[Library; 2]> {
+    Ok([
+        font("Noto Sans Math", "3.000", "https://github.com/notofonts/math", "math-font-license.txt")?,
+        font("Inter", "4.001", "https://github.com/rsms/inter", "sans-font-license.txt")?,
+    ])
+}
+
+fn font(name: &str, version: &str, repository: &str, license_file: &str) -> Result<Library> {
+    let path = workspace::root().join("style/fonts").join(license_file);
     let license = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     Ok(Library {
-        name: "Noto Sans Math".to_owned(),
-        version: "3.000".to_owned(),
+        name: name.to_owned(),
+        version: version.to_owned(),
         license: "OFL-1.1".to_owned(),
-        repository: "https://github.com/notofonts/math".to_owned(),
+        repository: repository.to_owned(),
         texts: vec![normalized(&license)],
     })
 }
@@ -183,10 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn font_of_formulas_has_its_license() {
-        let font = math_font().unwrap();
-        assert!(font.texts[0].contains("SIL OPEN FONT LICENSE"), "{}", font.texts[0]);
-        assert!(workspace::root().join("public/pkg/math.woff2").is_file());
+    fn fonts_have_their_licenses() {
+        for font in fonts().unwrap() {
+            assert!(font.texts[0].contains("SIL OPEN FONT LICENSE"), "{}", font.texts[0]);
+        }
+        for file in ["math.woff2", "sans.woff2"] {
+            assert!(workspace::root().join("public/pkg").join(file).is_file(), "{file}");
+        }
     }
 
     #[test]

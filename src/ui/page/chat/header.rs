@@ -1,4 +1,4 @@
-//! The header of a chat: its title, the lock of its branch, and its actions.
+//! The header of a chat: its title, the model of its branch, and its actions.
 
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -8,8 +8,10 @@ use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::{Chats, leave_deleted_chat};
+use crate::ui::composer::model_menu::BRANCH_MODEL_MENU;
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu, Toasts};
+use crate::ui::locale::colon;
 use crate::ui::messages;
 use crate::ui::messages::tree as texts;
 use crate::ui::sidebar::SidebarButton;
@@ -26,6 +28,15 @@ pub struct ShownBranch {
     /// The name of the branch that it was forked from.
     pub from: Signal<Option<String>>,
     pub models: RwSignal<Vec<Model>>,
+}
+
+/// What the header says about a branch: its names as in their menus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct BranchNames {
+    id: String,
+    path: String,
+    provider: String,
+    model: String,
 }
 
 /// The header.
@@ -51,19 +62,24 @@ pub fn ChatHeader(
         let title = title.get();
         if title.is_empty() { messages::untitled().to_owned() } else { title }
     });
-    let locked_to = Memo::new(move |_| {
+    let names = Memo::new(move |_| {
         let ShownBranch { branch, from, models } = branch;
         let branch = branch.get()?;
-        Some((models.with(|models| chip_text(&branch, from.get(), models)), branch.id.to_string()))
+        Some(models.with(|models| branch_names(&branch, from.get(), models)))
     });
-    let chip = move || locked_to.get().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
-    // On a phone the chip has no room in the header.
-    let chip_row = move || {
-        locked_to.get().map(|(text, _)| {
+    // A chat with one branch says nothing of branches.
+    let branch_link = move || {
+        let path = names.get().filter(|_| leaves.get() > 1)?.path;
+        Some(view! { <BranchChip chat=id path/> })
+    };
+    let model_chip = move || names.get().map(|names| view! { <ModelChip names/> });
+    // On a phone the chips have no room in the header.
+    let branch_row = move || {
+        names.get().map(|BranchNames { path, provider, model, .. }| {
             view! {
                 <a class="menu-row only-phone" href=format!("/c/{id}/branches") rel="external">
-                    <Icon name="lock"/>
-                    <bdi class="chip-text">{text}</bdi>
+                    <Icon name="branch"/>
+                    <bdi class="chip-text">{format!("{path} · {provider} · {model}")}</bdi>
                 </a>
             }
         })
@@ -75,7 +91,8 @@ pub fn ChatHeader(
             <h1 class="chat-title" dir="auto" tabindex="-1">
                 <button type="submit" form=RENAME title=messages::rename_hint()>{move || shown.get()}</button>
             </h1>
-            {move || chip()}
+            {move || branch_link()}
+            {move || model_chip()}
             <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=messages::more_for_chat() icon="more" class="bare">
                 <FindRow id finding/>
@@ -87,7 +104,7 @@ pub fn ChatHeader(
                     <Icon name="tool"/>
                     {messages::chat_settings()}
                 </a>
-                {live_view(chip_row)}
+                {live_view(branch_row)}
                 <a class="menu-row" href=format!("/c/{id}/export") rel="external">
                     <Icon name="external"/>
                     {messages::export()}
@@ -183,28 +200,37 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
 }
 
 /// Returns the names of branch, provider and model as in their menus, as far as they are still configured.
-fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String {
+fn branch_names(branch: &Branch, from: Option<String>, models: &[Model]) -> BranchNames {
     let (provider, model) = match models.iter().find(|model| model.lock == branch.lock) {
-        Some(model) => (model.provider_name.as_str(), model.name.as_str()),
-        None => (branch.lock.provider.as_str(), messages::model_name_or_unknown(&branch.lock.model)),
+        Some(model) => (model.provider_name.clone(), messages::model_name(model)),
+        None => (branch.lock.provider.clone(), messages::model_name_or_unknown(&branch.lock.model).to_owned()),
     };
-    messages::branch_chip(branch, from.as_deref(), provider, model)
+    let path = messages::branch_path(branch, from.as_deref());
+    BranchNames { id: branch.id.to_string(), path, provider, model }
 }
 
+/// The link from the branch on screen to the list of branches.
 #[component]
-fn BranchChip(chat: ChatId, text: String, id: String) -> impl IntoView {
-    let title = format!("{text}\n{}", messages::why_locked());
+fn BranchChip(chat: ChatId, path: String) -> impl IntoView {
+    let title = path.clone();
     view! {
-        <a
-            class="chip branch-chip"
-            href=format!("/c/{chat}/branches")
-            rel="external"
-            data-branch-id=id
-            title=title
-        >
-            <Icon name="lock"/>
-            <bdi class="chip-text">{text}</bdi>
+        <a class="chip branch-chip" href=format!("/c/{chat}/branches") rel="external" title=title>
+            <bdi class="chip-text">{path}</bdi>
         </a>
+    }
+}
+
+/// The model of the branch. It opens the same menu as the chip in the message box.
+#[component]
+fn ModelChip(names: BranchNames) -> impl IntoView {
+    let BranchNames { id, provider, model, .. } = names;
+    let title = format!("{provider} · {model}\n{}", messages::switching_starts_branch());
+    view! {
+        <button type="button" class="chip model-chip" popovertarget=BRANCH_MODEL_MENU data-branch-id=id title=title>
+            <span class="quiet">{messages::model()}{colon()}</span>
+            <bdi class="chip-text">{model}</bdi>
+            <Icon name="chevron-down"/>
+        </button>
     }
 }
 
@@ -228,7 +254,8 @@ fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView 
             on:click=on_click
         >
             <Icon name="branch"/>
-            <span aria-hidden="true">{move || leaves.get()}</span>
+            <span class="only-phone" aria-hidden="true">{move || leaves.get()}</span>
+            <span class="chip-text" aria-hidden="true">{move || texts::branch_count(leaves.get() as usize)}</span>
         </a>
     }
 }
