@@ -159,8 +159,8 @@ pub enum ReasoningInterruption {
     Failed,
 }
 
-/// The label of a reasoning block: "Thinking: checking the offsets" while it streams, "Thought for 12 s · checking the
-/// offsets · 3 tool calls" afterwards.
+/// The label of a reasoning block: "Thinking: Checking the offsets" while it streams, "Checking the offsets · thought
+/// for 12 s · 3 tool calls" afterwards.
 pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<ReasoningInterruption>) -> String {
     if is_streaming {
         return match &block.title {
@@ -168,13 +168,16 @@ pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<Rea
             None => thinking_status().to_owned(),
         };
     }
-    let mut label = match block.duration_ms.map(|ms| (ms, seconds((ms + 500) / 1000))) {
-        None => localized_word("Thought", "已思考").to_owned(),
-        Some((..1_000, _)) => localized_word("Thought briefly", "略作思考").to_owned(),
-        Some((_, time)) => message!("Thought for {time}", "思考了 {time}"),
+    let time = block.duration_ms.map(|ms| (ms, seconds((ms + 500) / 1000)));
+    let mut label = match (&block.title, time) {
+        (None, None) => localized_word("Thought", "已思考").to_owned(),
+        (None, Some((..1_000, _))) => localized_word("Thought briefly", "略作思考").to_owned(),
+        (None, Some((_, time))) => message!("Thought for {time}", "思考了 {time}"),
+        (Some(title), None) => title.clone(),
+        (Some(title), Some((..1_000, _))) => message!("{title} · thought briefly", "{title} · 略作思考"),
+        (Some(title), Some((_, time))) => message!("{title} · thought for {time}", "{title} · 思考了 {time}"),
     };
     let mut also = |words: &str| label.extend([" · ", words]);
-    block.title.iter().for_each(|title| also(title));
     if block.tool_calls > 0 {
         also(&tool_calls(block.tool_calls, block.failed_tool_calls));
     }

@@ -26,17 +26,17 @@ fn thought(ms: Option<u64>, text: &str) -> Content {
 
 #[test]
 fn finished_reasoning_block_is_named_by_time_and_tools() {
-    assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "Thought for 12 s · checking");
-    assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "Thought briefly · checking");
-    assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "Thought · checking");
+    assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "checking · thought for 12 s");
+    assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "checking · thought briefly");
+    assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "checking");
     assert_eq!(reasoning(&block(vec![Content::thinking("x")]), false, None), "Thought");
     assert_eq!(
         reasoning(&block(vec![thought(Some(3_000), "")]), false, None),
-        "Thought for 3 s · checking · hidden by the provider"
+        "checking · thought for 3 s · hidden by the provider"
     );
     assert_eq!(
         reasoning(&block(vec![thought(Some(7_000), "x")]), false, Some(ReasoningInterruption::Stopped)),
-        "Thought for 7 s · checking · stopped"
+        "checking · thought for 7 s · stopped"
     );
 }
 
