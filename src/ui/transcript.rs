@@ -150,6 +150,11 @@ pub fn show_sent(user_turn: TurnId) {
     scroll::scroll_to_sent(&article_id(user_turn));
 }
 
+/// Does the same with the first message of a chat, whose page is about to open.
+pub fn expect_sent(user_turn: TurnId) {
+    scroll::expect_sent(&article_id(user_turn));
+}
+
 /// Opens the page at the position of the address, at the reader's last position, or at its end.
 fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(PathDirection::Newer) else { return };
