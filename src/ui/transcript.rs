@@ -209,12 +209,18 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
     // Before the first reply of a path there is only the message that it answers.
     let switched_to = turn
         .with_untracked(|view| view.switched_to.as_ref().map(|model| words::switched_to(model, view.turn.depth > 1)));
+    let is_users = turn.role() != Role::Assistant;
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
         Role::User | Role::System => view! { <UserTurn state turn is_leaf on_retry/> }.into_any(),
     };
     view! {
-        <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>
+        <li
+            id=move || is_leaf.get().then_some(LATEST_ID)
+            class="turn-row"
+            class:leaf=is_leaf
+            class:of-user=is_users
+        >
             {switched_to.map(|text| view! { <p class="lineage">{text}</p> })}
             {article}
         </li>

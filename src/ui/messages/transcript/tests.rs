@@ -47,6 +47,14 @@ fn growing_reasoning_block_is_named_by_its_title() {
 }
 
 #[test]
+fn usage_is_in_words() {
+    let usage_of = |input, output| Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
+    assert_eq!(usage(&usage_of(Some(14), Some(1))), "14 tokens sent · 1 token received");
+    let all = Usage { cache_read_tokens: Some(1_200), reasoning_tokens: Some(3), ..usage_of(Some(1_400), None) };
+    assert_eq!(usage(&all), "1,400 tokens sent · 1,200 from the cache · 3 for reasoning");
+}
+
+#[test]
 fn tool_call_count_has_singular() {
     assert_eq!(tool_calls(1, 0), "1 tool call");
     assert_eq!(tool_calls(3, 1), "3 tool calls, 1 failed");
