@@ -127,13 +127,6 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
     .into_any()
 }
 
-/// The ending of a stopped reply; nothing otherwise.
-#[component]
-pub fn StoppedLine(turn: TurnState) -> impl IntoView {
-    let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{texts::stopped_by_you()}</p> }))
-}
-
 /// The refresh link, because a page without script does not update by itself. Hidden by the style after hydration.
 #[component]
 pub fn RefreshLink(turn: TurnState) -> impl IntoView {
