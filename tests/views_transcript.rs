@@ -265,6 +265,12 @@ fn reply_without_token_shows_status_and_no_disclosure() {
     assert!(!html.contains("data-segment"));
     assert_text(&html, "Refresh");
     assert_silent(&html, "Retry");
+    // A model that does not think is only waited for.
+    let mut plain = turn_view(turn(2, Role::Assistant, TurnStatus::Pending));
+    plain.is_thinking_mode = false;
+    let html = render_turns(vec![plain]);
+    assert_silent(&html, "Thinking…");
+    assert_text(&html, "Waiting for the model…");
 }
 
 #[test]

@@ -201,7 +201,8 @@ pub fn usage(usage: &Usage) -> String {
         plural_message!(count; "1 token sent", "{many} tokens sent"; "发送 {many} token")
     });
     let read = usage.cache_read_tokens.map(number).map(|many| message!("{many} from the cache", "缓存命中 {many}"));
-    let written = usage.cache_write_tokens.map(number).map(|many| message!("{many} added to the cache", "写入缓存 {many}"));
+    let written =
+        usage.cache_write_tokens.map(number).map(|many| message!("{many} added to the cache", "写入缓存 {many}"));
     let received = usage.output_tokens.map(|count| {
         let many = number(count);
         plural_message!(count; "1 token received", "{many} tokens received"; "收到 {many} token")

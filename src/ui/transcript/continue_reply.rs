@@ -28,8 +28,9 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
         };
         turn.with(|view| view.turn.blocks.iter().rev().find_map(ending))
     });
-    let goes_on =
-        Memo::new(move |_| ending.get().is_some_and(|(_, notice, _)| notice == Notice::LengthReached) && is_end(state, id));
+    let goes_on = Memo::new(move |_| {
+        ending.get().is_some_and(|(_, notice, _)| notice == Notice::LengthReached) && is_end(state, id)
+    });
     live_view(move || {
         let (block, _, sentence) = ending.get()?;
         let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
