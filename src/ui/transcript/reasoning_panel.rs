@@ -125,7 +125,7 @@ fn Panel(
             id=panel_id
             class="reasoning"
             class:streaming=is_streaming
-            class:preview=is_preview
+            data-preview=move || is_preview.get().then_some("")
             data-segment="reasoning"
             open=open
             on:toggle=on_toggle

@@ -81,7 +81,7 @@ pub fn StatusLine(
                 let known = move || is_long.get().then(|| view! { <span>{texts::waiting_for_first()}</span> });
                 view! {
                     <span>
-                        <span class=is_quiet.then_some("quiet")>{label}</span>
+                        <span class=if is_quiet { "quiet" } else { "" }>{label}</span>
                         <bdi>{move || name()}</bdi>
                     </span>
                     <span class="timer" aria-hidden="true">{move || seconds().map(amounts::seconds)}</span>
