@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::async_form::AsyncForm;
 use crate::domain::turn::RetryAttempt;
 use crate::domain::user_input_wait::pending_user_input;
-use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
 use crate::ui::messages::amounts;
