@@ -214,7 +214,7 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
         render_turn(reply(2, [first, weather(), answer, thought("Then.", last, Some(8_000)), Content::text("So.")]))
     };
     let html = thoughts(Some("Checking"));
-    assert_text(&html, "Thought for 12 s · Checking · 1 tool call");
+    assert_text(&html, "Checking · thought for 12 s · 1 tool call");
     assert_text(&html, "Planning → Checking");
     let sections: Vec<&str> =
         html.split("<details ").filter(|part| part.contains("class=\"reasoning-section\"")).collect();
@@ -228,7 +228,7 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
     let html = render_turn(reply(2, [thought("Hm.", Some("Planning"), Some(2_000)), Content::text("So.")]));
     assert!(!html.contains("reasoning-section"), "{html}");
     assert!(tag(&html, "class=\"reasoning-titles\"").contains(" hidden"), "a single title is in the label");
-    assert_text(&html, "Thought for 2 s · Planning");
+    assert_text(&html, "Planning · thought for 2 s");
 }
 
 #[test]
@@ -265,6 +265,12 @@ fn reply_without_token_shows_status_and_no_disclosure() {
     assert!(!html.contains("data-segment"));
     assert_text(&html, "Refresh");
     assert_silent(&html, "Retry");
+    // A model that does not think is only waited for.
+    let mut plain = turn_view(turn(2, Role::Assistant, TurnStatus::Pending));
+    plain.is_thinking_mode = false;
+    let html = render_turns(vec![plain]);
+    assert_silent(&html, "Thinking…");
+    assert_text(&html, "Waiting for the model…");
 }
 
 #[test]

@@ -5,7 +5,7 @@ import type { Locator, Page } from "@playwright/test";
 /** Returns one line for each element and each text, indented by depth. */
 export function outline(turn: Locator): Promise<string> {
   return turn.evaluate((root) => {
-    const passing = new Set(["open", "aria-expanded", "hidden", "inert", "tabindex", "style", "data-hk", "nonce"]);
+    const passing = new Set(["open", "data-preview", "aria-expanded", "hidden", "inert", "tabindex", "style", "data-hk", "nonce"]);
     const lines: string[] = [];
     const add = (depth: number, text: string) => lines.push("  ".repeat(depth) + text);
     const visit = (node: Node, depth: number) => {

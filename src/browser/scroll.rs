@@ -44,14 +44,25 @@ mod real {
         page::is_following()
     }
 
+    /// Returns whether an element is below the visible part of the page, so that a change of it moves nothing in view.
+    pub fn is_below_view(id: &str) -> bool {
+        page::is_below_view(id)
+    }
+
     /// Scrolls to the bottom and follows from there.
     pub fn scroll_to_latest() {
         page::scroll_to_latest();
     }
 
-    /// Scrolls a message that was just sent under the header, with space below it for the reply (S6).
+    /// Scrolls a message that was just sent under the header, with space below it for the reply, which is followed
+    /// until it fills the screen (S6).
     pub fn scroll_to_sent(id: &str) {
         bottom_spacer::scroll_to_sent(id);
+    }
+
+    /// Lets the page that opens next do the same with the first message of its chat.
+    pub fn expect_sent(id: &str) {
+        bottom_spacer::expect_sent(id);
     }
 
     /// Scrolls an element under the header (S12). With `focus`, the element with that id gets the focus.
@@ -152,9 +163,15 @@ mod real {
         false
     }
 
+    pub fn is_below_view(_id: &str) -> bool {
+        false
+    }
+
     pub fn scroll_to_latest() {}
 
     pub fn scroll_to_sent(_id: &str) {}
+
+    pub fn expect_sent(_id: &str) {}
 
     pub fn scroll_to_element(_id: &str, _focus: Option<&str>) {}
 
@@ -204,7 +221,7 @@ mod real {
 pub use follow_state::ScrollStatus;
 pub use real::{
     FollowPause, anchor_clicked_header, anchor_element, anchor_replacement, bring_into_view, change_keeping_view,
-    first_visible_id, is_anchoring, is_following, is_in_use, keep_box_at_end, pause_following, restore_position,
-    resume_restoration, scroll_into_view, scroll_to_element, scroll_to_latest, scroll_to_sent, start_watching,
-    stop_watching,
+    expect_sent, first_visible_id, is_anchoring, is_below_view, is_following, is_in_use, keep_box_at_end,
+    pause_following, restore_position, resume_restoration, scroll_into_view, scroll_to_element, scroll_to_latest,
+    scroll_to_sent, start_watching, stop_watching,
 };

@@ -66,8 +66,7 @@ impl Block {
         let has_headings = || self.block_metadata.get(HEADINGS) == Some(&Value::Bool(true));
         match title.as_ref().filter(|title| !title.trim().is_empty()) {
             Some(title) => Some(title.clone()),
-            // The end of a complete block says whether it has a title.
-            None if self.state != BlockState::Done && has_headings() => {
+            None if has_headings() => {
                 last_heading(thinking, self.state != BlockState::Open).map(|(_, heading)| heading.to_owned())
             }
             None => None,

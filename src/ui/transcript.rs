@@ -150,6 +150,11 @@ pub fn show_sent(user_turn: TurnId) {
     scroll::scroll_to_sent(&article_id(user_turn));
 }
 
+/// Does the same with the first message of a chat, whose page is about to open.
+pub fn expect_sent(user_turn: TurnId) {
+    scroll::expect_sent(&article_id(user_turn));
+}
+
 /// Opens the page at the position of the address, at the reader's last position, or at its end.
 fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(PathDirection::Newer) else { return };
@@ -204,12 +209,18 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
     // Before the first reply of a path there is only the message that it answers.
     let switched_to = turn
         .with_untracked(|view| view.switched_to.as_ref().map(|model| words::switched_to(model, view.turn.depth > 1)));
+    let is_users = turn.role() != Role::Assistant;
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
         Role::User | Role::System => view! { <UserTurn state turn is_leaf on_retry/> }.into_any(),
     };
     view! {
-        <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>
+        <li
+            id=move || is_leaf.get().then_some(LATEST_ID)
+            class="turn-row"
+            class:leaf=is_leaf
+            class:of-user=is_users
+        >
             {switched_to.map(|text| view! { <p class="lineage">{text}</p> })}
             {article}
         </li>

@@ -1,5 +1,5 @@
 // A reply that ended early shows the reason and can be continued.
-import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { userTurns } from "../../support/turn_actions.ts";
 
@@ -69,4 +69,31 @@ test("Continue that is pressed twice continues once", async ({ page, model }) =>
   await page.reload();
   await expect(userTurns(page)).toHaveCount(2);
   expect(model.requestCount).toBe(2);
+});
+
+test("a stopped reply, and one that broke off, can be continued", async ({ page, model }) => {
+  await startChat(page, "Tell me everything");
+  const stopped = await model.nextReply();
+  await stopButton(page).click();
+  await expectStatus(latestReply(page), "cancelled");
+  await expect(page.getByRole("button", { name: "Continue" }), "there is nothing to continue").toHaveCount(0);
+  await stopped.closed;
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
+  const half = await model.nextReply();
+  half.sendText("Half of");
+  await expect(textOf(latestReply(page))).toHaveText("Half of");
+  await stopButton(page).click();
+  await expectStatus(latestReply(page), "cancelled");
+  await latestReply(page).getByRole("button", { name: "Continue" }).click();
+  const rest = await model.nextReply();
+  expect(rest.request.messages.map((message: any) => message.content)).toEqual(["Tell me everything", "Half of", "Continue"]);
+  rest.sendText("it");
+  await expect(textOf(latestReply(page))).toHaveText("it");
+  rest.dropConnection();
+  await expectStatus(latestReply(page), "error");
+  await latestReply(page).getByRole("button", { name: "Continue" }).click();
+  (await model.nextReply()).finishWithText("all.");
+  await expect(replies(page)).toHaveCount(3);
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
 });

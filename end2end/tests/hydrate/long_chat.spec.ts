@@ -362,8 +362,8 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   const bar = page.getByRole("search", { name: "Find in chat" });
   // The matches are questions 17 and 170 to 179, none of them among the newest turns.
   await box.fill("question 17");
-  await page.keyboard.press("Enter");
-  await expect(bar).toContainText("11 of 11");
+  await expect(bar, "found while typing").toContainText("11 of 11");
+  await expect(page.locator("#say")).toContainText("11 of 11");
   await expect(turn(page, long.turns[358]!)).toBeInViewport();
   const marked = () => page.evaluate(() => [...((CSS as any).highlights.get("found") ?? [])].map(String));
   await expect.poll(marked).toEqual(["Question 17"]);
@@ -373,8 +373,10 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await page.keyboard.press("Shift+Enter");
   await expect(bar).toContainText("11 of 11");
   await expect(turn(page, long.turns[358]!)).toBeInViewport();
+  await box.fill("");
+  await expect(bar).not.toContainText("of 11");
+  expect(await marked()).toEqual([]);
   await box.fill("100%_nowhere");
-  await page.keyboard.press("Enter");
   await expect(bar).toContainText("No matches");
   const read = await firstVisibleTurn(page);
   await page.keyboard.press("Escape");

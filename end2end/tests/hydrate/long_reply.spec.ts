@@ -20,13 +20,15 @@ const firstSeen = (page: Page) =>
     return { words: part?.textContent?.slice(0, 14), y: Math.round(part?.getBoundingClientRect().top ?? 0) };
   });
 
-test("a long reply that comes at once is whole, followed to its end, and copied whole", async ({ page, context, model }) => {
+test("a long reply that comes at once is whole, read from its beginning, and copied whole", async ({ page, context, model }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await startChat(page, "Write a lot");
   (await model.nextReply()).finishWithText(TEXT);
   await expectStatus(latestReply(page), "complete");
   const parts = textOf(latestReply(page)).locator(".md > .parts > .part");
   await expect(parts).toHaveCount(200);
+  await expect(parts.first()).toBeInViewport();
+  await page.getByRole("button", { name: "Go to latest" }).click();
   await expect(parts.last()).toBeInViewport();
   expect(await parts.allTextContents()).toEqual(TEXT.split("\n\n"));
   await menuButton(latestReply(page)).click();
@@ -38,6 +40,7 @@ test("S11 a reload keeps the line that is read within a long reply", async ({ pa
   await startChat(page, "Write a lot");
   (await model.nextReply()).finishWithText(TEXT);
   await expectStatus(latestReply(page), "complete");
+  await page.getByRole("button", { name: "Go to latest" }).click();
   await expect(textOf(latestReply(page)).locator(".md > .parts > .part").last()).toBeInViewport();
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (const share of [0.35, 0.7]) {

@@ -21,6 +21,13 @@ test("reasoning is open while it is written, closes after it, and the page stays
   reply.sendReasoning("Let me see.");
   await expect(panelOf(page)).toHaveJSProperty("open", true);
   await expect(summaryOf(page)).toHaveAttribute("aria-expanded", "true");
+  // Three lines are shown of it, however much there is.
+  const height = async () => (await panelOf(page).locator(".reasoning-body").boundingBox())!.height;
+  const three = await height();
+  reply.sendReasoning("And more.\n\n".repeat(30) + "The last thought.");
+  await expect(panelOf(page).getByText("The last thought.")).toBeInViewport();
+  expect(await height()).toBe(three);
+  expect(three).toBeLessThan(140);
   const before = await userTurns(page).last().evaluate((turn) => turn.getBoundingClientRect().top);
   reply.sendText("Done.");
   await expect(panelOf(page)).toHaveJSProperty("open", false);
@@ -30,6 +37,8 @@ test("reasoning is open while it is written, closes after it, and the page stays
   reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(panelOf(page)).toHaveJSProperty("open", false);
+  await summaryOf(page).click();
+  await expect.poll(height, "opened by hand it is whole").toBeGreaterThan(three * 2);
 });
 
 test("what is closed by hand stays closed, what is opened by hand stays open", async ({ page, model }) => {

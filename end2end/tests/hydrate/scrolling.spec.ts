@@ -40,11 +40,12 @@ async function sendLines(page: Page, reply: Reply, from: number, count: number):
   await expect(textOf(latestReply(page)).last()).toContainText(`Paragraph ${from + count - 1} of`);
 }
 
-/** Starts a reply that fills the screen and continues, with the page following its end. */
+/** Starts a reply that fills the screen and continues, with the page following its end, to which the reader went. */
 async function startFollowedReply(page: Page, model: ModelServer): Promise<Reply> {
   await startChat(page, "Write a lot");
   const reply = await model.nextReply();
   await sendLines(page, reply, 1, 40);
+  await toLatest(page).click();
   await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
   return reply;
 }
@@ -127,6 +128,7 @@ test("S5 the end of a reply moves nothing, at the bottom or above it", async ({ 
   await sendMessage(page, "And more");
   const second = await model.nextReply();
   await sendLines(page, second, 1, 40);
+  await toLatest(page).click();
   await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
   const last = page.getByText("Paragraph 40 of").last();
   await waitForStillness(page);
@@ -137,8 +139,12 @@ test("S5 the end of a reply moves nothing, at the bottom or above it", async ({ 
   expect(Math.abs((await last.boundingBox())!.y - at), "nothing jumps at the end").toBeLessThanOrEqual(1);
 });
 
-test("S6 what is sent stands under the header with room for its reply", async ({ page, model }) => {
-  const reply = await startFollowedReply(page, model);
+test("S6 what is sent stands under the header with room for its reply, which is read from its beginning", async ({ page, model }) => {
+  await startChat(page, "A first question");
+  const reply = await model.nextReply();
+  await sendLines(page, reply, 1, 40);
+  await expect(toLatest(page)).toBeVisible();
+  await expect(userTurns(page).first(), "the first message of a chat stays, too").toBeInViewport();
   reply.finish();
   await expectStatus(latestReply(page), "complete");
   await sendMessage(page, "A second question");
@@ -156,7 +162,12 @@ test("S6 what is sent stands under the header with room for its reply", async ({
   await expect(textOf(latestReply(page))).toContainText("A short answer.");
   expect(await place(), "a short answer moves nothing").toBeLessThanOrEqual(32);
   await sendLines(page, second, 1, 40);
-  await expect.poll(() => distanceToBottom(page), "a long one is followed").toBeLessThanOrEqual(60);
+  await waitForStillness(page);
+  expect(await place(), "a long one is not followed beyond a screen").toBeLessThanOrEqual(32);
+  expect(await place()).toBeGreaterThanOrEqual(0);
+  await toLatest(page).click();
+  await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
+  await expectFollowed(page, second, 41);
   second.finish();
 });
 

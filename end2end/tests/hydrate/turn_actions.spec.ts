@@ -35,6 +35,13 @@ test("an edited message is a version, and each version keeps what follows it", a
   await expect(page).toHaveURL(/\?at=/);
   await expect(edited.getByRole("heading")).toBeFocused();
   await expectStatus(latestReply(page), "complete");
+  // The versions stand at the right, under the bubble; a reply follows a message without them after 24 px.
+  const right = ({ x, width }: { x: number; width: number }) => x + width;
+  const [bubble, switcher] = [await edited.locator(".bubble").boundingBox(), await versionSwitcher(edited).boundingBox()];
+  expect(Math.abs(right(bubble!) - right(switcher!))).toBeLessThanOrEqual(16);
+  expect(switcher!.y).toBeGreaterThanOrEqual(bubble!.y + bubble!.height);
+  const [first, answer] = [await userTurns(page).first().locator(".bubble").boundingBox(), await replies(page).first().locator(".reply").boundingBox()];
+  expect(Math.round(answer!.y - first!.y - first!.height)).toBe(24);
 
   await versionSwitcher(edited).getByRole("button", { name: "Previous version" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);

@@ -47,6 +47,7 @@ async function longChat(page: Page, model: ModelServer): Promise<void> {
   await startChat(page, "Write a lot");
   (await model.nextReply()).finishWithText(lines(60));
   await expectStatus(latestReply(page), "complete");
+  await toLatest(page).click();
   // Everything is rendered, and the page is at its end.
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
 }
@@ -179,6 +180,7 @@ test("S3 a wheel that turns by a pixel or two stops following", async ({ page, m
     const reply = await model.nextReply();
     reply.sendText(lines(40));
     await expect(latestReply(page)).toContainText("Paragraph 40 of");
+    await toLatest(page).click();
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
     await page.mouse.move(700, 300);
     for (let turned = 0; turned < 20; turned += 1) {

@@ -83,6 +83,9 @@ test("Stop is a form too", async ({ page, model }) => {
   await expectStatus(latestReply(page), "cancelled");
   await expect(textOf(latestReply(page))).toHaveText("half");
   await reply.closed;
+  await latestReply(page).getByRole("button", { name: "Continue" }).click();
+  (await model.nextReply()).finishWithText("whole");
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Continue");
 });
 
 test("reasoning is opened without script", async ({ page }) => {

@@ -1,17 +1,24 @@
 //! The spacer below the turns: it lets a message that was just sent stand under the header (docs/reference/ux.md S6), and
 //! a header that closes its disclosure stay under the pointer (S9), however short the page is. Browser only.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::page::{
-    ease_to_bottom, element, header_height, metrics, parse_pixels, scroll_to, set_following, with_watch,
+    ease_to_bottom, element, header_height, metrics, parse_pixels, scroll_to, set_following, set_pinned, with_watch,
 };
 
+/// The part of the view that the end of a long sent message keeps.
+const QUESTION_SHARE: f64 = 0.3;
+/// A message is at the beginning of the page within this distance of it, in pixels.
+const AT_START: f64 = 32.0;
+
 thread_local! {
+    /// The first message of a chat whose page is about to open.
+    static EXPECTED: RefCell<Option<String>> = const { RefCell::new(None) };
     /// The height that the spacer keeps for a closed disclosure.
     static KEPT: Cell<f64> = const { Cell::new(0.0) };
 }
@@ -19,6 +26,7 @@ thread_local! {
 /// Forgets the previous page's space.
 pub(super) fn forget_space() {
     KEPT.set(0.0);
+    set_pinned(false);
 }
 
 /// Keeps the scroll position possible although the page is about to become shorter by this height.
@@ -45,7 +53,9 @@ pub(super) fn release_unseen_space() {
         KEPT.set((kept - unseen).max(0.0));
         match with_watch(|watch| (watch.sent.is_none(), watch.list_id.clone())) {
             Some((true, list)) => html(&list).map_or((), |list| set_spacer_height(&list, KEPT.get())),
-            _ => update_spacer(),
+            _ => {
+                update_spacer();
+            }
         }
     }
 }
@@ -53,23 +63,38 @@ pub(super) fn release_unseen_space() {
 pub(super) fn scroll_to_sent(id: &str) {
     KEPT.set(0.0);
     with_watch(|watch| watch.sent = Some(id.to_owned()));
+    set_pinned(true);
     set_following(true);
     // The turn is in the page after this task.
     request_animation_frame(|| {
-        update_spacer();
-        if let Some(now) = metrics() {
-            scroll_to(now.bottom_position());
+        // A reply that came at once may already fill the screen.
+        let end = || metrics().map(|now| now.bottom_position());
+        if let Some(top) = update_spacer().or_else(end) {
+            scroll_to(top);
         }
         ease_to_bottom();
     });
 }
 
+/// Remembers the first message of a chat, whose page is about to open.
+pub(super) fn expect_sent(id: &str) {
+    EXPECTED.set(Some(id.to_owned()));
+}
+
+/// Pins the message with which the page was expected, if it is in the page.
+pub(super) fn scroll_to_expected() {
+    if let Some(id) = EXPECTED.take().filter(|id| element(id).is_some()) {
+        scroll_to_sent(&id);
+    }
+}
+
 /// Makes the page just high enough for the sent message to stand under the header. The reply grows into the space, and
 /// when it shrinks again (reasoning that closes) the space returns, so that nothing moves. An optimistic message
-/// is below the list and has its own spacer, so that nothing moves when its turn replaces it.
-pub(super) fn update_spacer() {
-    let Some((list_id, Some(sent))) = with_watch(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
-    let Some(list) = html(&list_id) else { return };
+/// is below the list and has its own spacer, so that nothing moves when its turn replaces it. Returns the position at
+/// which the page stays where following stops.
+pub(super) fn update_spacer() -> Option<f64> {
+    let (list_id, sent) = with_watch(|watch| (watch.list_id.clone(), watch.sent.clone()))?;
+    let (list, sent) = (html(&list_id)?, sent?);
     let sent = html(&sent);
     let place = match &sent {
         Some(sent) if !list.contains(Some(sent)) => {
@@ -79,13 +104,30 @@ pub(super) fn update_spacer() {
         }
         _ => list,
     };
-    let Some(now) = metrics() else { return };
-    let wanted = sent.map_or(0.0, |sent| {
-        let top = sent.get_bounding_client_rect().top() + now.top - header_height();
-        (top + now.view - (now.height - spacer_height(&place))).max(0.0)
+    let now = metrics()?;
+    let end = now.height - spacer_height(&place) - now.view;
+    let (wanted, stop) = sent.map_or((0.0, None), |sent| {
+        let rect = sent.get_bounding_client_rect();
+        let top = rect.top() + now.top - header_height();
+        let stop = stop_at_screen(end, top.max(top + rect.height() - now.view * QUESTION_SHARE));
+        // The first message of a chat is at the top without space.
+        (if top > AT_START { top - end } else { 0.0 }, stop)
     });
-    let wanted = wanted.max(KEPT.get());
-    set_spacer_height(&place, wanted);
+    set_spacer_height(&place, wanted.max(KEPT.get()));
+    stop
+}
+
+/// Stops following, once, where the end of the reply would take the sent message out of view: the reply is read from its
+/// beginning (S6). Returns the position at which the page stays then.
+fn stop_at_screen(end: f64, last_top: f64) -> Option<f64> {
+    if end <= last_top + 1.0 || !set_pinned(false) {
+        return None;
+    }
+    set_following(false);
+    if metrics().is_some_and(|now| now.top < last_top) {
+        scroll_to(last_top);
+    }
+    Some(last_top)
 }
 
 fn html(id: &str) -> Option<HtmlElement> {

@@ -46,6 +46,8 @@ pub(super) struct ScrollWatch {
 }
 
 thread_local! {
+    /// The message that was sent last stands under the header, and its reply has not filled the screen yet.
+    static PINNED: Cell<bool> = const { Cell::new(false) };
     /// The box that was last scrolled to its end, and its position then.
     static BOX: RefCell<(String, i32)> = const { RefCell::new((String::new(), 0)) };
     static WATCH: RefCell<Option<SendWrapper<ScrollWatch>>> = const { RefCell::new(None) };
@@ -180,7 +182,20 @@ pub(super) fn set_following(is_following: bool) {
     report_status();
 }
 
+/// Marks the sent message as pinned under the header, or not. Returns whether it was.
+pub(super) fn set_pinned(is_pinned: bool) -> bool {
+    PINNED.replace(is_pinned)
+}
+
+/// Returns whether an element is below the visible part of the page.
+pub(super) fn is_below_view(id: &str) -> bool {
+    let top = element(id).map(|element| element.get_bounding_client_rect().top());
+    top.zip(metrics()).is_some_and(|(top, now)| top >= now.view)
+}
+
 pub(super) fn scroll_to_latest() {
+    // Whoever wants the end wants what follows, too.
+    set_pinned(false);
     set_following(true);
     if is_motion_reduced() || is_following_paused() {
         metrics().map_or((), |now| scroll_to(now.bottom_position()))

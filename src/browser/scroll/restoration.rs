@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use super::bottom_spacer::scroll_to_expected;
 use super::page::{document, element, header_height, is_following, report_status, scroll_to, set_following};
 use crate::browser::history;
 use crate::browser::local_store::session_storage;
@@ -91,6 +92,7 @@ pub(super) fn resume_restoration(number: u32) {
             set_following(true);
             let height = document().and_then(|d| d.document_element()).map_or(0, |root| root.scroll_height());
             scroll_to(f64::from(height));
+            scroll_to_expected();
         }
     }
     report_status();

@@ -9,6 +9,7 @@ use super::build_context::BuildContext;
 use crate::conversation::{ImportedMessage, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::attachment::{AttachmentCard, CARD_KEY, is_reference};
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::domain::reasoning_title;
 use crate::domain::sources::{self, SourceInput};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BlockId, Failure};
@@ -59,6 +60,9 @@ impl TurnBlockBuilder<'_, '_> {
                         duration_ms: *duration_ms,
                     };
                     self.add(&mut blocks, piece, content);
+                    if let Some(block) = blocks.last_mut().filter(|_| self.has_headings(text)) {
+                        block.block_metadata = reasoning_title::headings_metadata();
+                    }
                 }
                 (PieceBody::ToolCall { id, name, arguments, arguments_raw }, Role::Assistant) => {
                     let status = match answers.get(id.as_str()) {
@@ -208,6 +212,12 @@ impl TurnBlockBuilder<'_, '_> {
             created_at: piece.created_at.unwrap_or(before).clamp(before, self.context.now.max(before)),
         });
         id
+    }
+
+    /// Returns true if reasoning has headings that are its titles: only those of these providers mean them so.
+    fn has_headings(&self, text: &str) -> bool {
+        matches!(self.message.provider.as_deref(), Some("openai" | "google"))
+            && reasoning_title::last_heading(text, true).is_some()
     }
 
     /// Returns the unanswered call with this id in the turn directly above.

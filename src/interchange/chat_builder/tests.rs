@@ -197,6 +197,21 @@ fn thinking_mode_is_inferred_and_results_find_their_calls() {
 }
 
 #[test]
+fn headings_of_imported_reasoning_are_titles_where_provider_means_them() {
+    let thinking = |text: &str| PieceBody::Thinking { text: text.into(), title: None, duration_ms: None };
+    let titles = |provider: &str| {
+        let mut reply = message(1, Some(0), Role::Assistant, vec![thinking("**One**\n\nx\n\n**Two**"), text("Done")]);
+        reply.provider = Some(provider.to_owned());
+        let (chat, _) = build_from_messages(vec![message(0, None, Role::User, vec![text("Look")]), reply]);
+        let block = &chat.turns[1].blocks[0];
+        (block.reasoning_titles(), block.reasoning_title())
+    };
+    let both = || (vec!["One".to_owned(), "Two".to_owned()], Some("Two".to_owned()));
+    assert_eq!((titles("openai"), titles("google")), (both(), both()));
+    assert_eq!(titles("anthropic"), (Vec::new(), None));
+}
+
+#[test]
 fn failed_stopped_and_empty_replies_keep_their_status() {
     let mut failed = message(1, Some(0), Role::Assistant, vec![text("Half")]);
     failed.ending = MessageEnding::Failed("overloaded".into());

@@ -55,18 +55,18 @@ pub enum ReasoningCutOff {
     Broken,
 }
 
-/// Summarizes a reasoning block: "Thought for 12 s · Checking the offsets · 3 tool calls, 1 failed".
+/// Summarizes a reasoning block: "Checking the offsets · thought for 12 s · 3 tool calls, 1 failed".
 pub fn reasoning_summary(block: &ReasoningBlock, cut_off: Option<ReasoningCutOff>) -> String {
     let (ms, calls, failed, is_hidden) =
         (block.duration_ms, block.tool_calls, block.failed_tool_calls, !block.has_text);
-    let mut label = match ms {
-        None => "Thought".to_owned(),
-        Some(..1_000) => "Thought briefly".to_owned(),
-        Some(ms) => format!("Thought for {}", seconds(ms.saturating_add(500) / 1_000)),
+    let mut label = match (&block.title, ms) {
+        (None, None) => "Thought".to_owned(),
+        (None, Some(..1_000)) => "Thought briefly".to_owned(),
+        (None, Some(ms)) => format!("Thought for {}", seconds(ms.saturating_add(500) / 1_000)),
+        (Some(title), None) => title.clone(),
+        (Some(title), Some(..1_000)) => format!("{title} · thought briefly"),
+        (Some(title), Some(ms)) => format!("{title} · thought for {}", seconds(ms.saturating_add(500) / 1_000)),
     };
-    if let Some(title) = &block.title {
-        label = format!("{label} · {title}");
-    }
     if calls > 0 {
         let all = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
         label = format!("{label} · {all}");

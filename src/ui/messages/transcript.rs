@@ -159,8 +159,8 @@ pub enum ReasoningInterruption {
     Failed,
 }
 
-/// The label of a reasoning block: "Thinking: checking the offsets" while it streams, "Thought for 12 s · checking the
-/// offsets · 3 tool calls" afterwards.
+/// The label of a reasoning block: "Thinking: Checking the offsets" while it streams, "Checking the offsets · thought
+/// for 12 s · 3 tool calls" afterwards.
 pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<ReasoningInterruption>) -> String {
     if is_streaming {
         return match &block.title {
@@ -168,13 +168,16 @@ pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<Rea
             None => thinking_status().to_owned(),
         };
     }
-    let mut label = match block.duration_ms.map(|ms| (ms, seconds((ms + 500) / 1000))) {
-        None => localized_word("Thought", "已思考").to_owned(),
-        Some((..1_000, _)) => localized_word("Thought briefly", "略作思考").to_owned(),
-        Some((_, time)) => message!("Thought for {time}", "思考了 {time}"),
+    let time = block.duration_ms.map(|ms| (ms, seconds((ms + 500) / 1000)));
+    let mut label = match (&block.title, time) {
+        (None, None) => localized_word("Thought", "已思考").to_owned(),
+        (None, Some((..1_000, _))) => localized_word("Thought briefly", "略作思考").to_owned(),
+        (None, Some((_, time))) => message!("Thought for {time}", "思考了 {time}"),
+        (Some(title), None) => title.clone(),
+        (Some(title), Some((..1_000, _))) => message!("{title} · thought briefly", "{title} · 略作思考"),
+        (Some(title), Some((_, time))) => message!("{title} · thought for {time}", "{title} · 思考了 {time}"),
     };
     let mut also = |words: &str| label.extend([" · ", words]);
-    block.title.iter().for_each(|title| also(title));
     if block.tool_calls > 0 {
         also(&tool_calls(block.tool_calls, block.failed_tool_calls));
     }
@@ -191,17 +194,21 @@ pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<Rea
     label
 }
 
-/// The reported token usage of a reply, in one line.
+/// The reported token usage of a reply in words: "14 tokens sent · 340 tokens received · 120 for reasoning".
 pub fn usage(usage: &Usage) -> String {
-    let part = |name: &str, count: Option<u64>| count.map(|count| format!("{name} {}", number(count)));
-    let parts = [
-        part(localized_word("input", "输入"), usage.input_tokens),
-        part(localized_word("cache read", "从缓存读取"), usage.cache_read_tokens),
-        part(localized_word("cache write", "写入缓存"), usage.cache_write_tokens),
-        part(localized_word("output", "输出"), usage.output_tokens),
-        part(localized_word("of which reasoning", "其中思考过程"), usage.reasoning_tokens),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let sent = usage.input_tokens.map(|count| {
+        let many = number(count);
+        plural_message!(count; "1 token sent", "{many} tokens sent"; "发送 {many} token")
+    });
+    let read = usage.cache_read_tokens.map(number).map(|many| message!("{many} from the cache", "缓存命中 {many}"));
+    let written =
+        usage.cache_write_tokens.map(number).map(|many| message!("{many} added to the cache", "写入缓存 {many}"));
+    let received = usage.output_tokens.map(|count| {
+        let many = number(count);
+        plural_message!(count; "1 token received", "{many} tokens received"; "收到 {many} token")
+    });
+    let reasoning = usage.reasoning_tokens.map(number).map(|many| message!("{many} for reasoning", "思考 {many}"));
+    [sent, read, written, received, reasoning].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// The position of a version: "2/3".

@@ -27,6 +27,7 @@ use crate::ui::page::not_found::LoadFailedView;
 use crate::ui::page::provider_connect::ProviderConnect;
 use crate::ui::page::sending_turn::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
+use crate::ui::transcript::expect_sent;
 
 /// The number of recent chats.
 const RECENT: usize = 3;
@@ -129,6 +130,7 @@ fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: StartedReply| {
             announcer.expect_reply(started.assistant_turn.turn.id);
+            expect_sent(started.user_turn.turn.id);
             navigate(&chat_path(started.chat_id), Default::default());
         }),
         on_stopped: Callback::new(|_| ()),

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 
 use super::approval_prompt::Prompts;
-use super::continue_reply::EndedEarlyLine;
+use super::continue_reply::{EndedEarlyLine, StoppedLine};
 use super::editor::TurnEditor;
 use super::error_reply::ErrorReply;
 use super::items::ReplyItems;
 use super::notices::RequestNotices;
 use super::refusal_notice::RefusalNotice;
 use super::source_list::SourceList;
-use super::status_line::{RefreshLink, StatusLine, StoppedLine};
+use super::status_line::{RefreshLink, StatusLine};
 use super::turn_actions::ReplyActions;
 use super::turn_commands::TurnCommands;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
@@ -89,7 +89,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::empty_reply()}</p> })}
                 <StatusLine state turn=turn.clone() growing/>
                 <Prompts turn=turn.clone()/>
-                <StoppedLine turn=turn.clone()/>
+                <StoppedLine state turn=turn.clone()/>
                 <EndedEarlyLine state turn=turn.clone()/>
                 <SourceList turn=turn.clone()/>
                 {by_person}

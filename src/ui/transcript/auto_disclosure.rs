@@ -37,7 +37,8 @@ pub fn follow_growth(state: ChatState, key: BlockId, panel_id: String, open: RwS
         let panel_id = panel_id.clone();
         move || {
             let is_untouched = is_streaming.try_get_untracked() == Some(false) && state.manual_toggle(key).is_none();
-            if is_untouched && scroll::is_following() && !disclosure::is_in_use(&panel_id) {
+            let moves_nothing = || scroll::is_following() || scroll::is_below_view(&panel_id);
+            if is_untouched && moves_nothing() && !disclosure::is_in_use(&panel_id) {
                 let _ = open.try_set(false);
             }
         }

@@ -7,7 +7,7 @@ use super::turn_commands::TurnCommands;
 use crate::api::view::ComposedMessage;
 use crate::browser::request_id;
 use crate::domain::notice::{self, Notice};
-use crate::domain::{Block, ChatId, TurnId};
+use crate::domain::{Block, ChatId, Content, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages::stored_codes::notice_block_sentence;
@@ -29,8 +29,7 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
         turn.with(|view| view.turn.blocks.iter().rev().find_map(ending))
     });
     let goes_on = Memo::new(move |_| {
-        ending.get().is_some_and(|(_, notice, _)| notice == Notice::LengthReached)
-            && state.leaf().is_some_and(|leaf| leaf.id() == id)
+        ending.get().is_some_and(|(_, notice, _)| notice == Notice::LengthReached) && is_end(state, id)
     });
     live_view(move || {
         let (block, _, sentence) = ending.get()?;
@@ -44,6 +43,41 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
             </div>
         })
     })
+}
+
+/// The line below a reply that was stopped. At the path's end it offers to continue what there is.
+#[component]
+pub fn StoppedLine(state: ChatState, turn: TurnState) -> impl IntoView {
+    let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
+    let of_form = turn.clone();
+    let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
+    let goes_on = Memo::new(move |_| is_stopped.get() && is_end(state, id) && has_something_to_continue(&of_form));
+    live_view(move || {
+        let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
+        is_stopped.get().then(|| {
+            view! {
+                <div class="ended-early">
+                    <p class="stopped-line">{words::stopped_by_you()}</p>
+                    {live_view(form)}
+                </div>
+            }
+        })
+    })
+}
+
+/// Returns whether a reply is at the end of the path.
+pub fn is_end(state: ChatState, reply: TurnId) -> bool {
+    state.leaf().is_some_and(|leaf| leaf.id() == reply)
+}
+
+/// Returns whether a reply has text or tool calls: of less, there is nothing to continue.
+pub fn has_something_to_continue(turn: &TurnState) -> bool {
+    let is_something = |block: &Block| match &block.content {
+        Content::Text { text, is_error } => !*is_error && !text.trim().is_empty(),
+        Content::ToolUse { .. } => true,
+        _ => false,
+    };
+    turn.with(|view| view.turn.blocks.iter().any(is_something))
 }
 
 /// The button "Continue": sends a message of its own after this reply; the text in the message box stays. None on a

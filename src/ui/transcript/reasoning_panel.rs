@@ -10,7 +10,7 @@ use super::reasoning_section::TITLE_SEPARATOR;
 use crate::browser::scroll;
 use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, thinking_text};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
-use crate::ui::erased::{effect, keyed_rows, live_view, view};
+use crate::ui::erased::{effect, keyed_rows, live_view, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages::amounts;
 use crate::ui::messages::transcript::{self as words, ReasoningInterruption};
@@ -92,6 +92,7 @@ fn Panel(
     follow_growth(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
     let on_toggle = toggle_listener(state, key, panel_id.clone(), open);
+    let is_preview = preview(is_streaming, stays_open, open);
     // Without script nothing would announce the change; the element itself does.
     let is_live = standalone_context().is_none();
     let timer = {
@@ -124,6 +125,7 @@ fn Panel(
             id=panel_id
             class="reasoning"
             class:streaming=is_streaming
+            data-preview=move || is_preview.get().then_some("")
             data-segment="reasoning"
             open=open
             on:toggle=on_toggle
@@ -134,6 +136,7 @@ fn Panel(
                 role="button"
                 aria-expanded=is_live.then_some(move || if open.get() { "true" } else { "false" })
                 aria-controls=body_id.clone()
+                title=move || Some(titles.get()).filter(|titles| !titles.is_empty())
             >
                 <Icon name="thought"/>
                 <span class="label-words" dir="auto">{label}</span>
@@ -145,7 +148,7 @@ fn Panel(
                 class="reasoning-body"
                 role="group"
                 aria-labelledby=label_id
-                tabindex=move || is_streaming.get().then_some("0")
+                tabindex=move || is_preview.get().then_some("0")
             >
                 <p class="reasoning-titles" dir="auto" hidden=move || titles.with(String::is_empty)>{titles}</p>
                 {draw_places(state, turn, all, newest, None)}
@@ -153,6 +156,29 @@ fn Panel(
             </div>
         </details>
     }
+}
+
+/// Returns whether the body is a window of three lines: while the reasoning grows and as it closes by itself, so that
+/// nothing moves that is read. What the reader opens afterwards is whole.
+fn preview(is_streaming: Memo<bool>, stays_open: Memo<bool>, open: RwSignal<bool>) -> RwSignal<bool> {
+    let is_preview = RwSignal::new(is_streaming.get_untracked());
+    on_change(
+        move || is_streaming.get(),
+        move |_, is| {
+            if is || stays_open.get_untracked() {
+                is_preview.set(is);
+            }
+        },
+    );
+    on_change(
+        move || open.get(),
+        move |_, is_open| {
+            if is_open && !is_streaming.get_untracked() {
+                is_preview.set(false);
+            }
+        },
+    );
+    is_preview
 }
 
 /// Returns whether the panel should be open. The reader's setting takes precedence over the reply's state.

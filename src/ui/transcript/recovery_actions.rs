@@ -4,7 +4,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::continue_reply::continue_button;
+use super::continue_reply::{continue_button, has_something_to_continue, is_end};
 use super::other_models::RetryWithLink;
 use super::turn_commands::TurnCommands;
 use super::turn_heading::article_id;
@@ -34,7 +34,7 @@ pub enum RecoveryAction {
     ShowRequestSizes,
     /// Continues from the previous reply, without what followed it.
     BranchEarlier,
-    /// Requests the rest in a message of its own.
+    /// Requests the rest of a reply that broke off, in a message of its own.
     Continue,
 }
 
@@ -44,7 +44,9 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
     match kind {
         Kind::ProviderAuth => &[RecoveryAction::ReplaceKey, RecoveryAction::RetryWithModel],
         Kind::ProviderQuota => &[RecoveryAction::OpenProvider, RecoveryAction::RetryWithModel],
-        Kind::ProviderUnreachable => &[RecoveryAction::TestProvider, RecoveryAction::RetryWithModel],
+        Kind::ProviderUnreachable => {
+            &[RecoveryAction::Continue, RecoveryAction::TestProvider, RecoveryAction::RetryWithModel]
+        }
         Kind::ProviderProtocol => &[RecoveryAction::OpenProvider, RecoveryAction::RetryWithModel],
         Kind::ModelNotFound => &[RecoveryAction::RetryWithModel, RecoveryAction::OpenProvider],
         Kind::ContextTooLong => &[
@@ -62,14 +64,14 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         | Kind::ProviderError
         | Kind::ProviderStalled
         | Kind::LimitEvent
-        | Kind::LimitToolArgs => &[RecoveryAction::RetryWithModel],
-        Kind::LimitOutput | Kind::LimitTime => &[RecoveryAction::Continue],
+        | Kind::LimitToolArgs => &[RecoveryAction::Continue, RecoveryAction::RetryWithModel],
         Kind::ProviderTruncated
+        | Kind::LimitOutput
+        | Kind::LimitTime
         | Kind::LimitRounds
         | Kind::ServerRestarted
-        | Kind::StorageFull
-        | Kind::Internal
-        | Kind::Unknown => &[],
+        | Kind::StorageFull => &[RecoveryAction::Continue],
+        Kind::Internal | Kind::Unknown => &[],
     }
 }
 
@@ -83,8 +85,9 @@ pub fn recovery_link(action: RecoveryAction, state: ChatState, turn: &TurnState)
     }
     if action == RecoveryAction::Continue {
         let chat = turn.with_untracked(|view| view.turn.chat_id);
-        let is_end = move || state.leaf().is_some_and(|leaf| leaf.id() == id);
-        return Some(live_view(move || is_end().then(|| continue_button(chat, id)).flatten()).into_any());
+        let turn = turn.clone();
+        let goes_on = move || is_end(state, id) && has_something_to_continue(&turn);
+        return Some(live_view(move || goes_on().then(|| continue_button(chat, id)).flatten()).into_any());
     }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
     if let (RecoveryAction::TestProvider, Some(provider)) = (action, &provider) {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::async_form::AsyncForm;
 use crate::domain::turn::RetryAttempt;
 use crate::domain::user_input_wait::pending_user_input;
-use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
 use crate::ui::messages::amounts;
@@ -45,6 +45,7 @@ pub fn StatusLine(
         move |_| turn.with(|view| waiting(&view.turn))
     });
     let (id, posting) = (turn.id(), AsyncForm::from_context());
+    let may_think = turn.with_untracked(|view| view.is_thinking_mode);
     // The label of reasoning that may continue already says that the model thinks.
     let has_reasoning_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
     // The time of the last activity; where that is unknown, the time when this page noticed the silence.
@@ -69,11 +70,18 @@ pub fn StatusLine(
         let line = match waiting.get()? {
             WaitingFor::Model { .. } if has_reasoning_above.get() && !is_long.get() => return None,
             WaitingFor::Model { model, is_first, .. } => {
-                let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
+                let (label, is_quiet) = match is_first {
+                    true if may_think => (texts::thinking_status(), false),
+                    // Of a model that does not think, the dots and its name say enough.
+                    is_first => (texts::waiting_for_model(), is_first),
+                };
+                let before = if is_quiet { "" } else { " · " };
+                let name =
+                    move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!("{before}{model}"));
                 let known = move || is_long.get().then(|| view! { <span>{texts::waiting_for_first()}</span> });
                 view! {
                     <span>
-                        {if is_first { texts::thinking_status() } else { texts::waiting_for_model() }}
+                        <span class=if is_quiet { "quiet" } else { "" }>{label}</span>
                         <bdi>{move || name()}</bdi>
                     </span>
                     <span class="timer" aria-hidden="true">{move || seconds().map(amounts::seconds)}</span>
@@ -125,13 +133,6 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
         {posting.problem_view()}
     }
     .into_any()
-}
-
-/// The ending of a stopped reply; nothing otherwise.
-#[component]
-pub fn StoppedLine(turn: TurnState) -> impl IntoView {
-    let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{texts::stopped_by_you()}</p> }))
 }
 
 /// The refresh link, because a page without script does not update by itself. Hidden by the style after hydration.

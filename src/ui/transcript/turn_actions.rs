@@ -56,11 +56,11 @@ pub fn UserActions(
     view! {
         <div class="actions">
             {live_view(retry)}
-            <VersionSwitcher state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
             <CopyButton name=texts::copy_message() text source/>
-            <MessageMenu turn/>
+            <MessageMenu turn=turn.clone()/>
             <span class="meta"><TurnTime at/></span>
+            <VersionSwitcher state turn/>
         </div>
     }
 }
@@ -225,12 +225,13 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
         let (model, (usage, cost), took, at) = meta.get()?;
         let tokens = usage::in_and_out(&usage);
         let cost = cost.map(|cost| view! { <span class="meta-part">{usage::cost(cost)}</span> });
-        let all = usage.is_known().then(|| texts::usage(&usage));
+        // Shown over the numbers under a pointer, and while an action has the focus.
+        let words = view! { <span class="in-words quiet">{texts::usage(&usage)}</span> };
         Some(view! {
             <span class="meta">
                 {model.map(|model| view! { <bdi class="meta-model">{messages::model_name_or_unknown(&model).to_owned()}</bdi> })}
                 {tokens.map(|tokens| view! {
-                    <span class="meta-part" title=all>{tokens}</span>
+                    <span class="meta-part"><span aria-hidden="true">{tokens}</span>{words}</span>
                     {cost}
                 })}
                 {took.map(|ms| view! { <span class="meta-part">{amounts::measured_time(ms)}</span> })}

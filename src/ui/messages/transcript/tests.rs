@@ -26,17 +26,17 @@ fn thought(ms: Option<u64>, text: &str) -> Content {
 
 #[test]
 fn finished_reasoning_block_is_named_by_time_and_tools() {
-    assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "Thought for 12 s · checking");
-    assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "Thought briefly · checking");
-    assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "Thought · checking");
+    assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "checking · thought for 12 s");
+    assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "checking · thought briefly");
+    assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "checking");
     assert_eq!(reasoning(&block(vec![Content::thinking("x")]), false, None), "Thought");
     assert_eq!(
         reasoning(&block(vec![thought(Some(3_000), "")]), false, None),
-        "Thought for 3 s · checking · hidden by the provider"
+        "checking · thought for 3 s · hidden by the provider"
     );
     assert_eq!(
         reasoning(&block(vec![thought(Some(7_000), "x")]), false, Some(ReasoningInterruption::Stopped)),
-        "Thought for 7 s · checking · stopped"
+        "checking · thought for 7 s · stopped"
     );
 }
 
@@ -44,6 +44,14 @@ fn finished_reasoning_block_is_named_by_time_and_tools() {
 fn growing_reasoning_block_is_named_by_its_title() {
     assert_eq!(reasoning(&block(vec![thought(None, "x")]), true, None), "Thinking: checking");
     assert_eq!(reasoning(&block(vec![Content::thinking("x")]), true, None), "Thinking…");
+}
+
+#[test]
+fn usage_is_in_words() {
+    let usage_of = |input, output| Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
+    assert_eq!(usage(&usage_of(Some(14), Some(1))), "14 tokens sent · 1 token received");
+    let all = Usage { cache_read_tokens: Some(1_200), reasoning_tokens: Some(3), ..usage_of(Some(1_400), None) };
+    assert_eq!(usage(&all), "1,400 tokens sent · 1,200 from the cache · 3 for reasoning");
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Find in chat: a bar that searches on the server, because most of a long chat is not in the page, and moves from
-//! turn to turn (docs/reference/ux.md 9). Without script, the menu leads to a page that does the same.
+//! Find in chat: a bar that searches while somebody types, on the server, because most of a long chat is not in the page,
+//! and moves from turn to turn (docs/reference/ux.md 9). Without script, the menu leads to a page that does the same.
 
-use leptos::ev::{self, KeyboardEvent, SubmitEvent};
+use std::time::Duration;
+
+use leptos::ev::{self, CompositionEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -23,6 +25,8 @@ use crate::ui::transcript::turn_heading::{LIST_ID, article_id, heading_id, turn_
 
 /// The id of the field.
 const BOX: &str = "find-words";
+/// The search begins this long after the last key.
+const AFTER_TYPING: Duration = Duration::from_millis(250);
 /// The words are in their place when they have been there this many times in a row.
 const STEADY: u32 = 3;
 /// The most times that their place is checked: long replies are rendered over several frames.
@@ -49,6 +53,10 @@ struct FindSession {
     refused: RwSignal<Option<String>>,
     /// The number of hits that were shown so far, so that only the latest is brought into view.
     shown: StoredValue<u32>,
+    /// The number of changes of the words so far, so that only the latest is searched for.
+    typed: StoredValue<u32>,
+    /// The words and the path of the search on its way.
+    asked: StoredValue<Option<(String, TurnId)>>,
 }
 
 type DrawFindBar = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
@@ -92,6 +100,8 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         at: RwSignal::new(0),
         refused: RwSignal::new(None),
         shown: StoredValue::new(0),
+        typed: StoredValue::new(0),
+        asked: StoredValue::new(None),
     };
     let announcer = expect_context::<Announcer>();
     on_cleanup(highlight::clear_highlights);
@@ -103,8 +113,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
     effect(move || match open.get() {
         true => focus_on_box(),
         false => {
-            finding.shown.update_value(|shown| *shown += 1);
-            highlight::clear_highlights();
+            finding.drop_search();
             finding.focus_found_turn();
         }
     });
@@ -118,6 +127,19 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         },
     );
     let input_method = InputMethod::default();
+    // What an input method shows before it is done is no word to search for.
+    let is_composing = StoredValue::new(false);
+    let on_input = move |event: Event| {
+        finding.words.set(event_target_value(&event));
+        if !is_composing.get_value() {
+            finding.search_soon();
+        }
+    };
+    let on_composed = move |event: CompositionEvent| {
+        input_method.on_composition_end(&event);
+        is_composing.set_value(false);
+        finding.search_soon();
+    };
     let on_keydown = move |event: KeyboardEvent| match event.key().as_str() {
         _ if input_method.consumes_key(&event) => {}
         "Escape" => {
@@ -143,7 +165,8 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
                     aria-label=messages::find_in_chat()
                     on:submit=on_submit
                     on:keydown=on_keydown
-                    on:compositionend=move |event| input_method.on_composition_end(&event)
+                    on:compositionstart=move |_| is_composing.set_value(true)
+                    on:compositionend=on_composed
                 >
                     <input
                         id=BOX
@@ -154,7 +177,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
                         autocomplete="off"
                         enterkeyhint="search"
                         prop:value=move || finding.words.get()
-                        on:input=move |event| finding.words.set(event_target_value(&event))
+                        on:input=on_input
                     />
                     <span class="find-count">{sentence}</span>
                     <StepButton name=messages::find_before() icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
@@ -179,13 +202,7 @@ impl FindSession {
     /// Moves to the next or the previous hit; searches first where the words are new.
     fn go(self, forward: bool) {
         let words = self.words.get_untracked();
-        // Another path has other hits.
-        let leaf = self.state.leaf_id();
-        let count = self.found.with_untracked(|found| {
-            let found = found.as_ref().filter(|found| found.words == words && Some(found.leaf) == leaf);
-            found.map(|found| found.turns.hits.len())
-        });
-        match count {
+        match self.hit_count(&words) {
             None => self.search(words),
             Some(0) => {}
             Some(count) => {
@@ -195,13 +212,51 @@ impl FindSession {
         }
     }
 
+    /// Returns the number of hits if these words were searched for on the path on screen: another path has other hits.
+    fn hit_count(self, words: &str) -> Option<usize> {
+        let leaf = self.state.leaf_id();
+        self.found.with_untracked(|found| {
+            let found = found.as_ref().filter(|found| found.words == words && Some(found.leaf) == leaf);
+            found.map(|found| found.turns.hits.len())
+        })
+    }
+
+    /// Searches a moment after the last key.
+    fn search_soon(self) {
+        self.typed.update_value(|typed| *typed += 1);
+        let typed = self.typed.get_value();
+        set_timeout(
+            move || {
+                if self.typed.try_get_value() == Some(typed) {
+                    let words = self.words.get_untracked();
+                    if self.hit_count(&words).is_none() {
+                        self.search(words);
+                    }
+                }
+            },
+            AFTER_TYPING,
+        );
+    }
+
     fn search(self, words: String) {
-        let Some(leaf) = self.state.leaf_id().filter(|_| !words.trim().is_empty()) else { return };
+        if words.trim().is_empty() {
+            self.drop_search();
+            self.refused.set(None);
+            return self.found.set(None);
+        }
+        let Some(leaf) = self.state.leaf_id() else { return };
+        let asked = Some((words.clone(), leaf));
+        if self.asked.with_value(|before| *before == asked) {
+            return;
+        }
+        self.asked.set_value(asked.clone());
         spawn_local(async move {
             let found = find_in_chat(self.chat_id, leaf, words.clone()).await;
-            if !self.state.is_page_alive() {
+            // Other words were searched for since, or the bar was closed.
+            if !self.state.is_page_alive() || self.asked.try_with_value(|now| *now == asked) != Some(true) {
                 return;
             }
+            self.asked.set_value(None);
             match found {
                 Ok(turns) => {
                     self.at.set(self.first_below(&turns));
@@ -212,6 +267,14 @@ impl FindSession {
                 Err(error) => self.refuse(problem(&error)),
             }
         });
+    }
+
+    /// Forgets the search on its way and the highlighted words.
+    fn drop_search(self) {
+        self.typed.update_value(|typed| *typed += 1);
+        self.shown.update_value(|shown| *shown += 1);
+        self.asked.set_value(None);
+        highlight::clear_highlights();
     }
 
     fn refuse(self, reason: String) {
