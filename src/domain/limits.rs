@@ -144,8 +144,6 @@ pub const MARKUP_TIME: Duration = Duration::from_secs(1);
 /// A formula: the size of its source and of its MathML.
 pub const MATH_BYTES: usize = 4 << 10;
 pub const MATHML_BYTES: usize = 256 << 10;
-/// A diagram that is drawn: the library refuses a longer source (`maxTextSize` of Mermaid).
-pub const DIAGRAM_CHARS: usize = 50_000;
 /// The cache of rendered finished texts.
 pub const MARKUP_CACHE_BYTES: usize = 2 << 20;
 

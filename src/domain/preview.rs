@@ -3,6 +3,9 @@
 
 use crate::{BlockId, TurnId};
 
+/// The longest diagram that is drawn: the library refuses longer ones (`maxTextSize` of Mermaid).
+pub const DIAGRAM_CHARS: usize = 50_000;
+
 /// What a code block makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviewKind {

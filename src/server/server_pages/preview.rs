@@ -206,7 +206,7 @@ impl PreviewPage<'_> {
 fn stage(content: AnyView) -> AnyView {
     view! {
         <div class="preview-stage" id="preview-stage" popover="auto">
-            <button type="button" class="button preview-leave" popovertarget="preview-stage" popovertargetaction="hide">
+            <button type="button" class="button preview-leave" autofocus=true popovertarget="preview-stage" popovertargetaction="hide">
                 {texts::leave_full_screen()}
             </button>
             {content}

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::domain::file_name::{content_disposition, sanitize};
 use crate::domain::hidden_text::visible_text;
-use crate::domain::preview::{CodePreview, PreviewKind, preview_versions};
+use crate::domain::preview::{CodePreview, DIAGRAM_CHARS, PreviewKind, preview_versions};
 use crate::domain::{BlockId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -141,7 +141,7 @@ fn content(site: &Site, shown: &CodePreview, versions: &[CodePreview], tab: Prev
             PreviewKind::Html | PreviewKind::Svg => PreviewContent::Frame(shown.address_of("document")),
             PreviewKind::Markdown => PreviewContent::Markdown(markup::block_markup(&shown.code)),
             PreviewKind::Mermaid => {
-                let fits = shown.code.chars().count() <= limits::DIAGRAM_CHARS;
+                let fits = shown.code.chars().count() <= DIAGRAM_CHARS;
                 let address = fits.then(|| diagram_frame::address(site, &shown.code)).flatten();
                 address.map_or(PreviewContent::Unavailable, PreviewContent::Frame)
             }

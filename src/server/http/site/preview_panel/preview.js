@@ -53,8 +53,10 @@ async function load(dialog, address) {
 
 async function follow(dialog, event) {
   if (event.target === dialog) {
-    // The backdrop.
-    dialog.close();
+    // The backdrop is the dialog's, too.
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
+    if (!isInside) dialog.close();
     return;
   }
   const link = event.target.closest("a[href]");
