@@ -25,6 +25,7 @@ pub mod page;
 pub mod palette;
 pub mod picture;
 pub mod preferences;
+pub mod preview_link;
 pub mod sandboxed_frame;
 pub mod server_page;
 pub mod shell;

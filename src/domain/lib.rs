@@ -56,6 +56,7 @@ mod old_sentences;
 pub mod params_resolution;
 pub mod path_alignment;
 pub mod plural;
+pub mod preview;
 pub mod provider;
 pub mod reasoning_title;
 pub mod repair;

@@ -10,6 +10,7 @@
 mod cache;
 mod formula;
 mod highlighting;
+mod previews;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -23,6 +24,8 @@ use crate::domain::sources::ReplySources;
 use crate::domain::{Block, BlockState, Content, TurnId};
 use crate::ui::locale::{Locale, locale, propagate_locale};
 use crate::ui::markdown::{self, CodeRun, InlineCitation, MarkupEnricher, MathTree};
+
+pub use previews::code_previews;
 
 /// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. Unused stack costs
 /// no memory.

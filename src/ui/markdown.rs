@@ -23,6 +23,7 @@ mod autolink;
 mod block;
 mod citation;
 mod cjk;
+mod code_listing;
 mod draw;
 mod enricher;
 mod fence;
@@ -41,7 +42,8 @@ pub mod view;
 pub mod tests;
 
 pub use citation::{InlineCitation, source_id};
-pub use draw::{ReplyLinks, without_buttons};
+pub use code_listing::{CodeListing, code_listings};
+pub use draw::{ReplyLinks, with_confirmation, without_buttons};
 pub use enricher::{CodeClass, CodeRun, MarkupEnricher, PlainEnricher};
 pub use html::{Attribute, Element, Html};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};

@@ -12,6 +12,7 @@ use crate::ui::escape::icon_sprite;
 use crate::ui::kit::installable;
 use crate::ui::locale::locale;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
+use crate::ui::preview_link::PREVIEW_LISTENER;
 use crate::ui::sandboxed_frame::FRAME_LISTENER;
 use crate::ui::site_font::font_preload;
 use crate::ui::startup_script::{StartupCall, startup_script};
@@ -61,7 +62,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {installable(preferences.get(PreferenceSetting::Theme))}
                 <MetaTags/>
-                <script nonce=use_nonce()>{format!("{FOLLOW}{FRAME_LISTENER}")}</script>
+                <script nonce=use_nonce()>{format!("{FOLLOW}{PREVIEW_LISTENER}{FRAME_LISTENER}")}</script>
                 {startup_script(&package, &options.output_name, part, StartupCall::Hydrate, use_nonce().map(|nonce| nonce.to_string()))}
             </head>
             <body>

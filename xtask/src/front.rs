@@ -3,6 +3,7 @@
 //! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below
 //! `pkg/<hash>/`, so that browsers can cache it permanently.
 
+mod diagram;
 mod function_order;
 mod notices;
 mod short_names;

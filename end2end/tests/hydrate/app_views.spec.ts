@@ -1,59 +1,24 @@
 // Pages of tool servers (MCP Apps): what they are told, what they may ask for, and what they cannot reach.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-
 import type { FrameLocator, Page } from "@playwright/test";
 
 import { expectStatus, latestReply, messageBox, sendMessage, waitForHydration } from "../../support/chat.ts";
-import { expect, type ProblemWatch } from "../../support/fixtures.ts";
+import { Elsewhere } from "../../support/elsewhere.ts";
+import { expect } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 import type { Turnleaf } from "../../support/turnleaf.ts";
 import { decisionButton, openChatWithTools, test as base, toolCards, toolMessages, wireName } from "../../support/tools.ts";
 import { userTurns } from "../../support/turn_actions.ts";
 
-/** A server elsewhere that counts what arrives. */
-class Elsewhere {
-  readonly arrived: string[] = [];
-  private constructor(private readonly server: Server) {
-    server.on("request", (request, response) => {
-      this.arrived.push(`${request.method} ${request.url}`);
-      response.end();
-    });
-  }
-
-  static async start(): Promise<Elsewhere> {
-    const server = createServer();
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    return new Elsewhere(server);
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
-  }
-
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-}
-
 const test = base.extend<{ elsewhere: Elsewhere }>({
   elsewhere: async ({ watch }, use) => {
     const elsewhere = await Elsewhere.start();
-    expectRefusals(watch, elsewhere);
+    elsewhere.expectRefusals(watch);
     await use(elsewhere);
     elsewhere.stop();
   },
 });
 
 test.use({ withPages: true });
-
-/** What the browser says about everything that a page is kept from. */
-function expectRefusals(watch: ProblemWatch, elsewhere: Elsewhere): void {
-  watch.expect(/content policy: /);
-  watch.expect(/Content Security Policy|sandbox|SecurityError|Unsafe attempt|ERR_BLOCKED|Blocked |Refused to/i);
-  watch.expect(new RegExp(`^request to (http|ws)${elsewhere.url.slice(4)}`));
-}
 
 const frameElement = (page: Page) => page.locator("iframe.sandboxed-frame");
 const board = (page: Page): FrameLocator => page.frameLocator("iframe.sandboxed-frame");

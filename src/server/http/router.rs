@@ -12,7 +12,7 @@ use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
 use super::openapi::operation::ApiOperation;
 use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
-use super::site::{external_link, frame_host, gallery, worker};
+use super::site::{diagram_frame, external_link, frame_host, gallery, preview_panel, worker};
 use super::streams::{events, socket};
 use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
@@ -127,6 +127,9 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
     page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
     page!(post "/turns/{id}/calls/{block}/view/call" turns::app_views::call_tool),
+    page!(get "/turns/{id}/previews/{block}" |shell| routing::get(turns::previews::page).layer(Extension(shell.site.clone()))),
+    page!(get "/turns/{id}/previews/{block}/document" turns::previews::document),
+    page!(get "/turns/{id}/previews/{block}/file" turns::previews::file),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -320,6 +323,9 @@ const ROUTES: &[Route] = &[
     page!(get "/settings/about/gallery" gallery::redirect_to_first_sheet),
     page!(get "/settings/about/gallery/{sheet}" gallery::show),
     page!(get "/frame-host.js" frame_host::show),
+    page!(get "/frames/diagram/{hash}" |shell| routing::get(diagram_frame::show).with_state(shell.site.clone())),
+    page!(get "/preview.js" preview_panel::script),
+    page!(get "/preview.css" preview_panel::style),
     page!(get "/offline" worker::page),
     page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];

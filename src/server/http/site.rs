@@ -1,9 +1,11 @@
-//! The site: pages rendered by Leptos, its assets, the service worker, the script behind sandboxed frames, the gallery,
-//! and the page for external links.
+//! The site: pages rendered by Leptos, its assets, the service worker, the script behind sandboxed frames, the panel of
+//! previews and the frame of diagrams, the gallery, and the page for external links.
 
 pub mod assets;
+pub mod diagram_frame;
 pub mod external_link;
 pub mod frame_host;
 pub mod gallery;
 pub mod pages;
+pub mod preview_panel;
 pub mod worker;

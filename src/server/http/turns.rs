@@ -8,5 +8,6 @@ pub mod forms;
 pub mod generations;
 pub mod operations;
 pub mod pages;
+pub mod previews;
 pub mod queue;
 pub mod tool_calls;

@@ -22,11 +22,12 @@ use super::part::MarkupPart;
 use super::reading::Reading;
 use crate::domain::limits;
 
+pub(super) use code::CODE_LANGUAGE;
 pub use code::{draw_open_code, info_string_language, without_buttons};
 use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
 pub use drawing::{DrawBudget, DrawRefusal};
 pub use html_tag::{last_html, open_disclosures};
-pub use link::ReplyLinks;
+pub use link::{ReplyLinks, with_confirmation};
 
 /// Renders the events of one block of the text. Takes what it needs from the budget `left`, which is undefined after a
 /// refusal, and the block's marks from `cites`.

@@ -5,6 +5,7 @@ use crate::ui::locale::{define_messages, message};
 define_messages! {
     copy: "Copy", "复制";
     copy_code: "Copy code", "复制代码";
+    preview: "Preview", "预览";
     copy_table: "Copy table", "复制表格";
     copy_table_as_csv: "Copy table as CSV", "将表格复制为 CSV";
     csv: "CSV", "CSV";

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::diagram;
 use crate::step::output;
 use crate::workspace;
 
@@ -41,6 +42,7 @@ pub fn write(site: &Path) -> Result<()> {
         libraries.extend(libraries_of(&resolve(target, feature)?)?);
     }
     libraries.extend(fonts()?);
+    libraries.insert(mermaid()?);
     let path = site.join(FILE);
     fs::write(&path, notices(&libraries)).with_context(|| path.display().to_string())
 }
@@ -66,6 +68,19 @@ fn font(name: &str, version: &str, repository: &str, license_file: &str) -> Resu
         version: version.to_owned(),
         license: "OFL-1.1".to_owned(),
         repository: repository.to_owned(),
+        texts: vec![normalized(&license)],
+    })
+}
+
+/// Returns the library that draws diagrams; its text has the licenses of all that is in it.
+fn mermaid() -> Result<Library> {
+    let path = workspace::root().join("vendor/mermaid/LICENSE.txt");
+    let license = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    Ok(Library {
+        name: "Mermaid".to_owned(),
+        version: diagram::VERSION.to_owned(),
+        license: "MIT".to_owned(),
+        repository: "https://github.com/mermaid-js/mermaid".to_owned(),
         texts: vec![normalized(&license)],
     })
 }
@@ -200,6 +215,14 @@ mod tests {
         }
         for file in ["math.woff2", "sans.woff2"] {
             assert!(workspace::root().join("public/pkg").join(file).is_file(), "{file}");
+        }
+    }
+
+    #[test]
+    fn library_of_diagrams_has_its_licenses() {
+        let text = &mermaid().unwrap().texts[0];
+        for owner in ["Knut Sveidqvist", "Mike Bostock", "Mozilla Public License", "TypeFox", "OpenJS Foundation"] {
+            assert!(text.contains(owner), "{owner}");
         }
     }
 

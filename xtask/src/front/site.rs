@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
-use super::{FrontBundle, FrontProfile, WireSize, notices, split};
+use super::{FrontBundle, FrontProfile, WireSize, diagram, notices, split};
 use crate::workspace;
 
 /// The budget for wasm, glue and style on the wire, without the code parts, in bytes of brotli
@@ -37,6 +37,7 @@ pub fn lay_out(bundle: &Path, effort: FrontProfile) -> Result<FrontBundle> {
         copy(&public, &site)?;
     }
     copy(bundle, &site.join("pkg"))?;
+    diagram::write(&site)?;
     let wire = match effort {
         FrontProfile::Dev | FrontProfile::Profile => None,
         FrontProfile::Release => {

@@ -30,7 +30,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Returns the response with this HTML.
 pub fn sandboxed_document(html: Bytes) -> Response {
-    let mut response = Response::new(Body::from(html));
+    sandboxed(Response::new(Body::from(html)))
+}
+
+/// Returns a response with a document as one of a sandboxed document.
+pub fn sandboxed(mut response: Response) -> Response {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }

@@ -23,7 +23,7 @@ pub use site::{Site, register_embedded};
 /// The file with the notices of the libraries, at the root of the site (`xtask/src/front/notices.rs`).
 pub const NOTICES_FILE: &str = "third-party-notices.txt";
 
-const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
+pub(super) const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
 /// Files whose path does not depend on their content are revalidated, with 304 if they are unchanged.
 const CACHE_REVALIDATE: &str = "no-cache";
 
@@ -63,7 +63,13 @@ async fn root_file(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) 
     }
 }
 
-async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
+/// Returns the file at this path in the encoding that the client prefers.
+pub(super) async fn file_response(
+    site: &Arc<Site>,
+    path: &str,
+    cache: &'static str,
+    request: &HeaderMap,
+) -> Option<Response> {
     // The ETag is weak, because all encodings of the file share it.
     let etag = format!("W/\"{}\"", site.file_hash(path)?);
     let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();

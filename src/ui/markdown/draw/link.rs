@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::LinkType;
 
+use super::code::CODE_LANGUAGE;
 use super::drawing::{AUTO, BlockDrawing};
 use crate::domain::external_links::{KnownHosts, confirmation_url};
+use crate::domain::preview::{PreviewKind, preview_address};
 use crate::domain::{BlockId, TurnId};
 use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescape};
 use crate::ui::markdown::messages;
@@ -22,14 +24,14 @@ pub fn write_bare_link(html: &mut Html, target: &LinkTarget, text: &str) {
 }
 
 /// Renders the parts of a block of a reply with the links that it has in a page: those to unknown hosts ask for
-/// confirmation (`domain::leaving`), and those of footnotes stay within the block. A reply grows at its end, so parts
-/// that were rendered before are cached.
+/// confirmation (`domain::external_links`), those of footnotes stay within the block, and code that makes something
+/// leads to its preview (`domain::preview`). A reply grows at its end, so parts that were rendered before are cached.
 #[derive(Debug)]
 pub struct ReplyLinks {
     turn: TurnId,
     block: BlockId,
-    /// A page without a server has no confirmation page.
-    has_confirmation: bool,
+    /// A page without a server has neither the confirmation page nor previews.
+    has_server: bool,
     known: KnownHosts,
     rendered: Vec<RenderedPart>,
 }
@@ -40,12 +42,14 @@ struct RenderedPart {
     part: MarkupPart,
     /// The ids of footnotes that were in no part before it.
     notes: Vec<String>,
+    /// The number of its code blocks.
+    codes: usize,
 }
 
 impl ReplyLinks {
     /// Creates the cache of one block.
-    pub fn new(turn: TurnId, block: BlockId, has_confirmation: bool) -> Self {
-        Self { turn, block, has_confirmation, known: KnownHosts::default(), rendered: Vec::new() }
+    pub fn new(turn: TurnId, block: BlockId, has_server: bool) -> Self {
+        Self { turn, block, has_server, known: KnownHosts::default(), rendered: Vec::new() }
     }
 
     /// Returns the parts of the reply as it is now.
@@ -59,11 +63,17 @@ impl ReplyLinks {
         self.rendered.truncate(unchanged);
         let mut places = BTreeSet::new();
         places.extend(self.rendered.iter().flat_map(|before| &before.notes).cloned());
+        let mut codes_before: usize = self.rendered.iter().map(|before| before.codes).sum();
         for part in &parts[unchanged..] {
             let fingerprint = part.fingerprint();
-            let (part, notes) = self.with_own_notes(part.clone(), &mut places);
-            let part = if self.has_confirmation { with_confirming_links(part, known, self.turn) } else { part };
-            self.rendered.push(RenderedPart { fingerprint, part, notes });
+            let (mut part, notes) = self.with_own_notes(part.clone(), &mut places);
+            let mut codes = 0;
+            if self.has_server {
+                part = with_confirming_links(part, known, self.turn);
+                (part, codes) = self.with_preview_links(part, codes_before);
+                codes_before += codes;
+            }
+            self.rendered.push(RenderedPart { fingerprint, part, notes, codes });
         }
         self.rendered.iter().map(|rendered| rendered.part.clone()).collect()
     }
@@ -94,6 +104,41 @@ impl ReplyLinks {
         let out = out.replace(LINK, &format!(" href=\"#b{block}-note"));
         (MarkupPart::new(Markup::from_writer(out)), notes)
     }
+
+    /// Returns a part whose code leads to its previews, and the number of its code blocks; `before` are in the parts
+    /// before it.
+    fn with_preview_links(&self, part: MarkupPart, before: usize) -> (MarkupPart, usize) {
+        /// The end of the name.
+        const END: &str = "</span>";
+        let mut pieces = part.markup().as_str().split(CODE_LANGUAGE);
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        let (mut codes, mut has_link) = (0, false);
+        for piece in pieces {
+            codes += 1;
+            out.push_str(CODE_LANGUAGE);
+            match piece.split_once(END) {
+                Some((language, rest)) if PreviewKind::from_language(language).is_some() => {
+                    has_link = true;
+                    let mut link = Html::default();
+                    let address = preview_address(self.turn, self.block, before + codes);
+                    let attributes =
+                        [(Attribute::Class, "md-preview"), (Attribute::Href, &*address), (Attribute::Rel, "external")];
+                    link.text_element(Element::A, &attributes, messages::preview());
+                    for text in [language, END, link.finish().as_str(), rest] {
+                        out.push_str(text);
+                    }
+                }
+                _ => out.push_str(piece),
+            }
+        }
+        (if has_link { MarkupPart::new(Markup::from_writer(out)) } else { part }, codes)
+    }
+}
+
+/// Renders a text that is no block of a reply, but came from one: its links ask for confirmation.
+pub fn with_confirmation(parts: Vec<MarkupPart>, turn: TurnId) -> Vec<MarkupPart> {
+    let known = KnownHosts::default();
+    parts.into_iter().map(|part| with_confirming_links(part, &known, turn)).collect()
 }
 
 /// Returns a part in which links to unknown hosts ask for confirmation.

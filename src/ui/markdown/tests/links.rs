@@ -205,3 +205,33 @@ fn links_of_streaming_reply_ask_like_those_of_complete_one() {
     assert_eq!(named, whole(text, &known));
     assert!(named[0].markup().as_str().contains(" href=\"https://a.test/1\""));
 }
+
+#[test]
+fn code_that_makes_something_leads_to_its_preview() {
+    let text = "```rust\na\n```\n\n- b\n  ```HTML\n  <p>\n  ```\n\n      c\n\n~~~svg\n<svg/>\n~~~\n\n```mermaid\ngraph";
+    let link = |number: usize| {
+        let (turn, block) = (turn_id(2), block_id(3));
+        format!(
+            "</span><a class=\"md-preview\" href=\"/turns/{turn}/previews/{block}?code={number}\" rel=\"external\">Preview</a>"
+        )
+    };
+    let known = KnownHosts::default();
+    let html = |text: &str, has_server: bool| -> String {
+        let parts = ReplyLinks::new(turn_id(2), block_id(3), has_server).draw(&render(text), &known);
+        parts.iter().map(|part| part.markup().as_str()).collect()
+    };
+    let whole = html(text, true);
+    for (language, number) in [("HTML", 2), ("svg", 4), ("mermaid", 5)] {
+        assert!(whole.contains(&format!("{language}{}", link(number))), "{language}: {whole}");
+    }
+    assert_eq!(whole.matches("md-preview").count(), 3, "{whole}");
+    assert!(!html(text, false).contains("md-preview"));
+    // Text cannot pass for the name of a language.
+    assert!(!html("<span class=\"md-language\" dir=\"ltr\">html</span>", true).contains("md-preview"));
+    let mut growing = ReplyLinks::new(turn_id(2), block_id(3), true);
+    for end in (0..=text.len()).chain([40, 3, text.len()]) {
+        let parts = growing.draw(&render(&text[..end]), &known);
+        let grown: String = parts.iter().map(|part| part.markup().as_str()).collect();
+        assert_eq!(grown, html(&text[..end], true), "{end}");
+    }
+}
