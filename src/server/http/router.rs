@@ -237,7 +237,7 @@ const ROUTES: &[Route] = &[
     api!(patch "/api/providers/{id}" providers::api::change, providers::operations::change_provider),
     api!(delete "/api/providers/{id}" providers::api::remove, providers::operations::remove_provider),
     api!(post "/api/providers/{id}/test" providers::api::test, providers::operations::test_provider),
-    page!(get "/settings" providers::page::redirect_to_first_section),
+    page!(get "/settings" preferences::index),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
     page!(post "/forms/providers/add" providers::page::add_connection),

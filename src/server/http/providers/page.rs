@@ -17,7 +17,7 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields, s
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::messages::providers as words;
 use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
-use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::server::server_pages::ActionNotice;
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
@@ -38,11 +38,6 @@ pub struct ProvidersPageQuery {
     /// The action that was done, and its connection.
     done: Option<String>,
     id: Option<String>,
-}
-
-/// `GET /settings`.
-pub async fn redirect_to_first_section() -> Response {
-    see_other(PageSection::General.path())
 }
 
 /// `GET /settings/providers`.
