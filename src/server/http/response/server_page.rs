@@ -3,9 +3,9 @@
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use http::StatusCode;
 use http::header::CONTENT_SECURITY_POLICY;
 use http::request::Parts;
-use http::StatusCode;
 use leptos::nonce::Nonce;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -49,8 +49,7 @@ impl PageContext {
     pub fn respond(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
         let nonce = Nonce::new().to_string();
         let policy = document_policy(Some(&nonce), app.transport());
-        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, Some(nonce)).draw(page)))
-            .into_response()
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, Some(nonce)).draw(page))).into_response()
     }
 
     fn frame(self, app: &App, nonce: Option<String>) -> PageFrame {
