@@ -240,6 +240,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings" preferences::index),
     page!(get "/settings/providers" providers::page::show),
     page!(post "/forms/found" providers::page::decide_found_server),
+    page!(post "/forms/demo" providers::page::choose_demo),
     page!(post "/forms/providers/add" providers::page::add_connection),
     page!(post "/forms/providers/change" providers::page::change),
     page!(post "/forms/providers/key" providers::page::save_key),
