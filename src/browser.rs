@@ -20,6 +20,7 @@ pub mod form;
 pub mod highlight;
 pub mod history;
 pub mod hydration;
+pub mod live_filter;
 pub mod local_store;
 pub mod media;
 pub mod network;

@@ -15,7 +15,7 @@ mod real {
     use wasm_bindgen_futures::spawn_local;
     use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlTextAreaElement, SupportedType};
 
-    use crate::browser::dom_morph::{collect_nodes, morph, morph_attributes, morph_children};
+    use crate::browser::dom_morph::{morph, morph_attributes, morph_children};
     use crate::browser::form::{self, SubmitterField, TYPED_ATTRIBUTE};
 
     const REGION: &str = "[data-saves]";
@@ -197,20 +197,7 @@ mod real {
         }
         let is_setting = |name: &String| name.starts_with("data-") && !NO_SETTINGS.contains(&name.as_str());
         morph_attributes(&root, &new, is_setting);
-        if let (Ok(Some(foot)), Ok(Some(new))) =
-            (document.query_selector(".plain-foot"), fresh.query_selector(".plain-foot"))
-        {
-            // Only the buttons are copied: the form of this page leads back to this page, the other one to the
-            // response page.
-            for (button, new) in collect_nodes(&all_buttons(&foot)).iter().zip(collect_nodes(&all_buttons(&new))) {
-                morph(button, &new);
-            }
-        }
         true
-    }
-
-    fn all_buttons(of: &Element) -> web_sys::NodeList {
-        of.query_selector_all("button").unwrap_or_else(|_| of.child_nodes())
     }
 
     /// Morphs the region into the new one; the focus stays where it is, or moves to the region's first control if its

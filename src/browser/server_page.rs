@@ -1,5 +1,5 @@
-//! Enhancements of server pages, which work without script, too: the link back to the chat, local times, dropped and
-//! pasted files, visible API keys, busy buttons, and permission for notifications.
+//! Enhancements of server pages, which work without script, too: the link back to the chat, local times, lists that
+//! follow their filter, dropped and pasted files, visible API keys, busy buttons, and permission for notifications.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -11,15 +11,16 @@ mod real {
     use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
 
     use crate::browser::local_store::{self, LAST_CHAT_KEY};
-    use crate::browser::{autosave, clock, files, notification, upload_progress};
+    use crate::browser::{autosave, clock, files, live_filter, notification, upload_progress};
 
     /// Starts all enhancements for which the page has an element.
     pub fn enhance() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
-        localize_times(&document);
+        localize_times();
         set_back_link(&document);
         warn_if_notifications_blocked(&document);
         autosave::start();
+        live_filter::start(localize_times);
         upload_progress::start();
         if upload_field().is_some() {
             listen_for_files();
@@ -80,8 +81,9 @@ mod real {
 
     /// Formats times in the reader's time zone and language. Where the text is relative (how long ago), only the exact
     /// time in the title changes.
-    fn localize_times(document: &Document) {
-        let Ok(all) = document.query_selector_all("time[datetime]") else { return };
+    fn localize_times() {
+        let document = web_sys::window().and_then(|window| window.document());
+        let Some(Ok(all)) = document.map(|document| document.query_selector_all("time[datetime]")) else { return };
         for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
             let moment = time.get_attribute("datetime").and_then(|text| text.parse::<DateTime<Utc>>().ok());
             let Some(local) = moment.and_then(clock::format_local_time) else { continue };

@@ -39,6 +39,18 @@ pub struct Model {
     /// The maximum tokens of one reply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
+    /// Whether it takes images, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
+    /// Whether it calls tools, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// The list price of a million tokens of input, in millionths of a US dollar, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_price: Option<u64>,
+    /// The list price of a million tokens of output, in millionths of a US dollar, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_price: Option<u64>,
     /// True for the scripted demo, which is not a real model.
     pub is_demo: bool,
     /// True for the model that is used by default.

@@ -77,6 +77,26 @@ impl Prices {
         provider.models().find(|known| known.id() == found.model_id)?.context_window()
     }
 
+    /// Returns the prices of a million tokens of input and of output, in millionths of a US dollar: the configured ones,
+    /// else those of the price list for requests of ordinary length.
+    pub fn token_prices(&self, provider: &str, base_url: &str, model: &str) -> Option<(u64, u64)> {
+        let configured = self.configured.iter().find(|price| price.provider == provider && price.model == model);
+        if let Some(price) = configured {
+            return Some((round_micros(price.input * 1e6)?, round_micros(price.output * 1e6)?));
+        }
+        let base_url = https_url(base_url)?;
+        let price_of = |key: UsageKey| {
+            let mut thousand =
+                genai_prices::Usage::from([(UsageKey::INPUT_TOKENS, 0.0), (UsageKey::OUTPUT_TOKENS, 0.0)]);
+            thousand.insert(key, 1e3);
+            let found = Calculator::bundled().calculate(&request(base_url, model, &thousand)).ok()?;
+            round_micros(found.total_price * 1e9)
+        };
+        let (input, output) = (price_of(UsageKey::INPUT_TOKENS)?, price_of(UsageKey::OUTPUT_TOKENS)?);
+        // Models that are billed per image or character have no token price, which does not mean that they are free.
+        (input + output > 0).then_some((input, output))
+    }
+
     /// Returns true if this provider is known to charge money.
     fn is_paid_provider(&self, sale: &BillableCall) -> bool {
         let is_listed = |url| Calculator::bundled().find_provider(None, Some(url)).is_ok_and(|found| found.is_some());

@@ -88,12 +88,14 @@ pub struct ListedModel {
     pub name: Option<String>,
     /// The capabilities, as far as the name and the list tell.
     pub capabilities: Capabilities,
+    /// The prices of a million tokens of input and of output, in millionths of a US dollar.
+    pub prices: Option<(u64, u64)>,
 }
 
 impl ListedModel {
     /// Creates a model of which the list states only the id.
     pub fn new(id: &str, capabilities: Capabilities) -> Self {
-        Self { id: id.to_owned(), name: None, capabilities }
+        Self { id: id.to_owned(), name: None, capabilities, prices: None }
     }
 }
 

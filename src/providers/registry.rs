@@ -18,11 +18,11 @@ use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::price::ModelPrice;
 
 pub mod check;
-mod context_sizes;
 mod entry;
 mod known_credentials;
 pub mod local_servers;
 pub mod models;
+mod price_list;
 mod refresh;
 
 pub use check::{ProviderCheck, ProviderHealth};
@@ -270,7 +270,7 @@ impl ProviderRegistry {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter().filter(|entry| self.is_in_use(entry)) {
-            for ListedModel { id, name, capabilities } in
+            for ListedModel { id, name, capabilities, prices } in
                 entry.models.iter().filter(|model| is_wanted(entry, &model.id))
             {
                 let lock = ModelLock::new(entry.provider.id(), id.as_str());
@@ -282,6 +282,10 @@ impl ProviderRegistry {
                     thinking_levels: capabilities.thinking_levels.clone(),
                     context_tokens: capabilities.context_tokens,
                     output_tokens: capabilities.max_tokens.most.map(u64::from),
+                    images: capabilities.images,
+                    tools: capabilities.tools,
+                    input_price: prices.map(|(input, _)| input),
+                    output_price: prices.map(|(_, output)| output),
                     is_demo: entry.origin == ProviderOrigin::Demo,
                     is_default: lock == default,
                     used: None,

@@ -4,8 +4,8 @@
 //! `browser::server_page`. A page is a typed view, so all text in it is escaped. Parsing requests and performing
 //! actions is the job of `http`.
 //!
-//! In reading order: [`frame`] (the document around a page), [`form_fields`] (the parts of forms), then one file per
-//! page.
+//! In reading order: [`frame`] (the document around a page), [`form_fields`] (the parts of forms), [`list_filter`] (what
+//! is above a list), then one file per page.
 
 pub mod about;
 pub mod api_reference;
@@ -27,6 +27,7 @@ pub mod form_fields;
 pub mod frame;
 pub mod import;
 pub mod insert;
+pub mod list_filter;
 pub mod messages;
 pub mod offline;
 pub mod preferences;

@@ -66,6 +66,7 @@ impl Service {
     /// Returns the models that this person can choose, each with its rank among those that answered recently.
     pub async fn models(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
         let mut models = self.supervisor().registry().models();
+        self.hide_demo(owner, &mut models).await?;
         self.mark_used(owner, &mut models).await?;
         Ok(models)
     }

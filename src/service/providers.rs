@@ -2,6 +2,7 @@
 //! connections from the environment or the configuration file are listed but cannot be changed here.
 
 pub(crate) mod connection;
+mod demo_choice;
 pub mod draft;
 pub mod headers;
 mod local_servers;
@@ -20,6 +21,7 @@ use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck, ProviderOrigin}
 use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
 use turnleaf_store::{StoreError, settings};
 
+pub use connection::complete_address;
 pub use draft::{NewProvider, ProviderChange};
 pub use secrets::Sealer;
 pub use templates::{OTHER_TEMPLATE, ProviderTemplate, provider_templates};

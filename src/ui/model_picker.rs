@@ -1,5 +1,5 @@
-//! The model picker: a search field, and below it the models grouped by provider, recently used ones first. Short
-//! lists use a select, which needs no search, and without script all lists do.
+//! The model picker: a search field, and below it the models grouped by provider, recently used ones first, each with
+//! what it can do, the size of its context and its price. Without script there is a select.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::browser::case_mapping::to_lowercase;
 use crate::domain::ModelLock;
-use crate::domain::provider::Model;
+use crate::domain::provider::{Model, ReasoningSupport};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::combobox::{ComboboxAction, option_id};
 use crate::ui::kit::{Combobox, Icon};
@@ -16,19 +16,12 @@ use crate::ui::messages;
 use crate::ui::messages::model_picker as texts;
 use crate::ui::model_options::group_by_provider;
 
-/// The largest number of models that a select offers.
-const MANY: usize = 12;
 /// The maximum number of models shown at once; more typing narrows them.
 const SHOWN: usize = 100;
 /// The number of recently used models that come first.
 const LATELY: usize = 4;
 /// The list's id.
 const LIST: &str = "model-rows";
-
-/// Returns whether there are too many models for a select.
-pub fn needs_picker(models: &[Model]) -> bool {
-    models.len() > MANY
-}
 
 /// A model with the heading of its group.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,15 +153,42 @@ fn option(
                 <span class="palette-title" dir="auto">{name}</span>
                 {about.map(|about| view! { <span class="palette-excerpt" dir="auto">{about}</span> })}
             </span>
-            <span class="palette-place" dir="auto">{provider}{is_chosen.then(|| view! { <span class="quiet">{texts::chosen()}</span> })}</span>
+            <span class="palette-place" dir="auto">
+                {provider}
+                {is_chosen.then(|| view! { <span class="quiet">{texts::chosen()}</span> })}
+                {capabilities(model)}
+                {facts(model).map(|facts| view! { <span class="model-facts">{facts}</span> })}
+            </span>
         </div>
     }
+}
+
+/// Renders what the model is known to do: a picture each, with its word for screen readers and under the pointer.
+fn capabilities(model: &Model) -> Option<AnyView> {
+    let thinks = model.reasoning == ReasoningSupport::Always || model.thinking_levels.len() > 1;
+    let known = [
+        (thinks, "thought", texts::thinks()),
+        (model.images == Some(true), "image", texts::takes_images()),
+        (model.tools == Some(true), "tool", texts::calls_tools()),
+    ];
+    let one = |(_, icon, word): (bool, &'static str, &'static str)| {
+        view! { <span title=word><Icon name=icon/><span class="quiet">" "{word}</span></span> }
+    };
+    let shown: Vec<AnyView> = known.into_iter().filter(|(is_so, ..)| *is_so).map(one).collect();
+    (!shown.is_empty()).then(|| view! { <span class="model-can">{shown}</span> })
+}
+
+/// Returns the size of the context and the price, as far as they are known.
+fn facts(model: &Model) -> Option<String> {
+    let context = model.context_tokens.map(texts::context);
+    let prices = model.input_price.zip(model.output_price).map(|(input, output)| texts::prices(input, output));
+    let facts: Vec<String> = [context, prices].into_iter().flatten().collect();
+    (!facts.is_empty()).then(|| facts.join(" · "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::provider::ReasoningSupport;
 
     fn model(provider: &str, name: &str, used: Option<u32>) -> Model {
         Model {
@@ -180,6 +200,10 @@ mod tests {
             thinking_levels: Vec::new(),
             context_tokens: None,
             output_tokens: None,
+            images: None,
+            tools: None,
+            input_price: None,
+            output_price: None,
             is_demo: false,
             is_default: false,
             used,
@@ -211,6 +235,17 @@ mod tests {
         let (some, more) = rows(&models, "");
         assert_eq!((some.len(), more), (100, 150));
         assert_eq!(rows(&models, "m249").0.len(), 1, "what is not shown is found");
-        assert!(needs_picker(&models) && !needs_picker(&models[..12]));
+    }
+
+    #[test]
+    fn facts_are_those_that_are_known() {
+        let known = Model {
+            context_tokens: Some(200_000),
+            input_price: Some(3_000_000),
+            output_price: Some(15_000_000),
+            ..model("a", "one", None)
+        };
+        assert_eq!(facts(&known).as_deref(), Some("200k context · $3 in, $15 out per 1M"));
+        assert_eq!(facts(&model("a", "one", None)), None);
     }
 }

@@ -173,6 +173,24 @@ fn price_list_provides_context_sizes() {
 }
 
 #[test]
+fn prices_of_tokens_are_configured_or_listed() {
+    let prices = Prices::default();
+    assert_eq!(prices.token_prices("openai", OPENAI, "gpt-5"), Some((1_250_000, 10_000_000)));
+    assert_eq!(prices.token_prices("openai", OPENAI, "gpt-of-tomorrow"), None);
+    assert_eq!(prices.token_prices("box", "http://127.0.0.1:11434/v1", "gpt-5"), None);
+    let own = ModelPrice {
+        provider: "box".into(),
+        model: "mine".into(),
+        input: 0.5,
+        output: 2.0,
+        cache_read: None,
+        cache_write: None,
+    };
+    let prices = Prices::new(vec![own]);
+    assert_eq!(prices.token_prices("box", "http://127.0.0.1:11434/v1", "mine"), Some((500_000, 2_000_000)));
+}
+
+#[test]
 fn stored_price_version_matches_crate_version() {
     let lock = include_str!("../../../Cargo.lock");
     let (name, version) = PRICE_LIST.split_once(' ').expect("a name and a version");

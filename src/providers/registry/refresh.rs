@@ -39,7 +39,7 @@ impl ProviderRegistry {
             let found: Vec<RegisteredProvider> = found.into_iter().flatten().filter(is_new).collect();
             entries.extend(found);
         });
-        self.look_up_context_sizes().await;
+        self.look_up_prices().await;
     }
 
     /// Returns the local servers that are neither in the settings nor in the configuration.
@@ -60,7 +60,7 @@ impl ProviderRegistry {
         let answer = check::diagnose_endpoint(&entry.provider, endpoint, &self.client).await;
         let check = answer.check.clone();
         self.update(|entries| entry::record_check(entries, &entry.provider, answer));
-        self.look_up_context_sizes().await;
+        self.look_up_prices().await;
         Some(check)
     }
 }

@@ -21,7 +21,6 @@ use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::{attachments, commands as texts};
-use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
 use crate::ui::palette::body::{PaletteView, RowCallbacks};
 use crate::ui::palette::choices::{PaletteContext, palette_rows};
@@ -175,15 +174,12 @@ fn dialogs() -> AnyView {
     verbs.choosing.set(Some(fixtures::turn_id(2)));
     view! {
         {rename_dialog::draw(chats)}
-        {model_choice::draw(verbs, RwSignal::new(vec![super::composers::demo_model()]))}
-        <Dialog id="gallery-models" title=app_words::choose_model() open=RwSignal::new(false)>
-            <ModelPicker models=many_models() chosen=Some(fixtures::lock()) on_pick=Callback::new(|_| ())/>
-        </Dialog>
+        {model_choice::draw(verbs, RwSignal::new(many_models()))}
         <Dialog id="gallery-keys" title=app_words::shortcuts() open=RwSignal::new(false)>{shortcuts::shortcut_rows()}</Dialog>
     }
 }
 
-/// Returns more models than fit a select, of two providers.
+/// Returns models of two providers, one of them with everything that can be known of a model.
 fn many_models() -> Vec<Model> {
     let demo = super::composers::demo_model();
     let of_maker = |at: u32| Model {
@@ -194,6 +190,10 @@ fn many_models() -> Vec<Model> {
         is_demo: false,
         is_default: false,
         used: (at == 2).then_some(0),
+        images: (at == 2).then_some(true),
+        tools: (at == 2).then_some(true),
+        input_price: (at == 2).then_some(3_000_000),
+        output_price: (at == 2).then_some(15_000_000),
         ..demo.clone()
     };
     std::iter::once(demo.clone()).chain((1..13).map(of_maker)).collect()

@@ -37,6 +37,18 @@ pub struct PreferencesPageQuery {
     saved: Option<String>,
 }
 
+/// `GET /settings`: the list of the settings, with the first of them where there is room.
+pub async fn index(
+    State(app): State<App>,
+    viewer: Viewer,
+    context: PageContext,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let instructions = InstructionsForm { text: app.service().instructions(viewer.0).await?, error: None };
+    let query = PreferencesPageQuery::default();
+    Ok(show(&app, context, &headers, PageSection::Settings, Some(instructions), query))
+}
+
 /// `GET /settings/general`.
 pub async fn general(
     State(app): State<App>,

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::form_fields::{FieldKind, TextField};
+use super::list_filter::{ListFilter, filtered};
 use super::messages::chats as texts;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, url_encoding};
@@ -95,12 +95,12 @@ impl ChatsPage {
             (_, 0) => ActionNotice::Warning(texts::nothing_chosen().to_owned()),
             (action, count) => ActionNotice::Done(action.result_sentence(count)),
         });
+        let list = view! { {(!self.chats.is_empty()).then(|| self.form())}{self.pages()} };
         let body = view! {
             {self.next_step_link()}
-            {self.parts()}
-            {self.filter()}
-            {if self.chats.is_empty() { view! { <p class="hint">{texts::nothing()}</p> }.into_any() } else { self.form() }}
-            {self.pages()}
+            <div class="list-head">{self.parts()}{self.filter()}</div>
+            {self.filter.archived.then(|| view! { <p class="hint">{texts::archive_hint()}</p> })}
+            {filtered(Some(self.status()), list)}
         };
         ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice, body }
     }
@@ -122,32 +122,28 @@ impl ChatsPage {
             let current = (archived == self.filter.archived).then_some("page");
             view! { <li><a class="button" href=href aria-current=current>{word}</a></li> }
         };
-        view! {
-            <ul class="ways">{part(false, texts::in_list())}{part(true, texts::in_archive())}</ul>
-            {self.filter.archived.then(|| view! { <p class="hint">{texts::archive_hint()}</p> })}
+        view! { <ul class="segments">{part(false, texts::in_list())}{part(true, texts::in_archive())}</ul> }
+    }
+
+    /// Returns what the list holds.
+    fn status(&self) -> String {
+        match (self.chats.len(), self.filter.title_part.as_str()) {
+            (0, "") => texts::nothing().to_owned(),
+            (0, part) => texts::no_titles(part),
+            (count, _) if self.has_older || self.filter.after.is_some() => texts::shown(count),
+            (count, _) => texts::count(count),
         }
     }
 
     fn filter(&self) -> AnyView {
-        let part = TextField {
+        ListFilter {
+            action: PageSection::Chats.path(),
             label: texts::filter(),
-            name: "q",
-            form: "chats",
             value: &self.filter.title_part,
-            kind: FieldKind::Search,
-            ..TextField::default()
-        };
-        let all = (!self.filter.title_part.is_empty()).then(|| {
-            let href = chats_page_address(&BrowseFilter { archived: self.filter.archived, ..BrowseFilter::default() });
-            view! { <a class="button bare" href=href>{texts::show_all()}</a> }
-        });
-        view! {
-            <form class="form" method="get" action=PageSection::Chats.path() role="search">
-                {self.filter.archived.then(|| view! { <input type="hidden" name="archived" value="true"/> })}
-                {part.draw()}
-                <div class="deeds"><button type="submit" class="button">{texts::show()}</button>{all}</div>
-            </form>
+            submit: texts::show(),
+            kept: self.filter.archived.then_some(("archived", "true")),
         }
+        .draw()
     }
 
     fn form(&self) -> AnyView {
@@ -155,7 +151,7 @@ impl ChatsPage {
             let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
             let marks = [(chat.pinned_at.is_some(), texts::pinned()), (chat.has_draft, texts::draft())];
-            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!(" · {word}"));
+            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!("{word} · "));
             view! {
                 <li>
                     <label>
@@ -167,10 +163,10 @@ impl ChatsPage {
                             aria-label=texts::choose_chat(&title)
                         />
                     </label>
-                    <a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
-                    <span class="hint">
-                        <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
+                    <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
+                    <span class="row-end">
                         {marks.collect::<String>()}
+                        <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
                     </span>
                 </li>
             }
@@ -191,7 +187,7 @@ impl ChatsPage {
             <form class="form chats-form" method="post" action="/forms/chats">
                 <input type="hidden" name="back" value=address/>
                 <p><a href=href>{word}</a></p>
-                <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
+                <ul class="rows chats-all">{self.chats.iter().map(row).collect_view()}</ul>
                 <div class="deeds chats-bar">
                     <p class="chats-count">{before}<span class="chats-number"></span>{behind}</p>
                     {deeds.iter().map(|action| action.button()).collect_view()}

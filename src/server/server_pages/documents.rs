@@ -5,10 +5,11 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::form_fields::FileField;
+use super::list_filter::{ListFilter, filtered};
 use super::messages::documents as words;
 use super::messages::providers::time_ago;
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::DocumentId;
+use crate::domain::{DocumentId, url_encoding};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
@@ -51,6 +52,8 @@ pub struct DocumentsPage {
     pub has_older: bool,
     /// True when this is not the beginning of the list.
     pub has_newer: bool,
+    /// The text that the listed titles contain; empty for all.
+    pub title_part: String,
     pub now: DateTime<Utc>,
     /// The results of an upload, per file.
     pub files: Vec<FileUploadResult>,
@@ -61,11 +64,18 @@ pub struct DocumentsPage {
 impl DocumentsPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows = self.documents.iter().map(|document| row(document, self.now)).collect_view();
-        let list = if self.documents.is_empty() {
-            view! { <p class="hint">{words::nothing()}</p> }
-        } else {
-            view! { <h2>{words::list()}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
+        let list = (!self.documents.is_empty()).then(|| view! { <ul class="rows">{rows}</ul> });
+        let list = view! { {list}{self.pages()} };
+        let filter = ListFilter {
+            action: PageSection::Documents.path(),
+            label: words::filter(),
+            value: &self.title_part,
+            submit: words::do_filter(),
+            kept: None,
         };
+        // Without documents there is nothing to filter.
+        let is_any = !self.documents.is_empty() || !self.title_part.is_empty();
+        let filter = is_any.then(|| filter.draw());
         let files = (!self.files.is_empty()).then(|| upload_results(&self.files));
         let deleted = self.deleted.as_ref().map(deleted);
         let body = view! {
@@ -76,16 +86,32 @@ impl DocumentsPage {
                 <a class="button primary" href="/documents/new"><Icon name="plus"/>{words::new()}</a>
             </div>
             {upload_form(None)}
-            {list}
+            {filter}
+            {filtered(Some(self.status()), list)}
         };
         ServerPage { section: PageSection::Documents, title: words::documents().into(), notice, body }
     }
 
+    /// Returns what the list holds.
+    fn status(&self) -> String {
+        match (self.documents.len(), self.title_part.as_str()) {
+            (0, "") => words::nothing().to_owned(),
+            (0, part) => words::no_titles(part),
+            (count, _) if self.has_older || self.has_newer => words::shown(count),
+            (count, _) => words::count(count),
+        }
+    }
+
     fn pages(&self) -> AnyView {
         let path = PageSection::Documents.path();
-        let newest = self.has_newer.then(|| view! { <a class="button" href=path>{words::first_page()}</a> });
+        let part = url_encoding::encode(&self.title_part);
+        let newest = self.has_newer.then(|| {
+            let address = if part.is_empty() { path.to_owned() } else { format!("{path}?q={part}") };
+            view! { <a class="button" href=address>{words::first_page()}</a> }
+        });
         let older = self.documents.last().filter(|_| self.has_older).map(|last| {
-            let address = format!("{path}?before={}", last.id);
+            let kept = if part.is_empty() { String::new() } else { format!("&q={part}") };
+            let address = format!("{path}?before={}{kept}", last.id);
             view! { <a class="button" href=address>{words::older()}</a> }
         });
         view! { <div class="deeds">{newest}{older}</div> }
@@ -95,22 +121,26 @@ impl DocumentsPage {
 fn row(document: &Document, now: DateTime<Utc>) -> AnyView {
     let address = format!("/documents/{}", document.id);
     view! {
-        <li class="panel" data-document=document.id.to_string()>
-            <h3 dir="auto"><a href=address><bdi>{document.title.clone()}</bdi></a></h3>
-            <p class="hint">{facts(document, now)}</p>
+        <li class="plain-row" data-document=document.id.to_string()>
+            <a class="row-name" href=address><bdi>{document.title.clone()}</bdi></a>
+            <span class="row-end">{age(document, now)}</span>
+            <span class="row-more hint">{facts(document)}</span>
         </li>
     }
 }
 
-/// Renders size, age and use of a document.
-fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
+/// Renders the time since the last change of a document.
+fn age(document: &Document, now: DateTime<Utc>) -> AnyView {
     let exact = document.updated_at.format("%Y-%m-%d %H:%M UTC").to_string();
+    let ago = time_ago((now - document.updated_at).num_seconds());
+    view! { <time datetime=document.updated_at.to_rfc3339() title=exact>{ago}</time> }
+}
+
+/// Renders size and use of a document.
+fn facts(document: &Document) -> AnyView {
     view! {
         {words::size(document.version.byte_count)} " · " {words::lines(document.version.line_count)} " · "
-        <time datetime=document.updated_at.to_rfc3339() title=exact>
-            {time_ago((now - document.updated_at).num_seconds())}
-        </time>
-        " · " {words::used_in_chats(document.used_in)}
+        {words::used_in_chats(document.used_in)}
     }
 }
 

@@ -1,4 +1,5 @@
-//! The document around a server page: style sheets, the link back, the navigation of the settings, the theme.
+//! The document around a server page: style sheets, the link back, and the navigation of the settings, or of the
+//! pages beside the chats.
 
 use leptos::prelude::*;
 
@@ -18,8 +19,6 @@ pub struct PageFrame {
     /// The path of the style sheets, such as `/pkg/0123456789abcdef`.
     pub package: String,
     pub preferences: Preferences,
-    /// The path and query that show this page again.
-    pub address: String,
     /// The nonce with which the content security policy allows the page's script; `None` for a page without script.
     pub nonce: Option<String>,
 }
@@ -37,6 +36,8 @@ pub struct ServerPage {
 /// The section to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageSection {
+    /// The index of the settings: on a narrow screen only their list, elsewhere with the first of them.
+    Settings,
     General,
     Appearance,
     Shortcuts,
@@ -52,30 +53,50 @@ pub enum PageSection {
     Chats,
     Trash,
     Api,
-    /// The settings of one chat, which are reached from the chat and not listed.
+    /// The pages of one chat, which are reached from the chat and not listed.
     Chat,
 }
 
-impl PageSection {
-    pub const ALL: [Self; 13] = [
-        Self::Search,
-        Self::Chats,
-        Self::Documents,
-        Self::General,
-        Self::Appearance,
-        Self::Providers,
-        Self::Tools,
-        Self::Usage,
-        Self::Shortcuts,
-        Self::Data,
-        Self::Trash,
-        Self::Api,
-        Self::About,
-    ];
+/// A group of the settings.
+struct SettingsGroup {
+    name: fn() -> &'static str,
+    icon: &'static str,
+    sections: &'static [PageSection],
+}
 
+const SETTINGS: [SettingsGroup; 4] = [
+    SettingsGroup {
+        name: messages::preferences::group_you,
+        icon: "user",
+        sections: &[PageSection::General, PageSection::Appearance, PageSection::Shortcuts],
+    },
+    SettingsGroup {
+        name: messages::preferences::group_models,
+        icon: "thought",
+        sections: &[PageSection::Providers, PageSection::Tools],
+    },
+    SettingsGroup { name: messages::preferences::group_data, icon: "file", sections: &[PageSection::Data] },
+    SettingsGroup {
+        name: messages::preferences::group_server,
+        icon: "system",
+        sections: &[PageSection::Api, PageSection::About],
+    },
+];
+
+/// The pages beside the chats, with their icons. They are no settings.
+const PLACES: [(PageSection, &str); 5] = [
+    (PageSection::Chats, "chat"),
+    (PageSection::Search, "search"),
+    (PageSection::Documents, "file"),
+    (PageSection::Usage, "clock"),
+    (PageSection::Trash, "trash"),
+];
+
+impl PageSection {
     /// Returns the address of the page.
     pub fn path(self) -> &'static str {
         match self {
+            Self::Settings => "/settings",
             Self::General => "/settings/general",
             Self::Appearance => "/settings/appearance",
             Self::Shortcuts => "/settings/shortcuts",
@@ -96,6 +117,7 @@ impl PageSection {
     /// Returns its display name.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Settings => app_words::settings(),
             Self::General => messages::preferences::general(),
             Self::Appearance => messages::preferences::appearance(),
             Self::Shortcuts => messages::preferences::shortcuts(),
@@ -136,7 +158,14 @@ impl PageFrame {
     fn document(&self, page: ServerPage) -> AnyView {
         let ServerPage { section, title, notice, body } = page;
         let sheet = |name: &str| format!("{}/{name}.css", self.package);
-        let heading = title.clone();
+        let is_index = section == PageSection::Settings;
+        // The heading of the index follows what the width shows.
+        let (title, heading) = if is_index {
+            let both = view! { <span class="index-name">{section.name()}</span><span>{title}</span> };
+            (section.name().to_owned(), both)
+        } else {
+            (title.clone(), title.into_any())
+        };
         view! {
             <!DOCTYPE html>
             <html
@@ -173,15 +202,14 @@ impl PageFrame {
                         <a class="button bare" id="way-back" href="/"><Icon name="chevron-left"/>{messages::back()}</a>
                         <span class="brand"><Icon name="leaf"/>{app_words::PRODUCT}</span>
                     </header>
-                    <div class="plain-columns">
-                        {sections(section)}
+                    <div class=if is_index { "plain-columns index" } else { "plain-columns" }>
+                        {navigation(section)}
                         <main id="main" class="plain-main" tabindex="-1">
                             <h1>{heading}</h1>
                             <div data-not-saved=messages::save_failed() role="status">{notice.map(notice_view)}</div>
                             {body}
                         </main>
                     </div>
-                    <footer class="plain-foot no-print">{self.themes()}</footer>
                     {icon_sprite()}
                 </body>
             </html>
@@ -192,40 +220,49 @@ impl PageFrame {
     fn script(&self, nonce: &str) -> AnyView {
         startup_script(&self.package, "turnleaf", Some("plain"), StartupCall::Enhance, Some(nonce.to_owned()))
     }
-
-    fn themes(&self) -> AnyView {
-        let choice = |theme: &'static str| {
-            let is_chosen = self.preferences.is_chosen(PreferenceSetting::Theme, theme);
-            view! {
-                <button type="submit" class="button bare" name="theme" value=theme aria-pressed=is_chosen.to_string()>
-                    {app_words::theme(theme)}
-                </button>
-            }
-        };
-        view! {
-            <form class="plain-themes" method="post" action="/forms/preferences" aria-label=app_words::theme_label()>
-                <input type="hidden" name="next" value=self.address.clone()/>
-                {PreferenceSetting::Theme.values().iter().copied().map(choice).collect_view()}
-            </form>
-        }
-    }
 }
 
-/// Renders the navigation. On a narrow screen the list is behind a disclosure with the name of the page, so that the
-/// page does not begin with it; the style lets the disclosure beside the list show and hide it.
-fn sections(current: PageSection) -> AnyView {
-    let link = |section: PageSection| {
+/// Renders the navigation beside a page: the groups of the settings, or the pages beside the chats. The pages of a chat
+/// have none. A narrow screen has no room beside the page, so there the list is the index, and each page of the
+/// settings has a link to it.
+fn navigation(current: PageSection) -> Option<AnyView> {
+    let link = |section: PageSection, icon: Option<&'static str>| {
         let is_here = (section == current).then_some("page");
-        view! { <li><a href=section.path() aria-current=is_here>{section.name()}</a></li> }
+        let icon = icon.map(|name| view! { <Icon name/> });
+        view! { <li><a href=section.path() aria-current=is_here>{icon}{section.name()}</a></li> }
     };
-    // A page of a chat is not in the list.
-    let here = if current == PageSection::Chat { app_words::settings() } else { current.name() };
-    view! {
-        <nav class="plain-nav no-print" aria-label=app_words::settings()>
-            <details class="plain-here"><summary>{here}<Icon name="chevron-down"/></summary></details>
-            <ul>{PageSection::ALL.into_iter().map(link).collect_view()}</ul>
-        </nav>
+    if current == PageSection::Chat {
+        return None;
     }
+    if PLACES.iter().any(|(section, _)| *section == current) {
+        let places = PLACES.into_iter().map(|(section, icon)| link(section, Some(icon))).collect_view();
+        return Some(view! {
+            <nav class="plain-nav no-print" aria-label=messages::places()><ul>{places}</ul></nav>
+        });
+    }
+    let group = |group: &SettingsGroup| {
+        let id = format!("group-{}", group.icon);
+        let labelled = id.clone();
+        let links = group.sections.iter().map(|section| link(*section, None)).collect_view();
+        view! {
+            <p class="nav-group" id=id><Icon name=group.icon/>{(group.name)()}</p>
+            <ul aria-labelledby=labelled>{links}</ul>
+        }
+    };
+    let to_index = (current != PageSection::Settings).then(|| {
+        view! {
+            <a class="button bare to-index" href=PageSection::Settings.path()>
+                <Icon name="chevron-left"/>
+                {app_words::settings()}
+            </a>
+        }
+    });
+    Some(view! {
+        <nav class="plain-nav no-print" aria-label=app_words::settings()>
+            {to_index}
+            <div class="nav-groups">{SETTINGS.iter().map(group).collect_view()}</div>
+        </nav>
+    })
 }
 
 fn notice_view(notice: ActionNotice) -> AnyView {
@@ -241,29 +278,28 @@ fn notice_view(notice: ActionNotice) -> AnyView {
 mod tests {
     use super::*;
 
-    fn rendered(title: &str, notice: Option<ActionNotice>, address: &str) -> String {
+    fn rendered(section: PageSection, title: &str, notice: Option<ActionNotice>) -> String {
         let frame = PageFrame {
             package: "/pkg/0".into(),
             preferences: Preferences::default().with_choice(PreferenceSetting::Theme, "dark"),
-            address: address.into(),
             nonce: None,
         };
         let body = view! { <p>{title.to_owned()}</p> };
-        frame.draw(ServerPage { section: PageSection::Usage, title: title.into(), notice, body })
+        frame.draw(ServerPage { section, title: title.into(), notice, body })
     }
 
     #[test]
     fn document_is_complete_and_has_no_script() {
-        let html = rendered("Usage", None, "/usage?a=1");
+        let html = rendered(PageSection::Providers, "Providers", None);
         assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"), "{html}");
         for part in [
-            "<title>Usage · Turnleaf</title>",
+            "<title>Providers · Turnleaf</title>",
             "href=\"/pkg/0/turnleaf.css\"",
             "href=\"/pkg/0/plain.css\"",
-            "<summary>Usage<svg",
-            "<a href=\"/usage\" aria-current=\"page\">",
-            "<a href=\"/settings/providers\">",
-            "name=\"next\" value=\"/usage?a=1\"",
+            "<h1>Providers</h1>",
+            "<a href=\"/settings/providers\" aria-current=\"page\">",
+            "<a href=\"/settings/general\">",
+            "href=\"/settings\"",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
@@ -271,9 +307,21 @@ mod tests {
     }
 
     #[test]
+    fn settings_and_places_have_lists_of_their_own_and_pages_of_chat_have_none() {
+        let settings = rendered(PageSection::Settings, "General", None);
+        assert!(settings.contains("<title>Settings · Turnleaf</title>"), "{settings}");
+        assert!(settings.contains("<h1><span class=\"index-name\">Settings</span><span>General</span></h1>"));
+        assert!(settings.contains("/settings/about") && !settings.contains("\"/trash\""), "{settings}");
+        assert!(!settings.contains("to-index"), "{settings}");
+        let place = rendered(PageSection::Trash, "Trash", None);
+        assert!(place.contains("<a href=\"/trash\" aria-current=\"page\">") && !place.contains("/settings/about"));
+        assert!(!rendered(PageSection::Chat, "Branches", None).contains("<nav"));
+    }
+
+    #[test]
     fn text_never_becomes_markup() {
         for hostile in ["</title><script>alert(1)</script>", "\"><script>alert(1)</script>"] {
-            let html = rendered(hostile, Some(ActionNotice::Refused(hostile.into())), hostile);
+            let html = rendered(PageSection::Usage, hostile, Some(ActionNotice::Refused(hostile.into())));
             assert!(!html.contains("<script"), "{html}");
         }
     }

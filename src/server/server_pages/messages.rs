@@ -38,6 +38,7 @@ pub const API: &str = "API";
 define_messages! {
     back: "Chats", "对话";
     skip: "Skip to content", "跳到内容";
+    places: "Chats and files", "对话和文件";
     providers_title: "Providers", "服务商";
     usage_title: "Usage", "用量";
     optional: "optional", "可选";

@@ -29,7 +29,7 @@ pub const APPEARANCE_SETTINGS: [PreferenceSetting; 5] = [
 
 /// The content of a page.
 pub struct PreferencesPage {
-    /// `General` or `Appearance`.
+    /// `General` or `Appearance`, or the index, which shows the former.
     pub section: PageSection,
     pub preferences: Preferences,
     /// The chosen language; `None` follows the browser.
@@ -78,14 +78,15 @@ struct SettingChoice {
 
 impl PreferencesPage {
     pub fn draw(self) -> ServerPage {
-        let is_general = self.section == PageSection::General;
+        let is_general = self.section != PageSection::Appearance;
+        let shown = if is_general { PageSection::General } else { PageSection::Appearance };
         let settings = if is_general { &GENERAL_SETTINGS[..] } else { &APPEARANCE_SETTINGS };
         let language = is_general.then(|| self.language());
         let rows = settings.iter().map(|setting| self.setting(*setting)).collect_view();
         let body = view! {
             <p class="hint">{words::of_this_browser()}</p>
             <form class="choices" id="choices" method="post" action="/forms/preferences" data-saves="">
-                <input type="hidden" name="next" value=format!("{}?saved=1", self.section.path())/>
+                <input type="hidden" name="next" value=format!("{}?saved=1", shown.path())/>
                 {language}
                 {rows}
             </form>
@@ -96,7 +97,7 @@ impl PreferencesPage {
             true => Some(ActionNotice::Refused(all_words::invalid_fields().to_owned())),
             false => self.is_saved.then(|| ActionNotice::Done(words::saved().to_owned())),
         };
-        ServerPage { section: self.section, title: self.section.name().to_owned(), notice, body }
+        ServerPage { section: self.section, title: shown.name().to_owned(), notice, body }
     }
 
     fn language(&self) -> AnyView {
@@ -156,8 +157,8 @@ fn row(name: &'static str, label: &'static str, hint: Option<&'static str>, choi
     view! {
         <fieldset id=name tabindex="-1" aria-describedby=described_by>
             <legend>{label}</legend>
-            <div class="choice-row">{choices.into_iter().map(button).collect_view()}</div>
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
+            <div class="choice-row">{choices.into_iter().map(button).collect_view()}</div>
             // Shown by script when the browser denies notifications.
             {(name == PreferenceSetting::Notify.name()).then(|| view! {
                 <div role="alert"><p class="problem" id="notify-refused" hidden=true>{words::notify_refused()}</p></div>

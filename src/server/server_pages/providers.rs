@@ -18,6 +18,8 @@ pub use provider_form::{ProviderForm, ProviderFormValues};
 /// The content of the page.
 pub struct ProvidersPage {
     pub providers: Vec<ProviderView>,
+    /// Whether the demo is offered beside other models; none while there are no others.
+    pub demo: Option<bool>,
     pub starts: Vec<ProviderTemplate>,
     pub now: DateTime<Utc>,
     pub notice: Option<ActionNotice>,
@@ -46,6 +48,7 @@ impl ProvidersPage {
                 {empty}
                 {cards}
                 {adding}
+                {self.demo.map(demo)}
             },
         }
     }
@@ -82,5 +85,21 @@ impl ProvidersPage {
                 {body}
             </section>
         }
+    }
+}
+
+/// Renders the row of the demo, with the button that shows or hides it.
+fn demo(is_shown: bool) -> AnyView {
+    let (action, word) = if is_shown { ("hide", words::hide_demo()) } else { ("show", words::show_demo()) };
+    view! {
+        <section id="demo" class="panel quiet-panel" aria-labelledby="demo-title">
+            <div class="card-head">
+                <h2 id="demo-title">{words::demo()}</h2>
+                <form method="post" action="/forms/demo">
+                    <button type="submit" class="button" name="how" value=action>{word}</button>
+                </form>
+            </div>
+            <p class="hint">{words::demo_hint()}</p>
+        </section>
     }
 }

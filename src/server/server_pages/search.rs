@@ -1,15 +1,17 @@
-//! Search without script: a form, and the hits in groups of links with highlighted words.
+//! The page "Search": a form, and the hits in groups of rows with highlighted words.
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use leptos::prelude::*;
 
 use super::form_fields::{FieldKind, SelectField, TextField};
-use super::frame::{ActionNotice, PageSection, ServerPage};
+use super::frame::{PageSection, ServerPage};
+use super::list_filter::{FILTERED, filtered};
 use super::messages;
 use super::messages::search as texts;
 use crate::domain::url_encoding;
 use crate::domain::{BranchId, ChatId, Role};
 use crate::ui::erased::view;
+use crate::ui::kit::Icon;
 use crate::ui::locale::{localized_word, parenthesized, sentence_end};
 use crate::ui::messages as app_words;
 use crate::ui::messages::branches::branch_name;
@@ -78,32 +80,34 @@ impl SearchPage {
         let recent = (!self.recent.is_empty()).then(|| {
             let link = |chat: &ListedChat| {
                 let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
-                view! { <li><a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a></li> }
+                view! {
+                    <li class="plain-row">
+                        <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
+                        <span class="row-end">{day(chat.updated_at)}</span>
+                    </li>
+                }
             };
             view! {
                 <h2>{texts::recent()}</h2>
-                <ol class="hits" aria-label=texts::recent()>{self.recent.iter().map(link).collect_view()}</ol>
+                <ol class="rows" aria-label=texts::recent()>{self.recent.iter().map(link).collect_view()}</ol>
             }
         });
         let groups = self.groups.iter().filter(|group| !group.hits.is_empty()).map(|group| self.group(group));
-        let body = view! {
-            {self.form()}
-            {groups.collect_view()}
-            {recent}
-        };
-        ServerPage {
-            section: PageSection::Search,
-            title: texts::title().to_owned(),
-            notice: self.notice(),
-            body: body.into_any(),
-        }
+        let list = view! { {groups.collect_view()}{recent} };
+        let body = view! { {self.form()}{filtered(self.status(), list)} };
+        ServerPage { section: PageSection::Search, title: texts::title().to_owned(), notice: None, body }
     }
 
-    /// Returns the notice about an empty or partial result.
-    fn notice(&self) -> Option<ActionNotice> {
+    /// Returns the number of hits, and whether these are all.
+    fn status(&self) -> Option<String> {
         let mut sentences = Vec::new();
-        if !self.groups.is_empty() && self.groups.iter().all(|group| group.hits.is_empty()) && self.is_first {
-            sentences.push(texts::nothing_found(&self.query));
+        let count: usize = self.groups.iter().map(|group| group.hits.len()).sum();
+        let has_more = !self.is_first || self.groups.iter().any(|group| group.next.is_some());
+        match count {
+            _ if self.groups.is_empty() || !self.is_first => {}
+            0 => sentences.push(texts::nothing_found(&self.query)),
+            _ if has_more => sentences.push(texts::best(count)),
+            _ => sentences.push(texts::count(count)),
         }
         if !self.is_complete {
             sentences.push(texts::in_part().to_owned());
@@ -111,7 +115,7 @@ impl SearchPage {
         if !self.is_indexed {
             sentences.push(texts::indexing().to_owned());
         }
-        (!sentences.is_empty()).then(|| ActionNotice::Warning(sentences.join(localized_word(" ", ""))))
+        (!sentences.is_empty()).then(|| sentences.join(localized_word(" ", "")))
     }
 
     fn form(&self) -> AnyView {
@@ -157,22 +161,23 @@ impl SearchPage {
         });
         let is_narrowed = *narrowed != SearchFilters::default();
         view! {
-            <form class="form" method="get" action="/search" role="search">
+            <form class="form search-form" method="get" action="/search" role="search" data-filters=FILTERED>
                 {words.draw()}
                 {chat}
                 {branch}
-                <details open=is_narrowed>
-                    <summary>{texts::narrow()}</summary>
-                    {choice(texts::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
-                    {choice(texts::author_label(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
-                    {choice(texts::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
-                    {day_field(texts::since(), "since", narrowed.since)}
-                    {day_field(texts::until(), "until", narrowed.until)}
+                <details class="fold" open=is_narrowed>
+                    <summary>{texts::narrow()}<Icon name="chevron-down"/></summary>
+                    <div class="form search-filters">
+                        {choice(texts::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
+                        {choice(texts::author_label(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
+                        {choice(texts::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
+                        {day_field(texts::since(), "since", narrowed.since)}
+                        {day_field(texts::until(), "until", narrowed.until)}
+                    </div>
                 </details>
-                <div class="deeds"><button type="submit" class="button strong">{texts::search()}</button></div>
+                <div class="deeds without-script"><button type="submit" class="button">{texts::search()}</button></div>
             </form>
         }
-        .into_any()
     }
 
     fn group(&self, group: &SearchHitGroup) -> AnyView {
@@ -189,7 +194,7 @@ impl SearchPage {
             .then(|| view! { <a class="button bare" href=self.address(&self.filters, None)>{texts::first()}</a> });
         view! {
             <h2>{title}</h2>
-            <ol class="hits" aria-label=title>{group.hits.iter().map(hit).collect_view()}</ol>
+            <ol class="rows hits" aria-label=title>{group.hits.iter().map(hit).collect_view()}</ol>
             <p class="deeds">{more}{first}</p>
         }
         .into_any()
@@ -233,20 +238,24 @@ fn day_field(label: &'static str, name: &'static str, value: Option<NaiveDate>) 
 
 fn hit(hit: &MatchedItem) -> AnyView {
     match hit {
-        MatchedItem::Chat { chat_id, title, archived, .. } => {
+        MatchedItem::Chat { chat_id, title, archived, updated_at } => {
             let title = if title.text.is_empty() { app_words::untitled().into_any() } else { marked_text(title) };
             let mark = archived_mark(*archived);
-            view! { <li><a href=format!("/c/{chat_id}")><span dir="auto">{title}</span>{mark}</a></li> }.into_any()
+            view! {
+                <li class="plain-row">
+                    <a class="row-name" href=format!("/c/{chat_id}")><span dir="auto">{title}</span></a>
+                    <span class="row-end">{day(*updated_at)}</span>
+                    {mark.map(|mark| view! { <span class="row-more hint">{mark}</span> })}
+                </li>
+            }
         }
-        MatchedItem::Document { document_id, title, excerpt, .. } => view! {
-            <li>
-                <a href=format!("/documents/{document_id}")>
-                    <strong dir="auto">{marked_text(title)}</strong>
-                    <span class="hit-text" dir="auto">{marked_text(excerpt)}</span>
-                </a>
+        MatchedItem::Document { document_id, title, excerpt, updated_at } => view! {
+            <li class="plain-row">
+                <a class="row-name" href=format!("/documents/{document_id}")><span dir="auto">{marked_text(title)}</span></a>
+                <span class="row-end">{day(*updated_at)}</span>
+                <span class="row-more" dir="auto">{marked_text(excerpt)}</span>
             </li>
-        }
-        .into_any(),
+        },
         MatchedItem::Turn(hit) => turn(hit),
     }
 }
@@ -259,24 +268,25 @@ fn turn(hit: &TurnHit) -> AnyView {
     };
     let title = if hit.chat_title.is_empty() { app_words::untitled() } else { &hit.chat_title };
     let address = format!("/c/{}?at={}#turn-{}", hit.chat_id, hit.turn_id, hit.turn_id);
-    let place = format!("{} · {} · ", branch_name(&hit.branch), hit.lock.model);
-    let day = hit.created_at.format("%Y-%m-%d").to_string();
-    let day = view! { <time datetime=hit.created_at.to_rfc3339()>{day}</time> };
+    let mark = archived_mark(hit.archived).map(|mark| format!(" · {mark}"));
+    let place = format!("{author} · {} · {}{}", branch_name(&hit.branch), hit.lock.model, mark.unwrap_or_default());
     view! {
-        <li>
-            <a href=address>
-                <strong><bdi>{title.to_owned()}</bdi></strong>
-                " "<span class="hint" dir="auto">{author}" · "{place}{day}</span>{archived_mark(hit.archived)}
-                <span class="hit-text" dir="auto">{marked_text(&hit.excerpt)}</span>
-            </a>
+        <li class="plain-row">
+            <a class="row-name" href=address><bdi>{title.to_owned()}</bdi></a>
+            <span class="row-end">{day(hit.created_at)}</span>
+            <span class="row-more" dir="auto">{marked_text(&hit.excerpt)}</span>
+            <span class="row-more hint" dir="auto">{place}</span>
         </li>
     }
-    .into_any()
 }
 
-/// Renders the mark of an archived chat.
-fn archived_mark(archived: bool) -> Option<AnyView> {
-    archived.then(|| view! { <span class="hint">" · "{app_words::chats::in_archive()}</span> })
+fn day(at: DateTime<Utc>) -> AnyView {
+    view! { <time datetime=at.to_rfc3339()>{at.format("%Y-%m-%d").to_string()}</time> }
+}
+
+/// Returns the word for an archived chat.
+fn archived_mark(archived: bool) -> Option<&'static str> {
+    archived.then(app_words::chats::in_archive)
 }
 
 fn marked_text(text: &HighlightedText) -> AnyView {

@@ -1,4 +1,4 @@
-//! The page "Shortcuts": the keys of each command, and forms to change them.
+//! The page "Shortcuts": a list of the commands with their keys; "Change" unfolds a form.
 
 use leptos::prelude::*;
 
@@ -25,28 +25,16 @@ impl ShortcutsPage {
         };
         let rows = KeyCommand::ALL.map(|command| self.row(command)).into_iter().collect_view();
         let fixed = fixed_keys().into_iter().map(|(keys, does)| {
-            view! { <tr><th scope="row">{does}</th><td class="keys">{kbd(keys.iter().copied())}</td></tr> }
+            view! { <li><span class="row-name">{does}</span><span class="row-keys">{kbd(keys.iter().copied())}</span></li> }
         });
         let body = view! {
             <p class="hint">{words::keys_hint()}" "{words::on_a_mac()}</p>
-            <table class="shortcut-table">
-                <thead><tr>
-                    <th scope="col">{words::command_label()}</th>
-                    <th scope="col">{words::keys()}</th>
-                    <th scope="col">{words::new_keys()}</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <ul class="rows shortcut-rows">{rows}</ul>
             <form method="post" action="/forms/keys">
                 <button type="submit" class="button" name="usual" value="all">{words::all_usual()}</button>
             </form>
-            <h2>{words::fixed_keys()}</h2>
-            <table class="shortcut-table">
-                <thead class="quiet"><tr>
-                    <th scope="col">{words::command_label()}</th><th scope="col">{words::keys()}</th>
-                </tr></thead>
-                <tbody>{fixed.collect_view()}</tbody>
-            </table>
+            <h2 id="fixed-keys">{words::fixed_keys()}</h2>
+            <ul class="rows shortcut-rows" aria-labelledby="fixed-keys">{fixed.collect_view()}</ul>
         };
         ServerPage { section: PageSection::Shortcuts, title: PageSection::Shortcuts.name().to_owned(), notice, body }
     }
@@ -69,13 +57,14 @@ impl ShortcutsPage {
         let invalid = problem.is_some().then_some("true");
         let of_row = |word: &str| format!("{word}: {does}");
         view! {
-            <tr id=name tabindex="-1" data-saves="">
-                <th scope="row">{does}</th>
-                <td class="keys">
-                    {keys}
+            <li id=name tabindex="-1" data-saves="">
+                <span class="row-name">{does}</span>
+                <span class="row-keys">
                     {is_changed.then(|| view! { <span class="hint">{words::changed()}</span> })}
-                </td>
-                <td>
+                    {keys}
+                </span>
+                <details class="change" open=refused.is_some()>
+                    <summary class="button bare" aria-label=of_row(words::change())>{words::change()}</summary>
                     <form class="keys-form" method="post" action="/forms/keys">
                         <input type="hidden" name="command" value=name/>
                         <input
@@ -104,8 +93,8 @@ impl ShortcutsPage {
                         })}
                     </form>
                     {problem}
-                </td>
-            </tr>
+                </details>
+            </li>
         }
     }
 }

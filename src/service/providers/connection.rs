@@ -25,3 +25,37 @@ pub(crate) fn check_address(field: &str, url: &str, local_network: bool) -> Resu
     }
     Ok(())
 }
+
+/// Completes an address as a person typed it: one without a scheme gets HTTP where it can only be on this machine or on
+/// a local network, whose servers rarely have a certificate, and HTTPS elsewhere.
+pub fn complete_address(typed: &str, local_network: bool) -> String {
+    let typed = typed.trim();
+    if typed.is_empty() || typed.contains("://") {
+        return typed.to_owned();
+    }
+    let plain = format!("http://{typed}");
+    let is_private = base_url::literal_address(&plain).is_some_and(|address| !is_public(address));
+    if local_network || is_private { plain } else { format!("https://{typed}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_address_gets_the_scheme_it_leaves_out() {
+        for (typed, local_network, expected) in [
+            (" api.example/v1 ", false, "https://api.example/v1"),
+            ("api.example:8443", false, "https://api.example:8443"),
+            ("localhost:11434", false, "http://localhost:11434"),
+            ("192.168.1.7:8080/v1", false, "http://192.168.1.7:8080/v1"),
+            ("[::1]:11434", false, "http://[::1]:11434"),
+            ("gpu-box:8000", true, "http://gpu-box:8000"),
+            ("http://api.example", false, "http://api.example"),
+            ("ftp://api.example", true, "ftp://api.example"),
+            ("", true, ""),
+        ] {
+            assert_eq!(complete_address(typed, local_network), expected, "{typed}");
+        }
+    }
+}

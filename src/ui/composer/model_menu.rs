@@ -1,6 +1,5 @@
-//! The model and thinking menus. They are ordinary selects, so that they work in a form, on a phone and with a screen
-//! reader; with script, long lists of models open in a dialog. A branch keeps its model: its chip opens a menu in which
-//! another model starts a branch.
+//! The model and thinking menus. They are ordinary selects, so that they work in a form; with script, the models are in
+//! a dialog with a search. A branch keeps its model: its chip opens a menu in which another model starts a branch.
 
 use leptos::prelude::*;
 
@@ -14,7 +13,7 @@ use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::locale::colon;
 use crate::ui::messages;
 use crate::ui::model_options::{group_by_provider, model_option_views, model_value, parse_model_value};
-use crate::ui::model_picker::{ModelPicker, needs_picker};
+use crate::ui::model_picker::ModelPicker;
 
 /// The id of the menu of a branch's model; the chip in the header opens it, too.
 pub const BRANCH_MODEL_MENU: &str = "why-locked";
@@ -33,14 +32,13 @@ pub fn ModelMenu() -> impl IntoView {
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let choose = move |event| state.choose_model(parse_model_value(&event_target_value(&event)));
-    let is_long = move || state.models.with(|models| needs_picker(models));
     let groups = move || model_option_views(state.models.get(), state.choice.get());
     let name =
         move || state.model().map_or_else(|| messages::choose_model().to_owned(), |model| messages::model_name(&model));
     view! {
         <span class="select">
             {pick_button(state, messages::model(), name)}
-            <select name="model" class:without-script=is_long aria-label=messages::model() on:change=choose>{move || groups()}</select>
+            <select name="model" class="without-script" aria-label=messages::model() on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
@@ -68,7 +66,6 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
         state.choose_model(parse_model_value(&event_target_value(&event)));
         dialog::close_popovers();
     };
-    let is_long = move || state.models.with(|models| needs_picker(models));
     view! {
         <button type="button" class="chip" popovertarget=BRANCH_MODEL_MENU>
             <bdi class="chip-text">{move || name()}</bdi>
@@ -86,7 +83,7 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
             }}
             <span class="select">
                 {pick_button(state, messages::other_model(), || messages::other_model().to_owned())}
-                <select name="other" class:without-script=is_long aria-label=messages::other_model() on:change=choose>
+                <select name="other" class="without-script" aria-label=messages::other_model() on:change=choose>
                     <option value="">{messages::other_model()}</option>
                     {move || model_option_views(state.models.get(), state.choice.get_untracked())}
                 </select>
@@ -111,15 +108,11 @@ fn pick_button(
         let text = text();
         if text == label { text } else { format!("{label}{}{text}", colon()) }
     };
-    live_view(move || {
-        state.models.with(|models| needs_picker(models)).then(|| {
-            view! {
-                <button type="button" class="pick-model" aria-haspopup="dialog" aria-label=named on:click=pick>
-                    <bdi>{text}</bdi>
-                </button>
-            }
-        })
-    })
+    view! {
+        <button type="button" class="pick-model" aria-haspopup="dialog" aria-label=named on:click=pick>
+            <bdi>{text}</bdi>
+        </button>
+    }
 }
 
 type DrawModelMenu = fn(ComposerState) -> AnyView;
@@ -130,7 +123,7 @@ fn fetch() -> Result<DrawModelMenu, NotFetched> {
     Ok(draw_pick_dialog)
 }
 
-/// The dialog for choosing one of many models.
+/// The dialog for choosing a model.
 #[component]
 pub fn ModelPickDialog() -> impl IntoView {
     let state = expect_context::<ComposerState>();

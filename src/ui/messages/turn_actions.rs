@@ -13,11 +13,6 @@ define_messages! {
     quoted: "Quoted in your message.", "已引用到你的消息。";
 }
 
-/// The label of a menu item beside "Retry".
-pub fn retry_with_model(name: &str) -> String {
-    message!("Retry with {name}", "用 {name} 重试")
-}
-
 /// The reason of a failed reply, with the numbers that the provider reported.
 pub fn failure(failure: &Failure) -> String {
     let is_too_long = failure.kind == FailureKind::ContextTooLong;

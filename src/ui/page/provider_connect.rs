@@ -248,7 +248,11 @@ impl ConnectForm {
     /// Returns the id of the stored connection.
     async fn store(self, option: &ConnectionOption) -> Result<String, api_request::ApiFailureMessage> {
         let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
-        let (name, value) = if option.local_network { ("base_url", typed) } else { ("key", typed) };
+        let (name, value) = match option.local_network {
+            true if !typed.contains("://") => ("base_url", format!("http://{typed}")),
+            true => ("base_url", typed),
+            false => ("key", typed),
+        };
         let stored = self.connecting.stored;
         if let Some(id) = stored.with_value(|stored| stored.get(&option.id).cloned()) {
             let changed = api_request::patch(&format!("/api/providers/{id}"), &json!({ name: value })).await?;

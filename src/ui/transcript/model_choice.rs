@@ -1,19 +1,15 @@
 //! "Retry with…": the dialog that chooses the model. There is one for the page, so that a long chat does not render
 //! the list of models with every reply.
 
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::turn_commands::TurnCommands;
-use crate::browser::form;
 use crate::domain::provider::Model;
 use crate::ui::erased::{effect, live_view, on_change, view};
-use crate::ui::kit::{Dialog, Icon};
+use crate::ui::kit::Dialog;
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
-use crate::ui::messages;
 use crate::ui::messages::transcript as texts;
-use crate::ui::model_options::{model_option_views, parse_model_value};
-use crate::ui::model_picker::{ModelPicker, needs_picker};
+use crate::ui::model_picker::ModelPicker;
 
 type Draw = fn(TurnCommands, RwSignal<Vec<Model>>) -> AnyView;
 
@@ -42,14 +38,6 @@ pub fn draw(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> AnyView {
             }
         },
     );
-    let on_submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let lock = form::selected_value("again").and_then(|value| parse_model_value(&value));
-        if let (Some(turn), Some(lock)) = (verbs.choosing.get_untracked(), lock) {
-            verbs.retry(turn, Some(lock));
-        }
-        open.set(false);
-    };
     let on_pick = Callback::new(move |lock| {
         if let Some(turn) = verbs.choosing.get_untracked() {
             verbs.retry(turn, Some(lock));
@@ -57,20 +45,7 @@ pub fn draw(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> AnyView {
         open.set(false);
     });
     let choice = live_view(move || {
-        verbs.choosing.get().map(|_| match models.get_untracked() {
-            models if needs_picker(&models) => view! { <ModelPicker models chosen=None on_pick/> },
-            models => view! {
-                <form on:submit=on_submit>
-                    <span class="select wide">
-                        <select name="again" aria-label=messages::model()>{model_option_views(models, None)}</select>
-                        <Icon name="chevron-down"/>
-                    </span>
-                    <div class="dialog-actions">
-                        <button type="submit" class="button primary">{messages::retry()}</button>
-                    </div>
-                </form>
-            },
-        })
+        verbs.choosing.get().map(|_| view! { <ModelPicker models=models.get_untracked() chosen=None on_pick/> })
     });
     view! {
         <Dialog id="again-title" title=texts::retry_with() open>

@@ -108,7 +108,7 @@ pub async fn page(
     let offered = CompareOptions {
         branches: service.branches(viewer.0, chat).await?,
         reruns: service.reruns(viewer.0, chat).await?,
-        models: demo::localize_models(service.supervisor().registry().models()),
+        models: demo::localize_models(service.models(viewer.0).await?),
         request_id: ids::mint::<uuid::Uuid>().to_string(),
     };
     let view =

@@ -48,7 +48,7 @@ pub async fn upload(
     }
     let is_refused = files.iter().all(|file| matches!(file, FileUploadResult::Refused { .. }));
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let page = list_page(&app, viewer.0, None, files).await?;
+    let page = list_page(&app, viewer.0, (None, ""), files).await?;
     Ok(context.respond(&app, status, page.draw(None)))
 }
 
@@ -166,7 +166,7 @@ pub async fn from_upload(
         Err(error) => {
             let name = title.unwrap_or_else(|| words::file().to_owned());
             let files = vec![FileUploadResult::Refused { name, reason: refusal_sentence(&error) }];
-            let page = list_page(&app, viewer.0, None, files).await?;
+            let page = list_page(&app, viewer.0, (None, ""), files).await?;
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
         }
     }

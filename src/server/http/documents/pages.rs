@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, DocumentId, UserId, document_prompt, limits};
+use crate::domain::{ChatId, DocumentId, TextMatcher, UserId, document_prompt, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -29,6 +29,9 @@ const CHATS: u32 = 50;
 pub struct DocumentsPageQuery {
     /// Shows the documents that follow this one in the list.
     before: Option<DocumentId>,
+    /// Shows the documents whose title contains this text.
+    #[serde(default)]
+    q: String,
     /// The document that a form has just deleted.
     deleted: Option<DocumentId>,
 }
@@ -77,7 +80,7 @@ pub async fn list(
     context: PageContext,
     StrictQuery(query): StrictQuery<DocumentsPageQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = list_page(&app, viewer.0, query.before, Vec::new()).await?;
+    let mut page = list_page(&app, viewer.0, (query.before, &query.q), Vec::new()).await?;
     if let Some(id) = query.deleted {
         let deleted = app.service().deleted_documents(viewer.0).await?;
         page.deleted = deleted.into_iter().find(|document| document.id == id);
@@ -171,22 +174,26 @@ pub async fn compare(
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// Builds the list that follows this document, with the results of an upload.
+/// Builds the list that follows this document, of titles that contain a text, with the results of an upload.
 pub async fn list_page(
     app: &App,
     viewer: UserId,
-    before: Option<DocumentId>,
+    (before, part): (Option<DocumentId>, &str),
     files: Vec<FileUploadResult>,
 ) -> Result<DocumentsPage, Problem> {
+    let title_part: String = part.trim().chars().take(limits::TITLE_CHARS).collect();
+    // An empty text filters nothing.
+    let matcher = TextMatcher::new(&title_part).ok();
     let behind = match before {
         Some(id) => Some((app.service().document(viewer, id).await?.updated_at, id)),
         None => None,
     };
     // One more than a page holds, to find out whether there are older ones.
-    let mut documents = app.service().documents(viewer, behind, None, limits::DOCUMENTS_PAGE + 1).await?;
+    let mut documents = app.service().documents(viewer, behind, matcher.as_ref(), limits::DOCUMENTS_PAGE + 1).await?;
     let has_older = documents.len() > limits::DOCUMENTS_PAGE as usize;
     documents.truncate(limits::DOCUMENTS_PAGE as usize);
-    Ok(DocumentsPage { documents, has_older, has_newer: before.is_some(), now: app.now(), files, deleted: None })
+    let (has_newer, now) = (before.is_some(), app.now());
+    Ok(DocumentsPage { documents, has_older, has_newer, title_part, now, files, deleted: None })
 }
 
 /// Builds the page of one document at a version, with these lines highlighted.

@@ -15,13 +15,13 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
+use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::providers as words;
 use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
-use crate::server::server_pages::{ActionNotice, PageSection};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
-use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, provider_templates};
+use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, complete_address, provider_templates};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,11 +38,6 @@ pub struct ProvidersPageQuery {
     /// The action that was done, and its connection.
     done: Option<String>,
     id: Option<String>,
-}
-
-/// `GET /settings`.
-pub async fn redirect_to_first_section() -> Response {
-    see_other(PageSection::General.path())
 }
 
 /// `GET /settings/providers`.
@@ -94,6 +89,12 @@ pub async fn decide_found_server(
     }
 }
 
+/// `POST /forms/demo`: offers the demo beside other models (`how=show`), or hides it.
+pub async fn choose_demo(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+    app.service().set_demo_shown(viewer.0, fields.text("how").as_deref() == Some("show")).await?;
+    Ok(see_other("/settings/providers?done=saved#demo"))
+}
+
 /// `POST /forms/providers/add`: stores a connection and tests it.
 pub async fn add_connection(
     State(app): State<App>,
@@ -138,7 +139,8 @@ pub async fn change(
         change_from_form(&fields, true)
     } else {
         let is_enabled = fields.text("switch").map(|word| word == "on");
-        Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), ..ProviderChange::default() })
+        let local_network = fields.is_checked("local_network").then_some(true);
+        Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), local_network, ..ProviderChange::default() })
     };
     let done = match change {
         Ok(change) => app.service().change_provider(viewer.0, &id, change).await,
@@ -234,6 +236,7 @@ pub async fn remove(State(app): State<App>, viewer: Viewer, fields: SubmittedFie
 async fn providers_page(app: &App, viewer: UserId) -> Result<ProvidersPage, Problem> {
     Ok(ProvidersPage {
         providers: app.service().providers(viewer).await?,
+        demo: app.service().demo_choice(viewer).await?,
         starts: provider_templates(),
         now: app.now(),
         notice: None,
@@ -286,7 +289,10 @@ fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<Provid
         name: text("name"),
         api: text("api"),
         dialect: text("dialect"),
-        base_url: text("base_url"),
+        base_url: Some(complete_address(
+            &fields.text("base_url").unwrap_or_default(),
+            fields.is_checked("local_network"),
+        )),
         key: fields.text("key").map(|key| Some(key.into())),
         headers: fields.submitted_headers(is_changed)?,
         models: Some(models.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()),

@@ -149,7 +149,7 @@ fn error_page_response(
         request_id: id,
         typed,
     };
-    let rendered = PageContext::from_headers(&headers, None).respond_without_script(app, status, page.draw());
+    let rendered = PageContext::from_headers(&headers).respond_without_script(app, status, page.draw());
     let (mut rendered, body) = rendered.into_parts();
     let policy = headers::document_policy(None, app.transport());
     if let Ok(policy) = HeaderValue::from_str(&policy) {

@@ -3,9 +3,9 @@
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use http::StatusCode;
 use http::header::CONTENT_SECURITY_POLICY;
 use http::request::Parts;
-use http::{Method, StatusCode};
 use leptos::nonce::Nonce;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -23,27 +23,25 @@ use turnleaf_service::providers::headers::SecretHeaders;
 #[derive(Debug, Clone)]
 pub struct PageContext {
     preferences: Preferences,
-    /// Path and query, if a GET to them shows the same page.
-    address: Option<String>,
 }
 
 impl FromRequestParts<App> for PageContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
-        Ok(Self::from_headers(&parts.headers, (parts.method == Method::GET).then(|| parts.uri.to_string())))
+        Ok(Self::from_headers(&parts.headers))
     }
 }
 
 impl PageContext {
     /// Creates the context from headers, for a request that no handler answers.
-    pub fn from_headers(headers: &http::HeaderMap, address: Option<String>) -> Self {
-        Self { preferences: preferences(headers), address }
+    pub fn from_headers(headers: &http::HeaderMap) -> Self {
+        Self { preferences: preferences(headers) }
     }
 
     /// Renders the page without script, for failures. The header layer gives it the policy of such a document.
     pub fn respond_without_script(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
-        (status, Html(self.frame(app, &page, None).draw(page))).into_response()
+        (status, Html(self.frame(app, None).draw(page))).into_response()
     }
 
     /// Renders the page with a script and a policy that allows it. The page works without the script, which enhances
@@ -51,17 +49,11 @@ impl PageContext {
     pub fn respond(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
         let nonce = Nonce::new().to_string();
         let policy = document_policy(Some(&nonce), app.transport());
-        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, &page, Some(nonce)).draw(page)))
-            .into_response()
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, Some(nonce)).draw(page))).into_response()
     }
 
-    fn frame(self, app: &App, page: &ServerPage, nonce: Option<String>) -> PageFrame {
-        PageFrame {
-            package: format!("/{}", app.leptos().site_pkg_dir),
-            preferences: self.preferences,
-            address: self.address.unwrap_or_else(|| page.section.path().to_owned()),
-            nonce,
-        }
+    fn frame(self, app: &App, nonce: Option<String>) -> PageFrame {
+        PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences: self.preferences, nonce }
     }
 }
 

@@ -216,7 +216,7 @@ pub async fn retry_page(
     context: PageContext,
 ) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
-    let models = demo::localize_models(app.service().supervisor().registry().models());
+    let models = demo::localize_models(app.service().models(viewer.0).await?);
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = RetryView { turn: &turn, models: &models, request_id: &request_id };
     Ok(context.respond(&app, StatusCode::OK, page(texts::retry_with(), view.draw())))

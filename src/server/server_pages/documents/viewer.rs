@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use super::{facts, upload_form};
+use super::{age, facts, upload_form};
 use crate::domain::{ChatId, document_prompt, limits};
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
 use crate::server::server_pages::messages::conversion_notes::conversion_note;
@@ -45,7 +45,7 @@ pub struct DocumentPage<'a> {
 impl DocumentPage<'_> {
     pub fn draw(&self, notice: Option<ActionNotice>) -> ServerPage {
         let body = view! {
-            <p class="hint">{facts(self.document, self.now)}</p>
+            <p class="hint">{facts(self.document)}" · "{age(self.document, self.now)}</p>
             {self.document_actions()}
             {self.notes()}
             {self.older_version_notice()}

@@ -33,7 +33,7 @@ pub fn chats_section(report: &ImportReport) -> Option<AnyView> {
             <section class="panel">
                 <h2>{words::chats()}</h2>
                 {list_is_cut(shown, report.chats_total)}
-                <table class="shortcut-table transfer-table">
+                <table class="transfer-table">
                     <thead>
                         <tr>
                             <th scope="col">{words::chat_title()}</th>

@@ -5,7 +5,6 @@ use crate::ui::locale::{define_messages, localized_word, message, plural_message
 define_messages! {
     filter: "Title contains", "标题包含";
     show: "Show", "显示";
-    show_all: "Show all", "显示全部";
     in_list: "In the list", "列表中";
     in_archive: "Archive", "归档";
     archive_hint: "Archived chats are hidden from the list but still searchable. A new message returns a chat to the \
@@ -28,6 +27,19 @@ define_messages! {
     list_position: "In the chat list", "在对话列表中";
     list_position_hint: "Pinned chats come first. Archived chats are hidden from the list until you send a new \
         message.", "置顶的对话排在最前；归档的对话不显示在列表中，发送新消息后会回到列表。";
+}
+
+pub fn count(chats: usize) -> String {
+    plural_message!(chats; "1 chat", "{chats} chats"; "{chats} 个对话")
+}
+
+/// The number of chats on this page of a longer list.
+pub fn shown(chats: usize) -> String {
+    plural_message!(chats; "1 chat on this page", "{chats} chats on this page"; "本页 {chats} 个对话")
+}
+
+pub fn no_titles(part: &str) -> String {
+    message!("No chat titles contain “{part}”.", "没有标题包含“{part}”的对话。")
 }
 
 /// Returns what stands before and behind the number of selected chats, which the style sheet counts.

@@ -11,7 +11,8 @@ define_messages! {
         references keep their version.", "可附加到消息的文本，可引用全文或其中几行。每次修改都会产生新版本，已有的引用保持原来的版本。";
     nothing: "No documents yet. Write one or upload files: text, Markdown, code, HTML, PDF, Word, Excel, CSV.",
         "还没有文档。写一篇，或上传文件：文本、Markdown、代码、HTML、PDF、Word、Excel、CSV。";
-    list: "All documents", "全部文档";
+    filter: "Title contains", "标题包含";
+    do_filter: "Show", "显示";
     new: "New document", "新建文档";
     new_title: "New document", "新建文档";
     upload: "Upload files", "上传文件";
@@ -83,6 +84,19 @@ define_messages! {
     restore: "Restore", "恢复";
     purge_description: "All versions are deleted permanently. Messages that reference the document stay and say that \
         it was deleted. This cannot be undone.", "所有版本将被永久删除。引用它的消息会保留，并注明文档已删除。此操作无法撤销。";
+}
+
+pub fn count(documents: usize) -> String {
+    plural_message!(documents; "1 document", "{documents} documents"; "{documents} 篇文档")
+}
+
+/// The number of documents on this page of a longer list.
+pub fn shown(documents: usize) -> String {
+    plural_message!(documents; "1 document on this page", "{documents} documents on this page"; "本页 {documents} 篇文档")
+}
+
+pub fn no_titles(part: &str) -> String {
+    message!("No document titles contain “{part}”.", "没有标题包含“{part}”的文档。")
 }
 
 pub fn lines(count: u64) -> String {

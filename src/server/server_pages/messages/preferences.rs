@@ -6,6 +6,10 @@ use crate::ui::messages::keys::command_description as does_of;
 use crate::ui::preferences::PreferenceSetting;
 
 define_messages! {
+    group_you: "You", "个人";
+    group_models: "Models", "模型";
+    group_data: "Data", "数据";
+    group_server: "Server", "服务器";
     general: "General", "常规";
     appearance: "Appearance", "外观";
     shortcuts: "Shortcuts", "快捷键";
@@ -17,9 +21,7 @@ define_messages! {
     saved: "Saved.", "已保存。";
     notify_refused: "Your browser blocks notifications from this site. Allow them in its site settings first.",
         "浏览器不允许本站发送通知，请先在浏览器的网站设置中允许。";
-    keys: "Keys", "按键";
-    command_label: "Action", "操作";
-    new_keys: "New keys", "新按键";
+    change: "Change", "更改";
     usual_keys: "Reset to default", "恢复默认";
     no_keys: "Remove shortcut", "移除快捷键";
     all_usual: "Reset all to default", "全部恢复默认";

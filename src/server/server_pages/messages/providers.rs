@@ -35,6 +35,14 @@ define_messages! {
     network: "Local network", "本地网络";
     network_hint: "The server can be on this machine or on the local network. If off, Turnleaf only connects to \
         public internet addresses.", "服务器可以在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
+    on_network: "This is on my local network", "它在我的本地网络中";
+    on_network_hint: "On this machine or the local network. Otherwise Turnleaf connects to public internet addresses only.",
+        "在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
+    demo: "Demo", "演示";
+    demo_hint: "Scripted replies that need no provider. Hidden from the menus while other models are available.",
+        "不需要服务商的脚本回复。有其他模型可用时，菜单中不显示它。";
+    show_demo: "Show in menus", "在菜单中显示";
+    hide_demo: "Hide from menus", "从菜单中隐藏";
     local_yes: "Allowed", "允许";
     local_no: "Not allowed, public internet only", "不允许，仅限公共互联网";
     keeps_responses: "Provider stores the conversation", "由服务商保存对话";

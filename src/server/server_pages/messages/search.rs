@@ -1,6 +1,6 @@
 //! Messages of the search page, in both languages.
 
-use crate::ui::locale::{define_messages, message};
+use crate::ui::locale::{define_messages, message, plural_message};
 
 define_messages! {
     title: "Search", "搜索";
@@ -34,6 +34,15 @@ define_messages! {
     all_branches: "Search all branches", "在所有分支中查找";
     in_part: "The search timed out before it covered everything.", "搜索超时，未能查完全部内容。";
     indexing: "Older messages are still being indexed. Search again later for more results.", "更早的消息仍在建立索引，请稍后再搜索。";
+}
+
+pub fn count(results: usize) -> String {
+    plural_message!(results; "1 result.", "{results} results."; "{results} 条结果。")
+}
+
+/// The number of results on the first page of more.
+pub fn best(results: usize) -> String {
+    plural_message!(results; "The best result; there are more.", "The {results} best results; there are more."; "最佳的 {results} 条结果，还有更多。")
 }
 
 pub fn nothing_found(words: &str) -> String {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::models;
-use crate::domain::url_encoding;
+use crate::domain::{CodedMessage, MessageCode, url_encoding};
 use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
@@ -25,6 +25,7 @@ pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>
             </header>
             {status_line(provider, now)}
             {suggestion(provider)}
+            {network_offer(provider)}
             {facts(provider)}
             {(!provider.locked).then(|| key_forms(provider, wrong_key))}
             {models::draw(provider, search)}
@@ -70,6 +71,22 @@ fn suggestion(provider: &ProviderView) -> Option<AnyView> {
                 <input type="hidden" name="id" value=id/>
                 <input type="hidden" name="base_url" value=address.clone()/>
                 <button type="submit" class="button">{words::use_address(&address)}</button>
+            </form>
+        }
+    })
+}
+
+/// Renders the form that allows the local network, where the last test found the address there.
+fn network_offer(provider: &ProviderView) -> Option<AnyView> {
+    let found = provider.status.message();
+    let cause = found.args.get(CodedMessage::DETAIL_CODE).map(String::as_str);
+    let not_public = MessageCode::ProviderNotPublic;
+    let is_refused = found.code == not_public || cause == Some(not_public.code());
+    (is_refused && !provider.locked).then(|| {
+        view! {
+            <form method="post" action="/forms/providers/change">
+                <input type="hidden" name="id" value=provider.id.clone()/>
+                <button type="submit" class="button" name="local_network" value="1">{words::on_network()}</button>
             </form>
         }
     })

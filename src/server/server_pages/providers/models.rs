@@ -48,7 +48,7 @@ pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
     Some(view! {
         <details class="fold" id=format!("models-{}", provider.id) data-saves="" open=search.is_some()>
             <summary>{words::models(provider.models.len(), hidden)}<Icon name="chevron-down"/></summary>
-            <div class="form">{looking}{none}{list}</div>
+            <div class="form">{looking}<div id=format!("found-{id}") class="form">{none}{list}</div></div>
         </details>
     })
 }
@@ -64,10 +64,16 @@ fn search_form(provider: &ProviderView, search: &str) -> AnyView {
         ..TextField::default()
     };
     view! {
-        <form class="search-row" method="get" action=format!("/settings/providers#models-{}", provider.id) role="search">
+        <form
+            class="search-row"
+            method="get"
+            action=format!("/settings/providers#models-{}", provider.id)
+            role="search"
+            data-filters=format!("found-{}", provider.id)
+        >
             <input type="hidden" name="models" value=provider.id.clone()/>
             {field.draw()}
-            <button type="submit" class="button">{words::find()}</button>
+            <button type="submit" class="button without-script">{words::find()}</button>
         </form>
     }
 }

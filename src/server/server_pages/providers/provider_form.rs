@@ -160,10 +160,11 @@ impl ProviderForm {
             {text(words::name(), "name", &values.name, None, FieldKind::Text, true)}
             {SelectField { label: words::API, name: "api", form, options: &words::apis(), chosen: &values.api, hint: None, error: fields.error("api").as_deref() }.draw()}
             {text(words::address(), "base_url", &values.base_url, Some(address_hint), FieldKind::Code, true)}
-            {text(words::key(), "key", "", Some(key_hint), FieldKind::Secret, false)}
-            {keys_at}
-            {checkbox(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {fields.checkbox_error("local_network")}
+            {checkbox(form, "local_network", "1", words::on_network(), Some(words::on_network_hint()), values.local_network)}
+            // A key that was typed is not shown again: without it the connection would be another.
+            {text(words::key(), "key", "", Some(key_hint), FieldKind::Secret, self.lost_key)}
+            {keys_at}
             <details class="fold" open=unfolded>
                 <summary>{words::advanced()}<Icon name="chevron-down"/></summary>
                 <div class="form">

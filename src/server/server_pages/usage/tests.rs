@@ -8,12 +8,7 @@ use crate::ui::preferences::Preferences;
 fn rendered(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = UsagePeriod::new(None, None, today).expect("a period");
-    let frame = PageFrame {
-        package: "/pkg/0".into(),
-        preferences: Preferences::default(),
-        address: "/usage".into(),
-        nonce: None,
-    };
+    let frame = PageFrame { package: "/pkg/0".into(), preferences: Preferences::default(), nonce: None };
     // The owner must exist while the page is built, as in a document.
     frame.draw(Owner::new().with(|| UsagePage { period, today, grouping: by, rows }.draw(None)))
 }

@@ -1,4 +1,4 @@
-//! Context sizes from the price list, for models whose provider does not report them.
+//! What the price list knows of models: their prices, and the context sizes that their provider does not report.
 
 use std::sync::Arc;
 
@@ -6,15 +6,17 @@ use super::ProviderRegistry;
 use turnleaf_platform::tasks;
 
 impl ProviderRegistry {
-    /// Looks up the missing context sizes on a blocking thread.
-    pub(super) async fn look_up_context_sizes(&self) {
+    /// Looks up prices and missing context sizes on a blocking thread.
+    pub(super) async fn look_up_prices(&self) {
         let (prices, before) = (self.prices(), self.entries());
         let looking = tasks::spawn_blocking(move || {
             let mut looked_up = Vec::clone(&before);
             for entry in &mut looked_up {
                 let Some(base_url) = entry.provider.base_url() else { continue };
-                for listed in entry.models.iter_mut().filter(|listed| listed.capabilities.context_tokens.is_none()) {
-                    listed.capabilities.context_tokens = prices.context_tokens(base_url, &listed.id);
+                for listed in &mut entry.models {
+                    listed.prices = prices.token_prices(entry.provider.id(), base_url, &listed.id);
+                    let known = &mut listed.capabilities.context_tokens;
+                    *known = known.or_else(|| prices.context_tokens(base_url, &listed.id));
                 }
             }
             looked_up
@@ -27,10 +29,11 @@ impl ProviderRegistry {
                         let same = found.and_then(|found| found.models.iter().find(|same| same.id == listed.id));
                         let known = &mut listed.capabilities.context_tokens;
                         *known = known.or(same.and_then(|same| same.capabilities.context_tokens));
+                        listed.prices = same.map_or(listed.prices, |same| same.prices);
                     }
                 }
             }),
-            Err(error) => tracing::error!(%error, "context lengths could not be fetched"),
+            Err(error) => tracing::error!(%error, "prices and context lengths could not be looked up"),
         }
     }
 }
