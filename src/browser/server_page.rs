@@ -8,15 +8,20 @@ mod real {
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
     use wasm_bindgen::closure::Closure;
-    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
+    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement, NodeList};
 
     use crate::browser::local_store::{self, LAST_CHAT_KEY};
     use crate::browser::{autosave, clock, files, notification, upload_progress};
 
+    /// The times of a page.
+    pub const TIMES: &str = "time[datetime]";
+
     /// Starts all enhancements for which the page has an element.
     pub fn enhance() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
-        localize_times(&document);
+        if let Ok(times) = document.query_selector_all(TIMES) {
+            localize_times(&times);
+        }
         set_back_link(&document);
         warn_if_notifications_blocked(&document);
         autosave::start();
@@ -80,8 +85,7 @@ mod real {
 
     /// Formats times in the reader's time zone and language. Where the text is relative (how long ago), only the exact
     /// time in the title changes.
-    fn localize_times(document: &Document) {
-        let Ok(all) = document.query_selector_all("time[datetime]") else { return };
+    pub fn localize_times(all: &NodeList) {
         for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
             let moment = time.get_attribute("datetime").and_then(|text| text.parse::<DateTime<Utc>>().ok());
             let Some(local) = moment.and_then(clock::format_local_time) else { continue };
@@ -208,3 +212,5 @@ mod real {
 }
 
 pub use real::enhance;
+#[cfg(feature = "hydrate")]
+pub use real::{TIMES, localize_times};
