@@ -153,6 +153,14 @@ mod real {
         async move { read(submit_for_response(&form?, &fields?).await?).await }
     }
 
+    /// Scrolls to the element with this id.
+    pub fn scroll_to(id: &str) {
+        let element = web_sys::window().and_then(|window| window.document()?.get_element_by_id(id));
+        if let Some(element) = element {
+            element.scroll_into_view();
+        }
+    }
+
     /// Leaves the chat for another page of this server.
     pub fn leave_for(address: &str) {
         let _ = web_sys::window().map(|window| window.location().assign(address));
@@ -191,7 +199,9 @@ mod real {
         std::future::ready(None)
     }
 
+    pub fn scroll_to(_id: &str) {}
+
     pub fn leave_for(_address: &str) {}
 }
 
-pub use real::{FetchedPage, asked_address, fetch, is_of_chat, leave_for, show_page, submit};
+pub use real::{FetchedPage, asked_address, fetch, is_of_chat, leave_for, scroll_to, show_page, submit};

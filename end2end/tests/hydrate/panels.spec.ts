@@ -125,7 +125,7 @@ test("the Share menu copies the whole chat and its link, and downloads it", asyn
   await share();
   await page.getByRole("button", { name: "Copy as Markdown" }).click();
   // The page has only the last thirty messages.
-  await expect.poll(copied).toContain("QUESTION 0:");
+  await expect.poll(copied).toContain("Question 0:");
   await share();
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as Markdown" }).click();

@@ -233,6 +233,10 @@ impl PageLoader {
             return;
         }
         let Some(address) = document::clicked_link(event) else { return };
+        if let Some(place) = address.strip_prefix('#') {
+            event.prevent_default();
+            return panel_page::scroll_to(place);
+        }
         let chat = self.shown.chat;
         if path_of(&address) == format!("/c/{chat}/tree") {
             if self.panel.toggle_tree() {
@@ -243,9 +247,14 @@ impl PageLoader {
         let Some(place) = ChatPlace::from_address(&address).filter(|place| place.chat == chat) else { return };
         event.prevent_default();
         match place.at {
-            Some(turn) => self.shown.show.run(turn),
-            None => self.panel.close(),
+            Some(turn) if !self.is_page_of(turn) => self.shown.show.run(turn),
+            _ => self.panel.close(),
         }
+    }
+
+    /// Returns whether the page is one of this turn, whose link is the way back.
+    fn is_page_of(self, turn: TurnId) -> bool {
+        self.path.with_value(|path| path.starts_with(&format!("/turns/{turn}/")))
     }
 
     fn on_submit(self, event: &SubmitEvent) {

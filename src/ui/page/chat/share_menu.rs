@@ -25,7 +25,7 @@ pub fn ShareMenu(
     // The page has only some of the messages, so all of them come from the server.
     let source = Callback::new(move |()| Some(untrack(|| file("markdown"))));
     let download = move |format: &'static str, name: &'static str| {
-        let close = |_| dialog::close_popovers();
+        let close = |_: MouseEvent| dialog::close_popovers();
         view! {
             <a class="menu-row" href=move || file(format) rel="external" download="" on:click=close>
                 <Icon name="file"/>
