@@ -25,6 +25,7 @@ pub mod local_store;
 pub mod media;
 pub mod network;
 pub mod notification;
+pub mod panel_page;
 pub mod reload;
 pub mod request_id;
 pub mod rich_text;

@@ -50,8 +50,8 @@ pub async fn enhance() {
     console_error_panic_hook::set_once();
     apply_page_locale();
     // If the enhancer cannot be fetched, the page stays as it is without script.
-    if let Ok(begin) = ui::server_page::fetch_enhancer().await {
-        begin();
+    if let Ok(code) = ui::server_page::fetch_enhancer().await {
+        (code.enhance)();
         browser::document::mark_hydrated();
     }
     browser::service_worker::register();

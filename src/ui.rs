@@ -23,6 +23,7 @@ pub mod model_options;
 pub mod model_picker;
 pub mod page;
 pub mod palette;
+pub mod panel;
 pub mod picture;
 pub mod preferences;
 pub mod preview_link;

@@ -6,11 +6,14 @@ mod real {
 
     use js_sys::Reflect;
     use leptos::ev::Event;
-    use leptos::web_sys::HtmlDialogElement;
+    use leptos::web_sys::{HtmlDialogElement, HtmlElement};
     use wasm_bindgen::JsCast;
     use wasm_bindgen::closure::Closure;
 
     use crate::browser::document;
+
+    /// The close button of a panel that Back closes.
+    const PANEL_CLOSE: &str = "#panel[data-back] .panel-close";
 
     thread_local! {
         /// Whether a dialog or popover may be open; `None` until the listeners for openings are installed.
@@ -87,7 +90,7 @@ mod real {
         let Some(Ok(navigation)) = navigation.map(JsCast::dyn_into::<web_sys::EventTarget>) else { return };
         let stay = Closure::<dyn Fn(Event)>::new(|event: Event| {
             let is_traversal = Reflect::get(&event, &"navigationType".into()).is_ok_and(|kind| kind == "traverse");
-            if is_traversal && event.cancelable() && is_any_open() {
+            if is_traversal && event.cancelable() && (is_any_open() || find(PANEL_CLOSE).is_some()) {
                 event.prevent_default();
                 close_innermost();
             }
@@ -95,7 +98,7 @@ mod real {
         let _ = navigation.add_event_listener_with_callback("navigate", stay.into_js_value().unchecked_ref());
     }
 
-    /// Closes the open popovers, or the dialog that was opened last where there are none.
+    /// Closes the open popovers, or the dialog that was opened last where there are none, or the panel.
     fn close_innermost() {
         if find(":popover-open").is_some() {
             return close_popovers();
@@ -106,6 +109,8 @@ mod real {
         let last = dialogs.and_then(|dialogs| dialogs.item(dialogs.length().saturating_sub(1)));
         if let Some(Ok(dialog)) = last.map(JsCast::dyn_into::<HtmlDialogElement>) {
             dialog.close();
+        } else if let Some(Ok(close)) = find(PANEL_CLOSE).map(JsCast::dyn_into::<HtmlElement>) {
+            close.click();
         }
     }
 

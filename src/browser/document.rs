@@ -98,6 +98,12 @@ mod real {
         Some((link.get_attribute("href")?, alt))
     }
 
+    /// Returns the address of the clicked link, if it opens a page in this tab.
+    pub fn clicked_link(click: &leptos::ev::MouseEvent) -> Option<String> {
+        let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
+        target.closest("a[href]:not([download], [target])").ok()??.get_attribute("href")
+    }
+
     /// Highlights the element with this id for two seconds: the style sheet animates `data-flash`. Returns false if
     /// there is none.
     pub fn flash(id: &str) -> bool {
@@ -204,6 +210,10 @@ mod real {
     }
 
     pub fn clicked_picture(_click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
+        None
+    }
+
+    pub fn clicked_link(_click: &leptos::ev::MouseEvent) -> Option<String> {
         None
     }
 

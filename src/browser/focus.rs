@@ -53,6 +53,11 @@ mod real {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
+    /// Returns the id of the focused element.
+    pub fn focused_id() -> Option<String> {
+        Some(document()?.active_element()?.id()).filter(|id| !id.is_empty())
+    }
+
     /// Returns whether the page has an element that matches.
     pub fn has_match(selector: &str) -> bool {
         document().is_some_and(|d| d.query_selector(selector).is_ok_and(|found| found.is_some()))
@@ -196,6 +201,10 @@ mod real {
         false
     }
 
+    pub fn focused_id() -> Option<String> {
+        None
+    }
+
     pub fn set_inert(_selector: &str, _is_out: bool) {}
 
     pub fn is_unfocused() -> bool {
@@ -241,6 +250,6 @@ mod real {
 
 pub use real::{
     click_focused, cycle_regions, focus_first, focus_first_without_scroll, focus_last, focus_last_without_scroll,
-    focus_neighbour, has_match, is_at_start_of_text, is_in_empty_message_box, is_in_text_field, is_unfocused,
-    is_within, press_all_within, press_last, press_within, set_inert,
+    focus_neighbour, focused_id, has_match, is_at_start_of_text, is_in_empty_message_box, is_in_text_field,
+    is_unfocused, is_within, press_all_within, press_last, press_within, set_inert,
 };

@@ -87,9 +87,14 @@ mod real {
         Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &init))
     }
 
-    /// Submits the fields to the form's address and returns the response page, whatever its status.
+    /// Submits the fields to the form's address and returns the response, whatever its status.
+    pub async fn submit_for_response(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<Response> {
+        JsFuture::from(send_fields(form, fields)?).await.ok()?.dyn_into().ok()
+    }
+
+    /// Like [`submit_for_response`], and returns the response page.
     pub async fn submit_for_page(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<String> {
-        let answer: Response = JsFuture::from(send_fields(form, fields)?).await.ok()?.dyn_into().ok()?;
+        let answer = submit_for_response(form, fields).await?;
         JsFuture::from(answer.text().ok()?).await.ok()?.as_string()
     }
 }
@@ -112,5 +117,5 @@ mod real {
 }
 
 #[cfg(feature = "hydrate")]
-pub use real::{SubmitterField, TYPED_ATTRIBUTE, form_fields, submit_for_page, submitter_field};
+pub use real::{SubmitterField, TYPED_ATTRIBUTE, form_fields, submit_for_page, submit_for_response, submitter_field};
 pub use real::{select_value, selected_value, submit};

@@ -11,6 +11,11 @@ mod real {
         matches("(min-width: 1200px)")
     }
 
+    /// Returns whether a panel has room beside the chat.
+    pub fn has_room_beside() -> bool {
+        matches("(min-width: 1024px)")
+    }
+
     /// Returns whether the window is as narrow as a phone, with no room beside the page.
     pub fn is_phone() -> bool {
         matches("(max-width: 639.98px)")
@@ -28,6 +33,10 @@ mod real {
         false
     }
 
+    pub fn has_room_beside() -> bool {
+        false
+    }
+
     pub fn is_phone() -> bool {
         false
     }
@@ -37,4 +46,4 @@ mod real {
     }
 }
 
-pub use real::{is_phone, is_touch, is_wide};
+pub use real::{has_room_beside, is_phone, is_touch, is_wide};

@@ -8,19 +8,22 @@ mod real {
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
     use wasm_bindgen::closure::Closure;
-    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
+    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement, NodeList};
 
     use crate::browser::local_store::{self, LAST_CHAT_KEY};
     use crate::browser::{autosave, clock, files, live_filter, notification, upload_progress};
 
+    /// The times of a page.
+    pub const TIMES: &str = "time[datetime]";
+
     /// Starts all enhancements for which the page has an element.
     pub fn enhance() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
-        localize_times();
+        localize_document_times();
         set_back_link(&document);
         warn_if_notifications_blocked(&document);
         autosave::start();
-        live_filter::start(localize_times);
+        live_filter::start(localize_document_times);
         upload_progress::start();
         if upload_field().is_some() {
             listen_for_files();
@@ -79,11 +82,17 @@ mod real {
         }
     }
 
+    /// Formats all times of the page.
+    fn localize_document_times() {
+        let document = web_sys::window().and_then(|window| window.document());
+        if let Some(Ok(times)) = document.map(|document| document.query_selector_all(TIMES)) {
+            localize_times(&times);
+        }
+    }
+
     /// Formats times in the reader's time zone and language. Where the text is relative (how long ago), only the exact
     /// time in the title changes.
-    fn localize_times() {
-        let document = web_sys::window().and_then(|window| window.document());
-        let Some(Ok(all)) = document.map(|document| document.query_selector_all("time[datetime]")) else { return };
+    pub fn localize_times(all: &NodeList) {
         for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
             let moment = time.get_attribute("datetime").and_then(|text| text.parse::<DateTime<Utc>>().ok());
             let Some(local) = moment.and_then(clock::format_local_time) else { continue };
@@ -210,3 +219,5 @@ mod real {
 }
 
 pub use real::enhance;
+#[cfg(feature = "hydrate")]
+pub use real::{TIMES, localize_times};

@@ -20,12 +20,13 @@ use crate::ui::page::chat::fetch_chat;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
 use crate::ui::palette::body::PaletteDialog;
 use crate::ui::palette::provide_palette;
+use crate::ui::panel::provide_panel;
+use crate::ui::panel::side_panel::SidePanel;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
 use crate::ui::transcript::focus_entry::provide_path_end_loader;
-use crate::ui::tree::lazy_tree::{SidePanel, TreePageView, fetch_tree};
-use crate::ui::tree::panel::provide_panel;
+use crate::ui::tree::lazy_tree::{TreePageView, fetch_tree};
 
 /// The whole page below `<body>`.
 ///

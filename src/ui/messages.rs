@@ -14,6 +14,7 @@ pub mod palette;
 pub mod provider_connect;
 pub mod queue;
 pub mod server_messages;
+pub mod share;
 pub mod standalone;
 pub mod stored_codes;
 pub mod transcript;
@@ -46,6 +47,7 @@ define_messages! {
     chats_failed: "Could not load your chats.", "无法加载你的对话。";
     /// The loading states of a lazily loaded part.
     loading_part: "Loading…", "正在加载…";
+    open_as_page: "Open as a page", "作为页面打开";
     part_load_failed: "Could not load this part of the page. Check your connection or reload the page.",
         "无法加载页面的这一部分。请检查连接，或重新加载页面。";
     loading_chats: "Loading chats…", "正在加载对话列表…";
@@ -100,7 +102,6 @@ define_messages! {
     chat_settings: "Chat settings", "对话设置";
     tools: "Tools", "工具";
     compare: "Compare branches", "比较分支";
-    export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
     switching_starts_branch: "Switching models starts a branch.", "换用其他模型会开始一个新分支。";

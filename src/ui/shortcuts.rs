@@ -14,11 +14,11 @@ use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::messages;
 use crate::ui::messages::keys::{command_description, fixed_keys};
 use crate::ui::palette::Palette;
+use crate::ui::panel::ChatPanel;
 use crate::ui::preferences::{PreferenceSetting, Preferences, current_value};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::transcript::approval_prompt::PROMPT_SELECTOR;
 use crate::ui::transcript::focus_entry::{self, PathEndLoader, run_at_path_end};
-use crate::ui::tree::panel::TreePanel;
 
 /// The regions that F6 cycles through, in reading order. An approval question is part of the transcript, and the one
 /// that is nearest to the message box.
@@ -32,7 +32,7 @@ pub fn Shortcuts() -> impl IntoView {
     let navigate = use_navigate();
     let toasts = expect_context::<Toasts>();
     let preferences = expect_context::<RwSignal<Preferences>>();
-    let panel = expect_context::<TreePanel>();
+    let panel = expect_context::<ChatPanel>();
     let announcer = expect_context::<Announcer>();
     let end = use_context::<PathEndLoader>();
     effect(move || {
@@ -48,7 +48,7 @@ pub fn Shortcuts() -> impl IntoView {
                 KeyCommand::Sidebar => toggle_sidebar(preferences),
                 KeyCommand::Shortcuts => listed.update(|open| *open = !*open),
                 KeyCommand::Panel => {
-                    if let Some(page) = panel.tree_page_path().filter(|_| !panel.toggle()) {
+                    if let Some(page) = panel.tree_page_path().filter(|_| !panel.toggle_tree()) {
                         navigate(&page, Default::default());
                     }
                 }

@@ -5,7 +5,7 @@
 mod card;
 mod keys;
 pub mod lazy_tree;
-pub mod panel;
+mod panel;
 mod row;
 mod state;
 

@@ -204,7 +204,7 @@ async fn page_shows_both_sides_without_script_and_links_onward() {
     let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", left.reply, right.reply)).await;
     assert_eq!(status, StatusCode::OK);
     for part in [
-        "<h2 id=\"summary\">Summary</h2>".to_owned(),
+        "Summary</summary>".to_owned(),
         "<th scope=\"row\">Input tokens</th><td>21</td><td>14</td>".to_owned(),
         format!("/c/{chat}/compare?left={}&amp;right={}\" class=\"button\">Swap sides", right.reply, left.reply),
         format!("href=\"/c/{chat}?at={}\" class=\"no-print\">Open the last common message", first.user),

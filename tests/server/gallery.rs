@@ -169,7 +169,7 @@ const NOT_RENDERED: [(&str, &str); 21] = [
     ("PaletteDialog", "asks the browser and the server"),
     ("RecentChats", "waits for the server"),
     ("Shortcuts", "listens to the keyboard; its table is a dialog of the browser"),
-    ("SidePanel", "fetches its code; its tree is rendered"),
+    ("SidePanel", "fetches its code; its heading and its tree are rendered"),
     ("Sidebar", "the column of every page; its parts are rendered"),
     ("TreePageView", "the page of a tree; the tree is rendered"),
     ("TreeScreen", "the page of a tree; the tree is rendered"),

@@ -138,7 +138,7 @@ async fn list_of_branches_is_page_of_links_and_forms() {
         format!("href=\"/c/{chat}?at={}\"", other.assistant_turn.id),
         format!("href=\"/c/{chat}?at={}\"", two.assistant_turn.id),
         "third &lt;b&gt;".into(),
-        "#icon-lock".into(),
+        "popover=\"auto\"".into(),
         "action=\"/forms/branch\"".into(),
     ] {
         assert!(html.contains(&part), "{part}: {html}");

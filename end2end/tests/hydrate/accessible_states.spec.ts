@@ -87,11 +87,11 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
     await expect(page.getByRole("search", { name: "Find in chat" })).toContainText(/\d of \d/);
   });
   await escape(page);
-  await over(page, "the tree beside", "aside", async () => {
+  await over(page, "the tree beside", "#panel", async () => {
     await page.keyboard.press("Control+.");
     await expect(page.getByRole("tree")).toBeVisible();
   }, [1440, 1920, 1000]);
-  await page.getByRole("button", { name: "Close" }).and(page.locator("aside button")).click();
+  await page.getByRole("button", { name: "Close" }).and(page.locator("#panel button")).click();
   await page.route("**/api/page/glance_at_all", async (route) => {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });

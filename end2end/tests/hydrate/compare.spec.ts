@@ -1,4 +1,4 @@
-// A path is rerun with another model while the chat is open, and both branches are compared: with the keyboard only,
+// A path is rerun with another model beside the open chat, and both branches are compared: with the keyboard only,
 // and without axe violations.
 import { TEST_MODEL, startChat, expectStatus, waitForHydration, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expectAccessible } from "../../support/accessibility_checks.ts";
@@ -19,7 +19,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   const link = page.getByRole("link", { name: "Compare branches" });
   await link.focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "Compare branches", level: 1 })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Compare branches", level: 2 })).toBeFocused();
   const again = page.getByRole("region", { name: "Rerun this branch with another model" });
   await again.getByLabel("Model").selectOption(TEST_MODEL);
   await again.getByRole("button", { name: "Rerun" }).focus();
@@ -49,6 +49,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await page.getByRole("link", { name: "Swap sides" }).click();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
   await first.getByRole("link", { name: /Open in chat ?: message 1, right side/ }).click();
-  await waitForHydration(page);
   await expect(textOf(replies(page).first())).toHaveText("A tall green plant.");
+  // All of it happened beside the chat.
+  await expect(page).toHaveURL(/\/c\/[^/]+$/);
 });

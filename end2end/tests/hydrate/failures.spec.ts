@@ -106,8 +106,7 @@ test("a conversation that is too long says by how much, what in it is big, and w
   await expect(big.locator("dd").first()).toHaveText(/^≈ 2\.5k tokens · \d+ %$/);
   await expect(big.getByRole("listitem").first()).toContainText("word word");
   expect(await violations(page)).toEqual([]);
-  await page.goBack();
-  await waitForHydration(page);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await panel.getByRole("link", { name: "Branch from an earlier reply" }).click();
   await expect(page).toHaveURL(/\?from=/);
   await expect(page.getByText("messages below are hidden")).toBeVisible();

@@ -96,9 +96,9 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await page.keyboard.press("Enter");
       const link = reply.getByRole("link", { name: "Request sent to the model" });
       await tabTo(page, link);
+      const turn = (await link.getAttribute("href"))!.split("/").at(-2)!;
       await page.keyboard.press("Enter");
-      await expect(page.getByRole("heading", { level: 1, name: "Request sent to the model" })).toBeVisible();
-      const turn = page.url().split("/").at(-2)!;
+      await expect(page.getByRole("heading", { level: 2, name: "Request sent to the model" })).toBeVisible();
       const [generation] = await turnleaf.get(`/api/turns/${turn}/generations`);
       const [whole, picture, part] = generation.request_manifest.turns.flatMap((entry: any) => entry.attachments ?? []);
       expect([whole.shown_as, picture.shown_as, part.shown_as]).toEqual(["text", "image", "text"]);

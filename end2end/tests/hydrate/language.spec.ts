@@ -191,8 +191,9 @@ test("dialogs and menus of a chat contain no untranslated text", async ({ page, 
     ["the palette", "dialog[open] [role=option]", () => page.keyboard.press("Control+k")],
     ["the menu of a reply", ".menu:popover-open", () => page.locator(`#turn-${reply}-menu-button`).click()],
     ["the menu of the chat", ".menu:popover-open", () => page.locator("#chat-head-menu-button").click()],
+    ["the Share menu", ".menu:popover-open", () => page.locator("#chat-share-menu-button").click()],
     ["the bar that finds", "[role=search]", () => page.keyboard.press("Control+Shift+F")],
-    ["the tree", "aside [role=treeitem]", () => page.keyboard.press("Control+.")],
+    ["the tree", "#panel [role=treeitem]", () => page.keyboard.press("Control+.")],
   ];
   for (const [name, shows, deed] of opened) {
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -29,7 +29,7 @@ test("a chat of a thousand turns opens at its end with thirty of them", async ({
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(1_000);
   await openPage(page, `/c/${long.chat}`);
-  const note = page.getByText("Some messages are not shown here. To print them all, use More actions › Print.");
+  const note = page.getByText("Some messages are not shown here. To print them all, use Share › Print.");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
   await expect(note).toBeVisible();
@@ -48,7 +48,7 @@ test("Print prints all of the path, says that it is preparing, and stays in the 
   });
   await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "Share" }).click();
   await page.getByRole("link", { name: "Print" }).click();
   await expect(page.getByText("Preparing all messages to print…").first()).toBeVisible();
   await expect.poll(() => page.evaluate(() => (window as any).printed))
@@ -64,7 +64,7 @@ test("a print that fails says so, and leaves no frame", async ({ page, turnleaf,
   // As our error pages are: none of them may be framed.
   const headers = { "content-security-policy": "default-src 'none'; frame-ancestors 'none'" };
   await page.route("**/print?*", (route) => route.fulfill({ status: 503, contentType: "text/html", headers, body: "<p>Busy" }));
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "Share" }).click();
   await page.getByRole("link", { name: "Print" }).click();
   await expect(page.getByText("Could not prepare the messages to print.").first()).toBeVisible();
   await expect(page.locator("iframe")).toHaveCount(0);

@@ -110,9 +110,10 @@ test("what the provider sent for a thought is a page of its own", async ({ page,
   await expect(panelOf(page)).toHaveJSProperty("open", false);
   await summaryOf(page).click();
   await panelOf(page).getByRole("link", { name: "Raw data", exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Provider response");
+  await expect(page.getByRole("heading", { name: "Provider response", level: 2 })).toBeFocused();
   await expect(page.locator(".raw-text")).toContainText('"reasoning_content":"<b>Let me</b> see."');
   await expect(page.locator(".raw-text")).toContainText("data: [DONE]");
   await page.getByRole("link", { name: "Back to chat" }).click();
+  await expect(page.locator(".raw-text")).toHaveCount(0);
   await expect(summaryOf(page)).toBeVisible();
 });

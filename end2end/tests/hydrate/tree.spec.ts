@@ -1,6 +1,6 @@
 // The tree map: in the panel and as a page, with the mouse and with keys only, small and large.
 // UX-24, UX-37 of docs/acceptance.md.
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
 import { waitForHydration, messageBox, openPage, replies, textOf } from "../../support/chat.ts";
@@ -14,7 +14,16 @@ const tree = (page: Page) => page.getByRole("tree", { name: "Chat tree" });
 const row = (page: Page, name: RegExp) => tree(page).getByRole("treeitem", { name });
 const button = (page: Page) => page.locator("#tree-button");
 const card = (page: Page) => page.getByRole("region", { name: "Selected message" });
+const branchMenu = (page: Page) => card(page).getByRole("button", { name: "Branch actions" });
 const latest = (page: Page) => textOf(replies(page).last());
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, element: Locator): Promise<void> {
+  for (let n = 0; n < 16 && !(await element.evaluate((element) => element === document.activeElement)); n += 1) {
+    await page.keyboard.press("Tab");
+  }
+  await expect(element).toBeFocused();
+}
 
 test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 4, 3);
@@ -80,14 +89,11 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await page.keyboard.type("twig 2");
   await expect(card(page)).toContainText("Twig 2");
   const name = card(page).getByRole("textbox", { name: "Name" });
-  for (let n = 0; n < 8 && !(await name.evaluate((field) => field === document.activeElement)); n += 1) {
-    await page.keyboard.press("Tab");
-  }
-  await expect(name).toBeFocused();
+  await tabTo(page, name);
   await page.keyboard.press("Control+a");
   await page.keyboard.type("the third way");
   await page.keyboard.press("Enter");
-  await expect(card(page)).toContainText("Branch the third way");
+  await expect(page.getByText("Saved.").last()).toBeVisible();
 
   const filter = page.getByRole("searchbox", { name: "Messages containing" });
   await filter.focus();
@@ -133,14 +139,15 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   await button(page).click();
   await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   await card(page).getByRole("link", { name: "Compare with current" }).click();
-  await expect(page).toHaveURL(new RegExp(`/compare\\?left=${planted.trunk[4]}&right=${planted.twigs[1]}`));
-  await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
-  await page.goBack();
-  await waitForHydration(page);
+  await expect(page.getByRole("heading", { name: "Compare branches" })).toBeFocused();
+  await expect(page.getByRole("link", { name: "Open as a page" }))
+    .toHaveAttribute("href", `/c/${planted.chat}/compare?left=${planted.trunk[4]}&right=${planted.twigs[1]}`);
+  await expect(latest(page)).toHaveText("Answer 4");
   await button(page).click();
 
   // Deletion elsewhere in the tree keeps the shown path.
   await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await branchMenu(page).click();
   await card(page).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(card(page)).toHaveCount(0);
@@ -153,6 +160,7 @@ test("from the card: compare with current, delete with what is below, Undo", asy
 
   // Deletion on the path moves the reader to the remaining turns; Undo returns.
   await row(page, /^Reply: Answer 4/).getByRole("button", { name: "Message actions" }).click();
+  await branchMenu(page).click();
   await card(page).getByRole("button", { name: "Delete this version", exact: true }).click();
   await expect(latest(page)).toHaveText("Answer 3");
   await page.getByRole("button", { name: "Undo" }).click();
@@ -166,11 +174,9 @@ test("from the card with keys alone: everything but one branch is deleted and co
   await expect(row(page, /you are here/)).toBeFocused();
   await page.keyboard.type("twig 1");
   await expect(card(page)).toContainText("Twig 1");
-  const prune = card(page).getByRole("button", { name: "Delete all other branches (6 messages)" });
-  for (let n = 0; n < 16 && !(await prune.evaluate((button) => button === document.activeElement)); n += 1) {
-    await page.keyboard.press("Tab");
-  }
-  await expect(prune).toBeFocused();
+  await tabTo(page, branchMenu(page));
+  await page.keyboard.press("Enter");
+  await tabTo(page, card(page).getByRole("button", { name: "Delete all other branches (6 messages)" }));
   await page.keyboard.press("Enter");
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
   await expect(button(page)).toHaveAccessibleName("Tree, 1 branch");
@@ -229,8 +235,12 @@ test("what is typed in the card stays when the tree changes and when the other f
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await button(page).click();
   await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
-  const field = (name: string) => card(page).getByRole("textbox", { name });
+  const field = (name: string) => card(page).locator(`input[name=${name.toLowerCase()}]`);
+  await branchMenu(page).click();
   await field("Label").fill("half a lab");
+  // Esc closes the menu and not the panel.
+  await page.keyboard.press("Escape");
+  await expect(field("Label")).toBeHidden();
   await field("Name").fill("half a na");
 
   const answering = model.nextReply().then((reply) => reply.finishWithText("New"));
@@ -242,7 +252,7 @@ test("what is typed in the card stays when the tree changes and when the other f
   await expect(field("Name")).toBeFocused();
 
   await page.keyboard.press("Enter");
-  await expect(card(page)).toContainText("Branch half a name");
+  await expect(page.getByText("Saved.").last()).toBeVisible();
   await expect(field("Label")).toHaveValue("half a lab");
   // An untouched field follows the branch's name.
   const { branch_id: branch } = await turnleaf.get(`/api/turns/${planted.twigs[1]}`);
@@ -318,6 +328,7 @@ test("on the page of the tree: a branch is deleted and comes back", async ({ pag
   const planted = await plantTree(turnleaf, model, 4, 2);
   await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[3]}`);
   await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await branchMenu(page).click();
   await card(page).getByRole("button", { name: /^Delete this version/ }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeVisible();

@@ -34,12 +34,15 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await expect(first.locator("del")).toContainText("green");
   await expect(first.locator("ins")).toContainText("woody");
 
-  // Other branches are chosen with the form at the top.
+  // The texts come first; other branches are chosen with the form below, and the figures are folded.
+  await page.getByText("Branches to compare").click();
   const choose = page.getByRole("form", { name: "Branches to compare" });
   const options = choose.getByLabel("Right").locator("option");
   await expect(options).toHaveCount(3);
   const value = await options.nth(1).getAttribute("value");
   await choose.getByLabel("Right").selectOption(value!);
   await choose.getByRole("button", { name: "Compare" }).click();
-  await expect(page.getByRole("region", { name: "Summary" })).toBeVisible();
+  await expect(page.getByRole("table", { name: /^Models and usage/ })).toBeHidden();
+  await page.getByText("Summary").click();
+  await expect(page.getByRole("table", { name: /^Models and usage/ })).toBeVisible();
 });

@@ -36,9 +36,12 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
   const branches = page.locator("section.branch");
   await expect(branches).toHaveCount(3);
   await expect(branches.first()).toContainText("main");
+  const menu = (at: number) => branches.nth(at).getByRole("button", { name: "Branch actions" });
+  await menu(2).click();
   await branches.nth(2).getByRole("textbox", { name: "Label" }).fill("important");
   await branches.nth(2).getByRole("button", { name: "Save: Label" }).click();
   await expect(page.getByText("Saved.")).toBeVisible();
+  await menu(2).click();
   await branches.nth(2).getByRole("button", { name: "Pin" }).click();
   await expect(branches.first()).toContainText("important");
 
@@ -59,10 +62,13 @@ test("a branch is compared, deleted and restored, and all others are deleted", a
   const branches = page.locator("section.branch");
   await expect(branches).toHaveCount(3);
   // Everything is below the first branch: deleting it would mean deleting the chat.
-  await expect(branches.first().getByRole("button", { name: /^Delete this branch/ })).toHaveCount(0);
+  await expect(branches.first().locator("form[action='/forms/delete-branch']")).toHaveCount(0);
+  const menu = (at: number) => branches.nth(at).getByRole("button", { name: "Branch actions" });
+  await menu(2).click();
   await branches.nth(2).getByRole("link", { name: "Compare with current" }).click();
   await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
   await page.goBack();
+  await menu(2).click();
   await branches.nth(2).getByRole("button", { name: "Delete this branch (2 messages)" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
   await page.goto(`/c/${planted.chat}/branches`);
@@ -71,17 +77,19 @@ test("a branch is compared, deleted and restored, and all others are deleted", a
   await page.getByRole("button", { name: "Undo" }).click();
   await page.goto(`/c/${planted.chat}/branches`);
   await expect(branches).toHaveCount(3);
+  await menu(1).click();
   await branches.nth(1).getByRole("button", { name: /^Delete all other branches/ }).click();
   await expect(page.getByText(/^Deleted \d+ messages\.$/)).toBeVisible();
   await page.goto(`/c/${planted.chat}/branches`);
   await expect(branches).toHaveCount(2);
-  await expect(page.getByRole("button", { name: /^Delete all other branches/ })).toHaveCount(0);
+  await expect(page.locator("form[action='/forms/prune']")).toHaveCount(0);
 });
 
 test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}/tree?at=${planted.trunk[2]}`);
   await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("button", { name: "Branch actions" }).click();
   await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
 });

@@ -85,7 +85,7 @@ test("overlays of a chat", async ({ page, turnleaf, model }, info) => {
   await checkPictures(page, turnleaf.url, "chat-dialog", at, info, opened(() => page.locator(".chat-title button").click(), "dialog[open]"));
   const more = `#turn-${reply}-menu`;
   await checkPictures(page, turnleaf.url, "chat-menu", at, info, opened(() => page.locator(`${more}-button`).click(), `${more} .menu-row`));
-  const tree = opened(() => page.locator("#tree-button").click(), "aside [role=treeitem]");
+  const tree = opened(() => page.locator("#tree-button").click(), "#panel [role=treeitem]");
   await checkPictures(page, turnleaf.url, "chat-beside-tree", at, info, tree, [1440]);
   const drawer = opened(() => page.locator("button[popovertarget=chats]:visible").first().click(), "#chats .chat-link");
   await checkPictures(page, turnleaf.url, "chat-drawer", at, info, drawer, [390]);

@@ -13,8 +13,9 @@ use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, fixtures};
 use crate::ui::chats::Chats;
 use crate::ui::deletion::{DeletePart, DeletionScreen};
 use crate::ui::erased::view;
+use crate::ui::messages::tree as texts;
+use crate::ui::panel::side_panel::{PanelHead, tree_links};
 use crate::ui::sidebar::chat_list::ChatListRows;
-use crate::ui::tree::panel::PanelHead;
 use crate::ui::tree::{TreeMap, TreeState};
 
 /// Renders the page.
@@ -110,7 +111,9 @@ fn tree() -> AnyView {
     );
     view! {
         <div class="side-panel">
-            <PanelHead chat=sample_chat_id(0) on_close=Callback::new(|()| ())/>
+            <PanelHead title=Signal::stored(texts::tree_short().to_owned()) close=texts::close_tree() on_close=Callback::new(|()| ())>
+                {tree_links(sample_chat_id(0))}
+            </PanelHead>
             <TreeMap state leaf=Some(leaf) changes=0/>
         </div>
     }

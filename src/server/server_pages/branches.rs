@@ -7,7 +7,7 @@ use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::tree::outline::TurnSketch;
 use crate::domain::{Branch, BranchId, BranchOrigin, Chat, ChatId, Cost, limits};
 use crate::ui::erased::view;
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, Menu};
 use crate::ui::locale::{comma, label_with_value};
 use crate::ui::messages as app_words;
 use crate::ui::messages::branches::branch_name;
@@ -83,6 +83,7 @@ fn card(
     let title_id = format!("branch-{}", branch.id);
     let name = branch_name(&branch.name);
     let labelled = title_id.clone();
+    let menu = branch_menu(&branch, deeds);
     let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
     let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
     // An edited or retried turn is described by the version beside it.
@@ -111,18 +112,32 @@ fn card(
     };
     view! {
         <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
-            <h2 id=title_id><Icon name="branch"/><bdi>{name.clone()}</bdi>{pinned}{label}</h2>
-            <p class="hint"><Icon name="lock"/><bdi>{words::lock_description(&provider, &model)}</bdi></p>
+            // The name is seen once, in the field in which it is edited.
+            <h2 id=title_id class="quiet">{name.clone()}</h2>
+            <div class="branch-head">
+                <Icon name="branch"/>
+                {text_form(&branch, ("branch-name", "name"), words::rename_branch(), &name, limits::TITLE_CHARS)}
+                {pinned}
+                {label}
+                {menu}
+            </div>
+            <p class="hint"><bdi>{words::lock_description(&provider, &model)}</bdi></p>
             <p>{words::branch_origin(origin)}{from}</p>
             {latest}
             <p class="hint">{took}</p>
-            <div class="branch-forms no-print">
-                {text_form(&branch, "name", words::rename_branch(), &name, limits::TITLE_CHARS)}
-                {text_form(&branch, "label", words::label(), branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
-                {pin_form(&branch)}
-            </div>
-            {deeds}
         </section>
+    }
+}
+
+/// Renders the menu of a branch: its label and pin, and the actions on the whole branch.
+fn branch_menu(branch: &Branch, deeds: AnyView) -> AnyView {
+    let label = branch.label.as_deref().unwrap_or_default();
+    view! {
+        <Menu id=format!("branch-{}-menu", branch.id) label=words::branch_actions() icon="more" class="bare no-print">
+            {text_form(branch, ("branch-label", "label"), words::label(), label, limits::LABEL_CHARS)}
+            {pin_form(branch)}
+            {deeds}
+        </Menu>
     }
 }
 
@@ -131,26 +146,32 @@ fn branch_actions(chat: ChatId, listed: &ListedBranch, reach: BranchImpact, is_a
     let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
     let compare = reach.current.zip(last).map(|(current, last)| {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
-        view! { <a class="button" href=address>{words::compare()}</a> }
+        view! { <a class="menu-row" href=address><Icon name="chat"/>{words::compare()}</a> }
     });
     let delete = (!is_alone && !reach.is_all).then(|| {
         view! {
-            <form method="post" action="/forms/delete-branch">
+            <form class="menu-form" method="post" action="/forms/delete-branch">
                 <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>
-                <button type="submit" class="button danger">{words::delete_branch(reach.deleted_turns)}</button>
+                <button type="submit" class="menu-row danger">
+                    <Icon name="trash"/>
+                    {words::delete_branch(reach.deleted_turns)}
+                </button>
             </form>
         }
     });
     let prune = last.filter(|_| reach.pruned_turns > 0).map(|last| {
         view! {
-            <form method="post" action="/forms/prune">
+            <form class="menu-form" method="post" action="/forms/prune">
                 <input type="hidden" name="chat_id" value=chat.to_string()/>
                 <input type="hidden" name="keep" value=last.to_string()/>
-                <button type="submit" class="button danger">{words::delete_others(reach.pruned_turns as u64)}</button>
+                <button type="submit" class="menu-row danger">
+                    <Icon name="trash"/>
+                    {words::delete_others(reach.pruned_turns as u64)}
+                </button>
             </form>
         }
     });
-    view! { <div class="deeds no-print">{compare}{delete}{prune}</div> }
+    view! { {compare} {delete} {prune} }
 }
 
 /// Renders the first words of a turn as a link to it.
@@ -167,14 +188,29 @@ fn usage_text(sum: &SpendingSum) -> String {
     words::branch_usage(usage::in_and_out(&sum.usage), cost.map(usage::cost), sum.generations)
 }
 
-fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &str, longest: usize) -> AnyView {
-    let id = format!("{name}-{}", branch.id);
+fn text_form(
+    branch: &Branch,
+    (class, name): (&'static str, &'static str),
+    label: &'static str,
+    value: &str,
+    longest: usize,
+) -> AnyView {
     view! {
-        <form class="branch-form" method="post" action="/forms/branch">
+        <form class=class method="post" action="/forms/branch">
             {hidden(branch)}
-            <label for=id.clone()>{label}</label>
-            <input class="field" id=id name=name value=value.to_owned() maxlength=longest.to_string() dir="auto" autocomplete="off"/>
-            <button type="submit" class="button" aria-label=label_with_value(app_words::save(), label)>{app_words::save()}</button>
+            <input
+                class="field"
+                name=name
+                aria-label=label
+                placeholder=label
+                value=value.to_owned()
+                maxlength=longest.to_string()
+                dir="auto"
+                autocomplete="off"
+            />
+            <button type="submit" class="button bare" aria-label=label_with_value(app_words::save(), label)>
+                <Icon name="check"/>
+            </button>
         </form>
     }
 }
@@ -182,9 +218,9 @@ fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &s
 fn pin_form(branch: &Branch) -> AnyView {
     let (value, name) = if branch.pinned { ("false", words::unpin()) } else { ("true", words::pin()) };
     view! {
-        <form class="branch-form" method="post" action="/forms/branch">
+        <form class="menu-form" method="post" action="/forms/branch">
             {hidden(branch)}
-            <button type="submit" class="button" name="pinned" value=value><Icon name="pin"/>{name}</button>
+            <button type="submit" class="menu-row" name="pinned" value=value><Icon name="pin"/>{name}</button>
         </form>
     }
 }

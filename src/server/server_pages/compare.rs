@@ -54,11 +54,24 @@ impl ComparePage<'_> {
                     <a href=format!("/c/{chat}")>{messages::back_to_chat()}</a>
                 </p>
                 <p class="lead" dir="auto">{title.to_owned()}</p>
-                {self.ends_form()}
-                {self.rerun_list()}
                 {compared}
+                {self.ends()}
+                {self.rerun_list()}
                 {self.rerun_form()}
             </div>
+        }
+    }
+
+    /// Renders the choice of the two ends: below the texts that are compared, and folded there.
+    fn ends(&self) -> AnyView {
+        match self.comparison {
+            None => self.ends_form(),
+            Some(_) => view! {
+                <details class="fold no-print">
+                    <summary><Icon name="chevron-down"/>{texts::choose()}</summary>
+                    {self.ends_form()}
+                </details>
+            },
         }
     }
 
@@ -69,21 +82,13 @@ impl ComparePage<'_> {
 
     /// Renders the form that chooses two ends.
     fn ends_form(&self) -> AnyView {
-        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{texts::one_branch()}</p> });
-        let swap = match (self.comparison, self.left, self.right) {
-            (Some(_), Some(left), Some(right)) => {
-                let address = self.address(right, left, 0);
-                Some(view! { <a class="button" href=address>{texts::swap()}</a> })
-            }
-            _ => None,
-        };
+        let only_one = (self.offered_ends().len() < 2).then(|| view! { <p class="hint">{texts::one_branch()}</p> });
         view! {
             <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=texts::choose()>
                 {self.end("left", texts::left(), self.left)}
                 {self.end("right", texts::right(), self.right)}
                 <div class="deeds">
                     <button type="submit" class="button primary">{texts::compare()}</button>
-                    {swap}
                 </div>
             </form>
             {only_one}
@@ -92,7 +97,7 @@ impl ComparePage<'_> {
     }
 
     /// Returns the newest branches with turns, by head and name.
-    fn ends(&self) -> Vec<(String, String)> {
+    fn offered_ends(&self) -> Vec<(String, String)> {
         let heads = self.options.branches.iter().rev().filter_map(|branch| {
             let head = branch.head_turn_id?;
             let label = branch.label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
@@ -107,7 +112,7 @@ impl ComparePage<'_> {
     }
 
     fn end(&self, name: &str, label: &str, chosen: Option<TurnId>) -> AnyView {
-        let mut options = self.ends();
+        let mut options = self.offered_ends();
         let chosen = chosen.map(|id| id.to_string()).unwrap_or_default();
         // A turn in the middle of a branch can be compared, too.
         if options.iter().all(|(id, _)| *id != chosen) {
@@ -166,14 +171,16 @@ impl ComparePage<'_> {
             let last = comparison.skip + comparison.pairs.len();
             view! { <p class="hint">{texts::exchange_range(comparison.skip + 1, last, comparison.total)}</p> }
         });
+        let swapped = self.address(comparison.right.leaf_turn_id, comparison.left.leaf_turn_id, 0);
         view! {
-            <section class="panel" aria-labelledby="summary">
-                <h2 id="summary">{texts::summary()}</h2>
-                {common}
-                {summary::draw(self.chat.id, comparison)}
-            </section>
             <section class="compare-pairs" aria-labelledby="exchanges">
                 <h2 id="exchanges">{texts::exchanges()}</h2>
+                {common}
+                <div class="deeds no-print"><a class="button" href=swapped>{texts::swap()}</a></div>
+                <details class="fold">
+                    <summary><Icon name="chevron-down"/>{texts::summary()}</summary>
+                    {summary::draw(self.chat.id, comparison)}
+                </details>
                 {range}
                 <p class="hint">
                     {texts::legend()}

@@ -49,8 +49,8 @@ define_messages! {
     other_version_runs: "Another version is being generated", "另一个版本正在生成";
     previous_version: "Previous version", "上一版";
     next_version: "Next version", "下一版";
-    more_not_printed: "Some messages are not shown here. To print them all, use More actions › Print.",
-        "还有更多消息未在此显示。如需打印全部，请使用“更多操作 → 打印”。";
+    more_not_printed: "Some messages are not shown here. To print them all, use Share › Print.",
+        "还有更多消息未在此显示。如需打印全部，请使用“分享 → 打印”。";
     load_older: "Load older messages", "加载更早的消息";
     load_newer: "Load newer messages", "加载较新的消息";
     older_failed: "Could not load older messages.", "无法加载更早的消息。";

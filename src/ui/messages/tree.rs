@@ -5,7 +5,6 @@ use crate::domain::Role;
 use crate::domain::tree::outline::TurnMark;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::number;
-use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::{PRODUCT, untitled};
 
 define_messages! {
@@ -36,6 +35,7 @@ define_messages! {
     open_row: "Show messages below", "显示其下的消息";
     shut_row: "Hide messages below", "隐藏其下的消息";
     more_for_turn: "Message actions", "消息操作";
+    branch_actions: "Branch actions", "分支操作";
     no_text: "(no text)", "（无文字）";
     not_in_sight: "No visible row starts with this. Use the filter to search the whole tree.",
         "屏幕上没有以此开头的行。可用筛选查找整个对话树。";
@@ -138,12 +138,6 @@ pub fn below(card: &TreeCard) -> String {
         (_, 1) => message!("{below} below.", "其下有 {below}。"),
         _ => message!("{below} below, on {ends}.", "其下有 {below}，分属 {ends}。"),
     }
-}
-
-/// The branch of a turn, with its model.
-pub fn branch(card: &TreeCard) -> String {
-    let (name, model) = (branch_name(&card.branch.name), &card.model);
-    message!("Branch {name} · {model}", "分支 {name} · {model}")
 }
 
 pub fn document_title(title: &str) -> String {

@@ -8,6 +8,7 @@ pub mod header;
 mod list_sync;
 pub mod path_notices;
 mod remote_changes;
+pub mod share_menu;
 mod signals;
 mod started_reply;
 
@@ -48,12 +49,12 @@ use crate::ui::page::chat::signals::PageSignals;
 use crate::ui::page::chat::started_reply::{PendingMessage, message_sent_here, restore_failed, show_started};
 use crate::ui::page::not_found::{LoadFailedView, MissingView};
 use crate::ui::page::sending_turn::{SENDING_ID, SendingTurn};
+use crate::ui::panel::{ChatPanel, ShownChat, attach_panel, show_turn_action};
 use crate::ui::state::{ChatState, PathNavigation, ReaderPosition};
 use crate::ui::transcript::Transcript;
 use crate::ui::transcript::model_choice::ModelChoiceDialog;
 use crate::ui::transcript::refusals::TurnRefusals;
 use crate::ui::transcript::turn_commands::TurnCommands;
-use crate::ui::tree::panel::{ShownChat, attach_tree_panel};
 
 /// The page at `/c/{chat}`.
 #[component]
@@ -172,8 +173,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running_reply());
-    let on_screen = ShownChat { chat: chat_id, leaf, changes, deleting, on_branch: signals.branch_callback() };
-    attach_tree_panel(on_screen, running, leaves);
+    if let Some(panel) = use_context::<ChatPanel>() {
+        let (show, on_branch) = (show_turn_action(panel, chat_id), signals.branch_callback());
+        let on_screen = ShownChat { chat: chat_id, leaf, changes, deleting, on_branch, show, poll };
+        attach_panel(panel, on_screen, running, leaves);
+    }
     // A memo, because the branch has another end after each message, and the views of its model need not be rendered
     // again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));

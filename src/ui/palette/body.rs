@@ -21,9 +21,9 @@ use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::messages;
 use crate::ui::messages::palette as texts;
+use crate::ui::panel::ChatPanel;
 use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::toggle_sidebar;
-use crate::ui::tree::panel::TreePanel;
 
 /// The debounce before the server is searched, and the time after which a pending search is announced.
 const TYPED: Duration = Duration::from_millis(120);
@@ -83,7 +83,7 @@ pub fn PaletteBody() -> impl IntoView {
         is_slow: RwSignal::new(false),
         question: StoredValue::new(0),
     };
-    let panel = expect_context::<TreePanel>();
+    let panel = expect_context::<ChatPanel>();
     let preferences = expect_context::<RwSignal<Preferences>>();
     let chats = expect_context::<Chats>();
     spawn_local(async move {

@@ -8,12 +8,13 @@ use leptos::task::spawn_local;
 use super::state::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
+use crate::browser::dialog;
 use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, Role, limits};
 use crate::ui::deletion::DeletedPart;
 use crate::ui::erased::{live_view, on_change, view};
-use crate::ui::kit::{Icon, Toasts};
-use crate::ui::locale::{label_with_value, sentence_end};
+use crate::ui::kit::{Icon, Menu, Toasts};
+use crate::ui::locale::label_with_value;
 use crate::ui::messages;
 use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::server_messages::problem;
@@ -50,13 +51,17 @@ pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
     let branch = Memo::new(move |_| now.with(|card| card.branch.clone()));
     view! {
         <section class="tree-card" aria-label=texts::selected() data-turn=turn.to_string()>
-            {live_view(move || card_facts(state, now.get()))}
-            <div class="tree-branch">
+            <div class="branch-head">
+                <Icon name="branch"/>
                 <BranchForm state branch field=BranchField::Name/>
-                <BranchForm state branch field=BranchField::Label/>
-                <BranchForm state branch field=BranchField::Pinned/>
+                <Menu id=format!("card-{turn}-menu") label=texts::branch_actions() icon="more" class="bare">
+                    <BranchForm state branch field=BranchField::Label/>
+                    <BranchForm state branch field=BranchField::Pinned/>
+                    {live_view(move || copy_row(&now.get()))}
+                    {live_view(move || deletions(state, now.get()))}
+                </Menu>
             </div>
-            {live_view(move || deletions(state, now.get()))}
+            {live_view(move || card_facts(state, now.get()))}
         </section>
     }
 }
@@ -71,16 +76,6 @@ fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
     let mark = texts::mark(card.mark).map(|(sign, word)| {
         view! { <span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
-    // A copy ends with a reply.
-    let copy = (card.role == Role::Assistant && card.mark != TurnMark::Running).then(|| {
-        view! {
-            <form class="inline-form" method="post" action="/forms/copy">
-                <input type="hidden" name="chat_id" value=chat.to_string()/>
-                <input type="hidden" name="turn_id" value=turn.to_string()/>
-                <button type="submit" class="button">{texts::copy()}</button>
-            </form>
-        }
-    });
     let compare = card.current.map(|current| {
         let address = format!("/c/{chat}/compare?left={current}&right={}", card.leaf);
         view! { <a class="button" rel="external" href=address>{texts::compare()}</a> }
@@ -93,13 +88,25 @@ fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
             {mark}
         </p>
         <p class="tree-card-text" dir="auto">{text}</p>
-        <p class="hint"><bdi>{texts::branch(&card)}</bdi>{sentence_end()}{texts::below(&card)}</p>
+        <p class="hint"><bdi>{card.model.clone()}</bdi>" · "{texts::below(&card)}</p>
         <div class="deeds">
             <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{texts::show()}</a>
             {compare}
-            {copy}
         </div>
     }
+}
+
+/// The form that copies the path to a chat of its own, which ends with a reply.
+fn copy_row(card: &TreeCard) -> Option<AnyView> {
+    (card.role == Role::Assistant && card.mark != TurnMark::Running).then(|| {
+        view! {
+            <form class="menu-form" method="post" action="/forms/copy">
+                <input type="hidden" name="chat_id" value=card.chat_id.to_string()/>
+                <input type="hidden" name="turn_id" value=card.turn.to_string()/>
+                <button type="submit" class="menu-row"><Icon name="copy"/>{texts::copy()}</button>
+            </form>
+        }
+    })
 }
 
 /// The delete buttons: this turn with its descendants, and everything else.
@@ -117,16 +124,14 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
         }
     });
     view! {
-        <div class="deeds">
-            <DeletionForm
-                state
-                part=DeletedPart::Turn(turn)
-                action="/forms/delete-turn"
-                fields=vec![("turn_id", turn.to_string())]
-                name=messages::trash::delete_version(card.below as u64 + 1)
-            />
-            {prune}
-        </div>
+        <DeletionForm
+            state
+            part=DeletedPart::Turn(turn)
+            action="/forms/delete-turn"
+            fields=vec![("turn_id", turn.to_string())]
+            name=messages::trash::delete_version(card.below as u64 + 1)
+        />
+        {prune}
     }
 }
 
@@ -141,13 +146,14 @@ fn DeletionForm(
 ) -> impl IntoView {
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
+        dialog::close_popovers();
         state.delete(part);
     };
     let hidden = |(name, value): (&'static str, String)| view! { <input type="hidden" name=name value=value/> };
     view! {
-        <form class="inline-form" method="post" action=action on:submit=on_submit>
+        <form class="menu-form" method="post" action=action on:submit=on_submit>
             {fields.into_iter().map(hidden).collect_view()}
-            <button type="submit" class="button danger">{name}</button>
+            <button type="submit" class="menu-row danger"><Icon name="trash"/>{name}</button>
         </form>
     }
 }
@@ -162,24 +168,24 @@ fn draw_field(field: BranchField, value: RwSignal<String>) -> AnyView {
     match field {
         BranchField::Pinned => view! {
             <input type="hidden" name=name value=move || value.get()/>
-            <button type="submit" class="button">
+            <button type="submit" class="menu-row">
+                <Icon name="pin"/>
                 {move || if value.with(|value| value == "true") { texts::pin() } else { texts::unpin() }}
             </button>
         },
         BranchField::Name | BranchField::Label => view! {
-            <label>
-                <span>{label}</span>
-                <input
-                    class="field"
-                    name=name
-                    dir="auto"
-                    autocomplete="off"
-                    maxlength=longest.to_string()
-                    value=value.get_untracked()
-                    prop:value=move || value.get()
-                    on:input=move |event| value.set(event_target_value(&event))
-                />
-            </label>
+            <input
+                class="field"
+                name=name
+                aria-label=label
+                placeholder=label
+                dir="auto"
+                autocomplete="off"
+                maxlength=longest.to_string()
+                value=value.get_untracked()
+                prop:value=move || value.get()
+                on:input=move |event| value.set(event_target_value(&event))
+            />
             <button type="submit" class="button bare" aria-label=label_with_value(messages::save(), label)>
                 <Icon name="check"/>
             </button>
@@ -216,6 +222,9 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
             let answer = change_branch(id, name, label, pinned).await;
             match answer {
                 Ok(branch) => {
+                    if field != BranchField::Name {
+                        dialog::close_popovers();
+                    }
                     // The card, the panel or the chat may be gone by now.
                     if value.try_with_untracked(|value| *value == sent) == Some(true) {
                         value.set(field.form_value(&branch));
@@ -236,8 +245,13 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
         });
     };
     let face = draw_field(field, value);
+    let class = match field {
+        BranchField::Name => "branch-name",
+        BranchField::Label => "branch-label",
+        BranchField::Pinned => "menu-form",
+    };
     view! {
-        <form class="inline-form" method="post" action="/forms/branch" on:submit=save>
+        <form class=class method="post" action="/forms/branch" on:submit=save>
             <input type="hidden" name="branch_id" value=id.to_string()/>
             <input type="hidden" name="next" value=format!("/c/{chat}/tree")/>
             {face}

@@ -22,7 +22,7 @@ impl ComparePage<'_> {
                     (side.leaf_turn_id.to_string(), label_with_value(name, &branch_name(&side.branch.name)))
                 })
                 .collect(),
-            None => self.ends(),
+            None => self.offered_ends(),
         };
         if ends.is_empty() || self.options.models.is_empty() {
             return ().into_any();

@@ -4,8 +4,8 @@ use crate::domain::tree::outline::drawing::DrawnRun;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::tree::{
-    back_to_chat, branch_count, branches, compare, drawing, label, mark, messages, no_branches, no_text, no_turns, pin,
-    rename_branch, role, spoken_version, tree_short, unpin, version,
+    back_to_chat, branch_actions, branch_count, branches, compare, drawing, label, mark, messages, no_branches,
+    no_text, no_turns, pin, rename_branch, role, spoken_version, tree_short, unpin, version,
 };
 
 pub use crate::ui::messages::trash::delete_others;

@@ -111,7 +111,7 @@ impl SlashCommand {
             Self::Find => press("#chat-head-menu a[href$='/find']"),
             Self::Tree => press("#tree-button"),
             Self::Settings => press(".chat-head a[href$='/settings']"),
-            Self::Export => press("#chat-head-menu a[href$='/export']"),
+            Self::Export => press(".chat-head a[href$='/export']"),
             Self::NewChat => press("#sidebar .rail a.new-chat"),
             Self::Clear => {}
         }

@@ -3,20 +3,20 @@
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, document};
+use crate::browser::dialog;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
-use crate::ui::announce::Announcer;
 use crate::ui::chats::{Chats, leave_deleted_chat};
 use crate::ui::composer::model_menu::BRANCH_MODEL_MENU;
 use crate::ui::erased::{live_view, view};
-use crate::ui::kit::{Icon, Menu, Toasts};
+use crate::ui::kit::{Icon, Menu};
 use crate::ui::locale::colon;
 use crate::ui::messages;
 use crate::ui::messages::tree as texts;
+use crate::ui::page::chat::share_menu::ShareMenu;
+use crate::ui::panel::{ChatPanel, TREE_BUTTON_ID};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::transcript::turn_menu::CopyToChat;
-use crate::ui::tree::panel::{TREE_BUTTON_ID, TreePanel};
 
 /// The form that renames the chat; the title is a button of it.
 const RENAME: &str = "rename-chat";
@@ -94,6 +94,7 @@ pub fn ChatHeader(
             {move || branch_link()}
             {move || model_chip()}
             <TreeButton chat=id leaves/>
+            <ShareMenu id leaf/>
             <Menu id="chat-head-menu" label=messages::more_for_chat() icon="more" class="bare">
                 <FindRow id finding/>
                 <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
@@ -105,12 +106,7 @@ pub fn ChatHeader(
                     {messages::chat_settings()}
                 </a>
                 {live_view(branch_row)}
-                <a class="menu-row" href=format!("/c/{id}/export") rel="external">
-                    <Icon name="external"/>
-                    {messages::export()}
-                </a>
                 {live_view(copy)}
-                <PrintRow id leaf/>
                 <ChatActionRows id title shown/>
             </Menu>
         </header>
@@ -129,41 +125,6 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
         <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
             <Icon name="search"/>
             {messages::find_in_chat()}
-        </a>
-    }
-}
-
-/// The menu item "Print": the page has only some of the messages, so it prints another one that has all of the path.
-#[component]
-fn PrintRow(id: ChatId, leaf: Signal<Option<TurnId>>) -> impl IntoView {
-    let toasts = use_context::<Toasts>();
-    let announcer = use_context::<Announcer>();
-    let path = move || match leaf.get() {
-        Some(leaf) => format!("/c/{id}/print?leaf={leaf}"),
-        None => format!("/c/{id}/print"),
-    };
-    let tell = move |text: &'static str| {
-        if let Some(announcer) = announcer {
-            announcer.announce(text);
-        }
-        if let Some(toasts) = toasts {
-            toasts.show(text);
-        }
-    };
-    let print = move |event: MouseEvent| {
-        event.prevent_default();
-        dialog::close_popovers();
-        tell(messages::preparing_print());
-        document::print_page(&untrack(path), ".standalone", move |is_ready| {
-            if !is_ready {
-                tell(messages::print_failed());
-            }
-        });
-    };
-    view! {
-        <a class="menu-row" href=move || path() rel="external" on:click=print>
-            <Icon name="file"/>
-            {messages::print()}
         </a>
     }
 }
@@ -237,9 +198,9 @@ fn ModelChip(names: BranchNames) -> impl IntoView {
 /// Opens the tree: beside the chat where there is room, else as a page.
 #[component]
 fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView {
-    let panel = use_context::<TreePanel>();
+    let panel = use_context::<ChatPanel>();
     let on_click = move |event: leptos::ev::MouseEvent| {
-        if panel.is_some_and(TreePanel::toggle) {
+        if panel.is_some_and(ChatPanel::toggle_tree) {
             event.prevent_default();
         }
     };
@@ -249,7 +210,7 @@ fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView 
             class="button bare tree-button"
             href=format!("/c/{chat}/tree")
             aria-label=move || texts::ends(leaves.get())
-            aria-expanded=move || panel.map(|panel| panel.is_open().to_string())
+            aria-expanded=move || panel.map(|panel| panel.is_tree_open().to_string())
             title=move || texts::ends(leaves.get())
             on:click=on_click
         >
