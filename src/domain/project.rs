@@ -49,16 +49,8 @@ pub enum ProjectColor {
 }
 
 impl ProjectColor {
-    pub const ALL: [Self; 8] = [
-        Self::Gray,
-        Self::Red,
-        Self::Orange,
-        Self::Yellow,
-        Self::Green,
-        Self::Teal,
-        Self::Blue,
-        Self::Purple,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Gray, Self::Red, Self::Orange, Self::Yellow, Self::Green, Self::Teal, Self::Blue, Self::Purple];
 
     /// Returns its word in JSON, in the database and in forms.
     pub fn as_str(self) -> &'static str {

@@ -30,6 +30,8 @@ pub mod insert;
 pub mod messages;
 pub mod offline;
 pub mod preferences;
+pub mod project_choice;
+pub mod projects;
 pub mod providers;
 pub mod raw_response;
 pub mod reruns;

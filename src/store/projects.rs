@@ -150,8 +150,11 @@ pub async fn insert(tx: &mut Tx, project: &Project) -> Result<(), StoreError> {
 
 /// Returns a project of this owner with the numbers of its chats.
 pub async fn find(db: &Db, owner: UserId, project: ProjectId) -> Result<Option<ListedProject>, StoreError> {
-    let row: Option<ProjectRow> =
-        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(project.uuid()).fetch_optional(pool).await?);
+    let row: Option<ProjectRow> = with_pool!(db, |pool| sqlx::query_as(FIND)
+        .bind(owner.uuid())
+        .bind(project.uuid())
+        .fetch_optional(pool)
+        .await?);
     Ok(row.map(ListedProject::from))
 }
 

@@ -73,6 +73,7 @@ pub fn DrawerFoot() -> impl IntoView {
         <div class="drawer-foot">
             <ThemeMenu/>
             <RecentToasts/>
+            <a class="button bare" rel="external" href="/projects">{messages::chats::projects()}</a>
             <a class="button bare" rel="external" href="/documents">{messages::documents()}</a>
             <a class="button bare" rel="external" href="/usage">{messages::usage()}</a>
             <a class="button bare" rel="external" href="/trash">{messages::trash()}</a>

@@ -405,6 +405,7 @@ fn read_titles(text: &str) -> (Vec<String>, Vec<String>) {
     let name = |item: &ArchiveItem| match item {
         ArchiveItem::Blob(blob) => blob.sha256[..1].to_owned(),
         ArchiveItem::Document(document) => document.title.clone(),
+        ArchiveItem::Project(project) => project.name.clone(),
         ArchiveItem::Chat(chat) => chat.chat.title.clone(),
     };
     let describe = |finding: &ImportIssue| format!("{}: {}", finding.location.conversation, finding.text);

@@ -13,6 +13,7 @@ pub mod import;
 pub mod insert;
 pub mod offline;
 pub mod preferences;
+pub mod projects;
 pub mod providers;
 pub mod search;
 pub mod sent_request;

@@ -7,7 +7,7 @@ use crate::browser::{dialog, document};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::announce::Announcer;
-use crate::ui::chats::{Chats, leave_deleted_chat};
+use crate::ui::chats::{Chats, leave_deleted_chat, project_setting_path};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu, Toasts};
 use crate::ui::messages;
@@ -86,6 +86,10 @@ pub fn ChatHeader(
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
                     {messages::chat_settings()}
+                </a>
+                <a class="menu-row" href=project_setting_path(id) rel="external">
+                    <Icon name="external"/>
+                    {messages::chats::move_to_project()}
                 </a>
                 {live_view(chip_row)}
                 <a class="menu-row" href=format!("/c/{id}/export") rel="external">
