@@ -116,6 +116,8 @@ mod own_cluster;
 mod parameters;
 #[path = "support/postgres_proxy.rs"]
 mod postgres_proxy;
+#[path = "server/projects.rs"]
+mod projects;
 #[path = "server/providers.rs"]
 mod providers;
 #[path = "server/raw_pages.rs"]

@@ -39,6 +39,9 @@ sql! {
         instructions = COALESCE($5, instructions), \
         provider = CASE WHEN $6 THEN $7 ELSE provider END, model = CASE WHEN $6 THEN $8 ELSE model END, \
         updated_at = $9 WHERE owner_id = $1 AND id = $2";
+    /// Those in Trash, too.
+    CLEAR_CHATS = "UPDATE chats SET project_id = NULL, project_version = NULL \
+        WHERE project_id = $2 AND owner_id = $1";
     DELETE = "DELETE FROM projects WHERE owner_id = $1 AND id = $2";
     DELETE_ALL = "DELETE FROM projects WHERE owner_id = $1";
     CHATS = "SELECT c.id FROM chats c WHERE c.project_id = $2 AND c.owner_id = $1 AND c.deleted_at IS NULL \
@@ -204,6 +207,7 @@ pub async fn update(
 /// Deletes a project. Its chats stay and are in no project then. Returns false if the owner has no such project.
 pub async fn delete(tx: &mut Tx, owner: UserId, project: ProjectId) -> Result<bool, StoreError> {
     let deleted = in_tx!(tx, |conn| {
+        sqlx::query(CLEAR_CHATS).bind(owner.uuid()).bind(project.uuid()).execute(&mut *conn).await?;
         sqlx::query(DELETE).bind(owner.uuid()).bind(project.uuid()).execute(conn).await?.rows_affected()
     });
     Ok(deleted > 0)

@@ -20,7 +20,6 @@ pub fn create_project(operation: ApiOperation) -> ApiOperation {
             "name": "Boat",
             "color": "blue",
             "instructions": "We are building a boat. Answer in metric units.",
-            "default_model": { "provider": "demo", "model": "tour" },
             "client_request_id": "project-1",
         }))
         .created_response::<ProjectDetails>("The project.")
