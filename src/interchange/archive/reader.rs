@@ -1,5 +1,6 @@
-//! Streams an archive element by element: blobs, then documents, then projects, then chats. Of a chat or a document only the header
-//! is held in memory; turns, generations and versions are spooled to a file until the element is complete.
+//! Streams an archive element by element: blobs, then documents, then projects, then chats. Of a chat or a document
+//! only the header is held in memory; turns, generations and versions are spooled to a file until the element is
+//! complete.
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
