@@ -118,6 +118,8 @@ mod parameters;
 mod postgres_proxy;
 #[path = "server/previews.rs"]
 mod previews;
+#[path = "server/projects.rs"]
+mod projects;
 #[path = "server/providers.rs"]
 mod providers;
 #[path = "server/raw_pages.rs"]

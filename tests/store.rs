@@ -39,6 +39,8 @@ mod paths;
 #[path = "support/postgres_proxy.rs"]
 #[expect(dead_code, reason = "commits and black holes are for the tests of the server")]
 mod postgres_proxy;
+#[path = "store/projects.rs"]
+mod projects;
 #[path = "store/query_plans.rs"]
 mod query_plans;
 #[path = "store/queued_messages.rs"]

@@ -199,6 +199,8 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 1,
         created_at: noon(),
         updated_at: noon(),

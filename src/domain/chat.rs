@@ -9,7 +9,7 @@ use crate::coded_message::MessageCode;
 use crate::excerpt::first_line;
 use crate::exchange::ModelParams;
 use crate::failure::InvalidField;
-use crate::id::{BranchId, ChatId, TurnId, UserId};
+use crate::id::{BranchId, ChatId, ProjectId, TurnId, UserId};
 use crate::limits;
 
 pub use heading::ChatListHeading;
@@ -37,13 +37,20 @@ pub struct Chat {
     /// When the chat was archived, which hides it from the list. A new message restores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived_at: Option<DateTime<Utc>>,
+    /// The project of the chat. Absent if it is in none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// The version of the project whose instructions became the system prompt. Absent if they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_version: Option<i64>,
     /// The revision. It increases with every change of the tree.
     pub rev: i64,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
 
-fn nobody() -> UserId {
+/// The owner of rows that were read from JSON, which has none.
+pub(crate) fn nobody() -> UserId {
     UserId::from_uuid(uuid::Uuid::nil())
 }
 

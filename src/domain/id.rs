@@ -85,6 +85,8 @@ macro_rules! ids {
 ids! {
     /// An account. A single-user server has one local owner.
     UserId;
+    /// A project: a group of chats that begin with the same instructions.
+    ProjectId;
     /// A chat: a whole tree of turns.
     ChatId;
     /// A branch: a chain of turns locked to one provider and model.

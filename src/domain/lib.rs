@@ -57,6 +57,7 @@ pub mod params_resolution;
 pub mod path_alignment;
 pub mod plural;
 pub mod preview;
+pub mod project;
 pub mod provider;
 pub mod reasoning_title;
 pub mod repair;
@@ -88,11 +89,12 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProviderId,
-    QueuedMessageId, RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProjectId,
+    ProviderId, QueuedMessageId, RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};
+pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};

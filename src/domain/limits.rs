@@ -4,12 +4,14 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod imports;
+mod projects;
 mod queued_messages;
 mod search;
 mod sign_in;
 mod tool_servers;
 
 pub use imports::*;
+pub use projects::*;
 pub use queued_messages::*;
 pub use search::*;
 pub use sign_in::*;

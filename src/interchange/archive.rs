@@ -3,8 +3,8 @@
 //!
 //! ```json
 //! {"format": "turnleaf-archive", "version": 2, "program": "turnleaf 0.1.0", "exported_at": "…",
-//!  "blobs": [ … ], "documents": [ … ], "chats": [ {"chat": …, "imported_from": …, "tools": …, "turns": [ … ],
-//!  "generations": [ … ], "exchanges": [ … ], "branches": [ … ]}, … ]}
+//!  "blobs": [ … ], "documents": [ … ], "projects": [ … ], "chats": [ {"chat": …, "imported_from": …, "tools": …,
+//!  "turns": [ … ], "generations": [ … ], "exchanges": [ … ], "branches": [ … ]}, … ]}
 //! ```
 //!
 //! Data of the installation is excluded: API keys, providers, drafts, tool grants, the journals of running replies.

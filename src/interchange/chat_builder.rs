@@ -284,6 +284,8 @@ impl ChatBuilder<'_, '_> {
             // No source records when a chat was pinned or archived.
             pinned_at: conversation.is_pinned.then_some(updated_at),
             archived_at: conversation.is_archived.then_some(updated_at),
+            project_id: None,
+            project_version: None,
             rev: i64::try_from(self.turns.len()).unwrap_or(i64::MAX),
             created_at: begun,
             updated_at,

@@ -13,6 +13,7 @@ pub mod health;
 pub mod layers;
 mod openapi;
 mod preferences;
+mod projects;
 mod providers;
 pub mod request;
 pub mod response;

@@ -32,6 +32,8 @@ pub mod messages;
 pub mod offline;
 pub mod preferences;
 pub mod preview;
+pub mod project_choice;
+pub mod projects;
 pub mod providers;
 pub mod raw_response;
 pub mod reruns;

@@ -15,11 +15,12 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{
-    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, TurnId, UserId, limits,
+    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId,
+    limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, chat_tools, chats};
+use turnleaf_store::{branches, chat_tools, chats, projects};
 
 pub use turnleaf_store::chats::{BrowseFilter, ListedChat};
 
@@ -33,6 +34,8 @@ pub struct NewChat {
     pub model: Option<String>,
     /// `None` takes the tools that new chats get.
     pub tools: Option<ToolChoice>,
+    /// The project of the chat, whose instructions and model it takes where it has none of its own.
+    pub project_id: Option<ProjectId>,
     /// The idempotency key, chosen by the client: one id never creates two chats.
     pub client_request_id: Option<String>,
 }
@@ -45,6 +48,9 @@ pub(super) struct InitialChatSettings {
     pub params: ModelParams,
     /// `None` takes the tools that new chats get.
     pub tools: Option<ToolChoice>,
+    pub project_id: Option<ProjectId>,
+    /// The version of the project whose instructions are the prompt.
+    pub project_version: Option<i64>,
 }
 
 /// Everything that a new chat needs, read before the transaction that stores it.
@@ -75,6 +81,8 @@ pub struct ChatChange {
     pub params: Option<ModelParams>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// `Some(None)` moves the chat out of its project.
+    pub project_id: Option<Option<ProjectId>>,
 }
 
 impl Service {
@@ -86,7 +94,7 @@ impl Service {
         NewChatPlan { owner, settings, lock, choice, frozen }: NewChatPlan,
         first: FirstExchange,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
-        let InitialChatSettings { title, system_prompt, params, .. } = settings;
+        let InitialChatSettings { title, system_prompt, params, project_id, project_version, .. } = settings;
         let now = self.clock().now();
         let branch = Branch {
             id: ids::mint(),
@@ -116,6 +124,8 @@ impl Service {
             copied_from_turn_id: None,
             pinned_at: None,
             archived_at: None,
+            project_id,
+            project_version,
             rev: turns,
             created_at: now,
             updated_at: now,
@@ -198,7 +208,7 @@ impl Service {
         let title = check_title(&new.title)?;
         check_system_prompt(&new.system_prompt)?;
         new.params.validate()?;
-        let request = json!({
+        let mut request = json!({
             "new": "chat",
             "title": new.title,
             "system_prompt": new.system_prompt,
@@ -207,13 +217,14 @@ impl Service {
             "model": new.model,
             "tools": new.tools,
         });
+        if let Some(project) = new.project_id {
+            // Absent otherwise, so that the keys of chats from before this member still match.
+            request["project"] = json!(project);
+        }
         if let Some(choice) = &new.tools {
             self.check_tool_choice(owner, choice, None).await?;
         }
-        let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
-        let beginning =
-            InitialChatSettings { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
-        let plan = self.plan_chat(owner, &wanted, beginning).await;
+        let plan = self.plan_created_chat(owner, NewChat { title, ..new.clone() }).await;
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
         if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), request, id).await? {
@@ -225,6 +236,33 @@ impl Service {
         let (chat, place) = self.insert_new_chat(&mut tx, id, plan?, FirstExchange::default()).await?;
         tx.commit().await?;
         Ok(Created::new((chat, place.branch)))
+    }
+
+    /// Plans a chat with what it takes from its project: the instructions and the model, unless it has its own.
+    async fn plan_created_chat(&self, owner: UserId, new: NewChat) -> Result<NewChatPlan, ServiceError> {
+        let mut wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
+        let mut settings = InitialChatSettings {
+            title: new.title,
+            system_prompt: new.system_prompt,
+            params: new.params,
+            tools: new.tools,
+            project_id: new.project_id,
+            project_version: None,
+        };
+        if let Some(id) = new.project_id {
+            let project = self.project(owner, id).await?.project;
+            if settings.system_prompt.is_empty() || project.instructions.is_empty() {
+                settings.project_version = Some(project.version);
+            }
+            let lock = self.project_model(&project).filter(|_| wanted.provider.is_none() && wanted.model.is_none());
+            if let Some(lock) = lock {
+                (wanted.provider, wanted.model) = (Some(lock.provider), Some(lock.model));
+            }
+            if settings.system_prompt.is_empty() {
+                settings.system_prompt = project.instructions;
+            }
+        }
+        self.plan_chat(owner, &wanted, settings).await
     }
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
@@ -251,6 +289,11 @@ impl Service {
         if let Some(params) = change.params {
             params.validate()?;
             chats::set_params(&mut tx, owner, id, &params).await?;
+        }
+        if let Some(project) = change.project_id
+            && !projects::move_chat(&mut tx, owner, id, project).await?
+        {
+            return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
         self.chat(owner, id).await

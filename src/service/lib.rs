@@ -8,6 +8,7 @@ pub mod documents;
 pub mod error;
 pub mod idempotency;
 pub mod paths;
+pub mod projects;
 pub mod providers;
 pub mod search;
 pub mod tools;

@@ -43,6 +43,8 @@ impl Service {
             },
             Some(SearchKind::Chat) => &[SearchKind::Chat],
             Some(SearchKind::Document) => &[SearchKind::Document],
+            // Documents are in no project.
+            None if question.filter.project.is_some() => &[SearchKind::Chat, SearchKind::Turn],
             None => &SearchKind::ALL,
         };
         let request = (&query, &question.filter, kinds);

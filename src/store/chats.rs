@@ -15,15 +15,17 @@ use crate::readable::{self, Damage, Lossy, RowReader, SalvagedText};
 use crate::rows::storable_text;
 use crate::search;
 use turnleaf_domain::chat::ChatSettings;
-use turnleaf_domain::{BranchId, Chat, ChatId, ModelParams, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, Chat, ChatId, ModelParams, ProjectId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 
 pub use listing::{BrowseFilter, ListedChat, browse, list, list_after, list_newest, list_pinned};
 
 sql! {
+    /// A project that was deleted meanwhile is left out.
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
         last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at, \
-        epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+        epoch, project_id, project_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+        (SELECT p.id FROM projects p WHERE p.owner_id = $2 AND p.id = $16), $17)";
     EPOCH = "SELECT epoch FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     /// While the default branch is deleted, the oldest other branch replaces it, preferably one with turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
@@ -31,7 +33,8 @@ sql! {
             (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
                 ORDER BY CASE WHEN b.head_turn_id IS NULL THEN 1 ELSE 0 END, b.created_at, b.id LIMIT 1)) \
             AS default_branch_id, \
-        c.last_viewed_turn_id, c.copied_from_turn_id, c.pinned_at, c.archived_at, c.rev, c.created_at, c.updated_at \
+        c.last_viewed_turn_id, c.copied_from_turn_id, c.pinned_at, c.archived_at, c.project_id, c.project_version, c.rev, \
+        c.created_at, c.updated_at \
         FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
     OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
@@ -69,6 +72,8 @@ struct ChatRow {
     copied_from_turn_id: Lossy<Option<Uuid>>,
     pinned_at: Lossy<Option<DateTime<Utc>>>,
     archived_at: Lossy<Option<DateTime<Utc>>>,
+    project_id: Lossy<Option<Uuid>>,
+    project_version: Option<i64>,
     rev: i64,
     created_at: Lossy<DateTime<Utc>>,
     updated_at: Lossy<DateTime<Utc>>,
@@ -84,6 +89,8 @@ from_row!(ChatRow {
     copied_from_turn_id,
     pinned_at,
     archived_at,
+    project_id,
+    project_version,
     rev,
     created_at,
     updated_at,
@@ -109,6 +116,8 @@ impl ChatRow {
             copied_from_turn_id: copied_from.map(TurnId::from),
             pinned_at: row.value("pinned_at", self.pinned_at).flatten(),
             archived_at: row.value("archived_at", self.archived_at).flatten(),
+            project_id: row.value("project_id", self.project_id).flatten().map(ProjectId::from),
+            project_version: self.project_version,
             rev: self.rev,
             created_at: row.moment("created_at", self.created_at),
             updated_at: row.moment("updated_at", self.updated_at),
@@ -143,6 +152,8 @@ pub async fn insert_with_turns(tx: &mut Tx, chat: &Chat, turns: i64) -> Result<(
             .bind(chat.pinned_at)
             .bind(chat.archived_at)
             .bind(ids::mint::<Uuid>())
+            .bind(chat.project_id.map(ProjectId::uuid))
+            .bind(chat.project_version)
             .execute(conn)
             .await?;
     });

@@ -38,6 +38,7 @@ pub mod idempotency_keys;
 pub mod imports;
 pub mod inventory;
 pub mod legacy;
+pub mod projects;
 pub mod providers;
 pub mod queued_messages;
 pub mod reruns;
@@ -92,6 +93,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("imports", imports::STATEMENTS),
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
+        ("projects", projects::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),

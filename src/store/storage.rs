@@ -61,6 +61,8 @@ sql! {
         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
     QUEUED = "SELECT CAST(COALESCE(SUM(octet_length(q.request)), 0) AS BIGINT) FROM queued_messages q \
         WHERE q.owner_id = $1 AND q.turn_id IS NULL";
+    PROJECTS = "SELECT CAST(COALESCE(SUM(octet_length(p.instructions)), 0) AS BIGINT) FROM projects p \
+        WHERE p.owner_id = $1";
     /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
@@ -80,7 +82,7 @@ const UNCOUNTED_TURNS: i64 = 2_000;
 /// The bytes that a person stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredBytes {
-    /// Chats: messages, also queued ones, replies, requests, raw bodies and journals.
+    /// Chats: messages, also queued ones, replies, requests, raw bodies and journals; the instructions of projects.
     pub chats: u64,
     /// Uploads and files of tools, with their other forms.
     pub files: u64,
@@ -139,6 +141,6 @@ pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> 
         sqlx::query_scalar(UNCOUNTED).bind(owner).bind(UNCOUNTED_TURNS).fetch_one(pool).await?
     });
     let turns = sum(COUNTED).await? + to_unsigned(uncounted);
-    let chats = turns + sum(JOURNAL).await? + sum(PIECES).await? + sum(QUEUED).await?;
+    let chats = turns + sum(JOURNAL).await? + sum(PIECES).await? + sum(QUEUED).await? + sum(PROJECTS).await?;
     Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
 }

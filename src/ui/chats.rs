@@ -250,6 +250,11 @@ pub fn leave_deleted_chat() -> impl Fn(ChatId) + Clone {
     }
 }
 
+/// Returns the address at which a chat is moved to a project.
+pub fn project_setting_path(id: ChatId) -> String {
+    format!("/c/{id}/settings#project")
+}
+
 /// Returns the path of a chat's page.
 pub fn chat_path(id: ChatId) -> String {
     format!("/c/{id}")

@@ -71,10 +71,11 @@ pub fn DrawerFoot() -> impl IntoView {
         view! { <a class="menu-row" rel="external" href=path><Icon name=icon/>{name}</a> }
     };
     let links = [
+        ("/projects", "folder", messages::chats::projects()),
         ("/documents", "file", messages::documents()),
         ("/usage", "chart", messages::usage()),
         ("/trash", "trash", messages::trash()),
-        ("/settings/general", "sliders", messages::settings()),
+        ("/settings", "sliders", messages::settings()),
     ];
     view! {
         <div class="drawer-foot">

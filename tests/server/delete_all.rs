@@ -41,6 +41,7 @@ async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
         ("deletions", "SELECT COUNT(*) FROM deletions"),
         ("search", "SELECT COUNT(*) FROM search_entries"),
         ("imports", "SELECT COUNT(*) FROM imports"),
+        ("projects", "SELECT COUNT(*) FROM projects"),
         ("reports of imports", "SELECT COUNT(*) FROM import_reports"),
         ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
     ];
@@ -82,6 +83,8 @@ async fn everything_is_deleted_permanently_after_confirmation() {
         let now = api.instance.service.supervisor().clock().now();
         drafts::put(&mut tx, api.instance.owner, None, &draft, now).await.unwrap().unwrap();
         tx.commit().await.unwrap();
+        let project = json!({ "name": "Boat", "instructions": "Be brief." });
+        assert_eq!(api.call("POST", "/api/projects", Some(project)).await.0, StatusCode::CREATED);
         let connected =
             json!({ "name": "Box", "api": "openai_chat", "base_url": "https://box.example/v1", "key": "k" });
         assert_eq!(api.call("POST", "/api/providers", Some(connected)).await.0, StatusCode::CREATED);

@@ -33,6 +33,13 @@ async fn create_requests(api: &TestApi) -> Vec<CreateRequest> {
             list: "/api/chats?limit=200".into(),
         },
         CreateRequest {
+            path: "/api/projects".into(),
+            body: json!({ "name": "One", "color": "red" }),
+            other: json!({ "name": "Another" }),
+            id: "/id",
+            list: "/api/projects".into(),
+        },
+        CreateRequest {
             path: format!("/api/chats/{chat}/branches"),
             body: json!({ "name": "One" }),
             other: json!({ "name": "Another" }),

@@ -165,6 +165,7 @@ async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, Strin
     service.pinned_chats(owner).await.map_err(text("pinned"))?;
     service.list_trash(owner, None, 100).await.map_err(text("trash"))?;
     service.documents(owner, None, None, 100).await.map_err(text("documents"))?;
+    service.projects(owner).await.map_err(text("projects"))?;
     service.providers(owner).await.map_err(text("providers"))?;
     service.tool_servers(owner).await.map_err(text("tool servers"))?;
     service.tool_policies(owner).await.map_err(text("policies"))?;

@@ -41,6 +41,8 @@ pub fn chat(owner: UserId) -> Chat {
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 0,
         created_at: next_time(),
         updated_at: next_time(),

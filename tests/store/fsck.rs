@@ -178,6 +178,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
         '{\"type\":\"image\",\"blob\":\"00\",\"mime\":\"image/png\",\"alt\":\"\"}' WHERE turn_id = $first AND seq = 0",
     ),
     ("R15", "exchanges", "UPDATE exchanges SET owner_id = id"),
+    ("R15", "chats", "UPDATE chats SET project_id = id"),
     ("R15", "grafts", "UPDATE grafts SET owner_id = id"),
     ("R15", "grafts", "UPDATE grafts SET branch_id = id"),
     ("I14", "grafts", "UPDATE grafts SET exchange_id = id"),

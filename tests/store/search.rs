@@ -499,6 +499,7 @@ async fn search_is_narrowed_and_others_are_not_searched() {
             (f(), vec![question, reply, elsewhere]),
             (SearchFilter { chat: Some(one.chat.id), ..f() }, vec![question, reply]),
             (SearchFilter { not_chat: Some(one.chat.id), ..f() }, vec![elsewhere]),
+            (SearchFilter { project: Some(next_id()), ..f() }, vec![]),
             (SearchFilter { role: Some(Role::Assistant), ..f() }, vec![reply]),
             (SearchFilter { branch: Some(two.branch.id), ..f() }, vec![elsewhere]),
             (SearchFilter { model: Some("scripted".into()), ..f() }, vec![question, reply, elsewhere]),

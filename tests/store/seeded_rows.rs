@@ -6,6 +6,7 @@ use turnleaf::domain::{ModelLock, Thinking, UserId};
 use turnleaf_service::Service;
 use turnleaf_service::chats::ChatChange;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::projects::NewProject;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::drafts::Draft;
@@ -44,6 +45,17 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
     }
     let change = ChatChange { pinned: Some(true), archived: Some(true), ..ChatChange::default() };
     service.change_chat(owner, pinned, change).await.unwrap();
+    let lock = ModelLock::new("demo", "tour");
+    let project = NewProject {
+        name: "Trees".into(),
+        instructions: "Be brief.".into(),
+        default_model: Some(lock),
+        ..NewProject::default()
+    };
+    let project = service.create_project(owner, project).await.unwrap().value.project.id;
+    let change = ChatChange { project_id: Some(Some(project)), ..ChatChange::default() };
+    service.change_chat(owner, pinned, change).await.unwrap();
+    service.use_project_instructions(owner, pinned).await.unwrap();
     let running = send_and_wait(service, owner, "a chat whose reply runs").await;
     let upload = service.upload_file(owner, "notes.md", Bytes::from_static(b"# Notes")).await.unwrap();
     let blob = DocumentTextSource::Blob { sha256: upload.sha256.clone(), encoding: None };

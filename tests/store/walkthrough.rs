@@ -28,6 +28,7 @@ use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
 use crate::imports;
+use crate::projects;
 use crate::queued_messages;
 use crate::reruns::{self, StoryState};
 
@@ -76,6 +77,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     reruns::check_path_measures(db, &state).await;
     reruns::check_rerun(db, &state).await;
     queued_messages::check_queue(db, &state).await;
+    projects::check_projects(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

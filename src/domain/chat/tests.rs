@@ -79,6 +79,8 @@ fn chat_json_omits_owner() {
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 1,
         created_at: crate::fixtures::time(0),
         updated_at: crate::fixtures::time(0),

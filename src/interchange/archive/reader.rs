@@ -1,5 +1,6 @@
-//! Streams an archive element by element: blobs, then documents, then chats. Of a chat or a document only the header
-//! is held in memory; turns, generations and versions are spooled to a file until the element is complete.
+//! Streams an archive element by element: blobs, then documents, then projects, then chats. Of a chat or a document
+//! only the header is held in memory; turns, generations and versions are spooled to a file until the element is
+//! complete.
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -7,7 +8,7 @@ use std::ops::ControlFlow;
 use super::resume_points::{self, ResumePoint};
 use super::scan::{ArchiveScanner, ScanError};
 use super::spool::Spool;
-use super::spool_writer::{ChatSpooler, ReadHalt, SkippedElement, read_damaged, read_document};
+use super::spool_writer::{ChatSpooler, ReadHalt, SkippedElement, read_damaged, read_document, read_project};
 use super::spooled_chat::ArchiveItem;
 use super::{ArchivedBlob, CHATS, FORMAT, LISTS, VERSION};
 use crate::bounds;
@@ -15,6 +16,10 @@ use crate::input::{Input, import_error};
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::limits;
+
+/// The member with the projects of the chats.
+const PROJECTS: &str = "projects";
 
 /// Returns the version if the beginning of a file is that of an archive.
 pub(crate) fn detect_version(start: &str) -> Option<u32> {
@@ -59,6 +64,8 @@ struct ArchiveReading {
     unreported_damage: Option<String>,
     /// It was reported that the rest is not read.
     is_cut: bool,
+    /// The projects were read; archives of older versions have none.
+    has_projects: bool,
     /// Total size of the requests stored as deltas and their bases, in bytes.
     whole: u64,
 }
@@ -253,6 +260,8 @@ impl ArchiveWalk {
                         reading.report(taker, one.kind, one.place, one.text)?;
                     }
                 }
+                // They are few, and no list of their own: archives without them need no further pass.
+                None if name == PROJECTS && !reading.has_projects => read_projects(scan, reading, taker)?,
                 None => scan.skip_value()?,
             }
         }
@@ -308,6 +317,40 @@ impl ArchiveWalk {
         self.number = None;
         Ok(())
     }
+}
+
+/// Imports the projects, before the chats that are in them.
+fn read_projects<R: BufRead>(
+    scan: &mut ArchiveScanner<R>,
+    reading: &mut ArchiveReading,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ReadHalt> {
+    reading.has_projects = true;
+    if !scan.try_enter(b'[')? {
+        scan.skip_value()?;
+        reading.report(taker, IssueKind::Lost, PROJECTS.to_owned(), "it is not a list".to_owned())?;
+        return Ok(());
+    }
+    for number in 1.. {
+        if !scan.has_element()? {
+            break;
+        }
+        if number > limits::PROJECTS {
+            scan.skip_value()?;
+            continue;
+        }
+        match read_project(scan)? {
+            Ok(project) => {
+                if taker.take_archived(ArchiveItem::Project(Box::new(project))).is_break() {
+                    return Err(ImportError::Cancelled.into());
+                }
+            }
+            Err(SkippedElement { reason, .. }) => {
+                reading.report(taker, IssueKind::Lost, format!("{PROJECTS} {number}"), reason)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn open_spool(taker: &mut dyn ImportSink) -> Result<Spool, ReadHalt> {

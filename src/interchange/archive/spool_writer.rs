@@ -18,7 +18,7 @@ use super::spooled_chat::{
 };
 use super::{ArchivedBranch, ArchivedVersion};
 use crate::bounds;
-use crate::domain::{Chat, DocumentId, Exchange, ImportDifference, ImportOrigin, Turn, limits};
+use crate::domain::{Chat, DocumentId, Exchange, ImportDifference, ImportOrigin, Project, Turn, limits};
 use crate::sink::ImportError;
 
 /// The reason why reading stops: the archive cannot be scanned further, or the sink stopped the import.
@@ -253,6 +253,15 @@ pub(super) fn read_damaged<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<V
     let read =
         read_bounded_value(scan)?.ok().and_then(|text| serde_json::from_slice::<Vec<ImportDifference>>(&text).ok());
     Ok(read.into_iter().flatten().take(limits::DIFFERENCES).collect())
+}
+
+/// Reads a project of the archive, or returns why it is left out.
+pub(super) fn read_project<R: BufRead>(
+    scan: &mut ArchiveScanner<R>,
+) -> Result<Result<Project, SkippedElement>, ScanError> {
+    let read = read_bounded_value(scan)?;
+    let project = read.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+    Ok(project.map_err(|reason| SkippedElement { title: String::new(), reason }))
 }
 
 /// Reads a bounded value as text, or returns why it is too large.

@@ -10,7 +10,9 @@ use super::request_delta::{BaseRequest, ParsedDelta};
 use super::spool::{Spool, SpoolRange};
 use super::{ArchivedBlob, ArchivedBranch, ArchivedBytes, ArchivedGeneration, ArchivedVersion};
 use crate::bounds;
-use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportDifference, ImportOrigin, Turn, TurnId};
+use crate::domain::{
+    BranchId, Chat, DocumentId, Exchange, GenerationId, ImportDifference, ImportOrigin, Project, Turn, TurnId,
+};
 
 /// Size of a batch of parts, in bytes of JSON.
 const BATCH_BYTES: u64 = 1 << 20;
@@ -19,6 +21,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 pub enum ArchiveItem {
     Document(Box<SpooledDocument>),
     Blob(ArchivedBlob),
+    Project(Box<Project>),
     Chat(Box<SpooledChat>),
 }
 

@@ -10,7 +10,7 @@ use crate::bounds;
 use crate::chat_builder::{BuildContext, build_chat};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::block::Author;
-use crate::domain::{Role, UserId, fixtures};
+use crate::domain::{Project, ProjectColor, Role, UserId, fixtures};
 use crate::{ImportError, ImportFormat, ImportIssue, ImportSink, Input, detect};
 
 #[test]
@@ -405,6 +405,7 @@ fn read_titles(text: &str) -> (Vec<String>, Vec<String>) {
     let name = |item: &ArchiveItem| match item {
         ArchiveItem::Blob(blob) => blob.sha256[..1].to_owned(),
         ArchiveItem::Document(document) => document.title.clone(),
+        ArchiveItem::Project(project) => project.name.clone(),
         ArchiveItem::Chat(chat) => chat.chat.title.clone(),
     };
     let describe = |finding: &ImportIssue| format!("{}: {}", finding.location.conversation, finding.text);
@@ -526,4 +527,49 @@ fn rest_after_too_many_damages_is_skipped_and_reported() {
             "{issues:?}"
         );
     }
+}
+
+fn project(n: u64, name: &str) -> Project {
+    Project {
+        id: fixtures::uuid(n).into(),
+        owner_id: fixtures::uuid(1).into(),
+        name: name.into(),
+        color: ProjectColor::Blue,
+        instructions: "Be brief.\n\"chats\":[".into(),
+        default_model: Some(fixtures::lock()),
+        version: 3,
+        created_at: fixtures::time(0),
+        updated_at: fixtures::time(0),
+    }
+}
+
+#[test]
+fn projects_are_read_before_chats_and_invalid_ones_are_skipped() {
+    let mut writer = ArchiveWriter::new(Vec::new(), &ArchiveHead::new(fixtures::time(0))).unwrap();
+    writer.write_projects(&[project(7, "Boat"), project(8, "House")]).unwrap();
+    let late = ArchivedBlob { sha256: "0".repeat(64), mime: String::new(), name: None, bytes: ArchivedBytes(vec![]) };
+    assert!(writer.write_blob(&late).is_err(), "blobs come first");
+    let written = writer.finish().unwrap();
+    let (read, ended) = read_items(written.clone());
+    ended.unwrap();
+    let names = |items: &[ArchiveItem]| -> Vec<String> {
+        let name = |item: &ArchiveItem| match item {
+            ArchiveItem::Project(project) => format!("{} {}", project.name, project.version),
+            _ => panic!("it is no project"),
+        };
+        items.iter().map(name).collect()
+    };
+    assert_eq!((names(&read.items), read.findings.len()), (vec!["Boat 3".to_owned(), "House 3".to_owned()], 0));
+
+    let mut value: Value = serde_json::from_slice(&written).unwrap();
+    assert!(value["projects"][0].get("owner_id").is_none());
+    value["projects"][0]["name"] = json!(1);
+    let (read, ended) = read_items(serde_json::to_vec(&value).unwrap());
+    ended.unwrap();
+    assert_eq!(names(&read.items), ["House 3"]);
+    assert_eq!(read.findings[0].location.conversation, "projects 1");
+    value["projects"] = json!("none");
+    let (read, ended) = read_items(serde_json::to_vec(&value).unwrap());
+    ended.unwrap();
+    assert_eq!((read.items.len(), read.findings.len()), (0, 1));
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::request_delta::DeltaBases;
 use super::{ArchiveHead, ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion};
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Chat, Exchange, ImportDifference, ImportOrigin, Turn};
+use crate::domain::{Chat, Exchange, ImportDifference, ImportOrigin, Project, Turn};
 
 /// The list that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,7 @@ enum WritePosition {
 enum ArchiveList {
     Blobs,
     Documents,
+    Projects,
     Chats,
 }
 
@@ -55,7 +56,7 @@ impl ChatList {
     }
 }
 
-/// Writes an archive. Blobs come first, then documents, then chats, each with its lists in order; a call out of order
+/// Writes an archive. Blobs come first, then documents, then projects, then chats, each with its lists in order; a call out of order
 /// is an error.
 #[derive(Debug)]
 pub struct ArchiveWriter<W> {
@@ -112,6 +113,20 @@ impl<W: Write> ArchiveWriter<W> {
         let WritePosition::Versions(_) = self.at else { return Err(out_of_order()) };
         self.out.write_all(b"]}")?;
         self.at = WritePosition::List(ArchiveList::Documents, true);
+        Ok(())
+    }
+
+    /// Writes the projects of the chats, on one line: only the elements of the other lists begin lines. Without
+    /// projects there is no list.
+    pub fn write_projects(&mut self, projects: &[Project]) -> io::Result<()> {
+        if projects.is_empty() {
+            return Ok(());
+        }
+        self.reach_list(ArchiveList::Documents)?;
+        let text = serde_json::to_vec(projects)?;
+        self.out.write_all(b"],\n\"projects\":")?;
+        self.out.write_all(text.strip_suffix(b"]").unwrap_or(&text))?;
+        self.at = WritePosition::List(ArchiveList::Projects, true);
         Ok(())
     }
 
@@ -209,7 +224,9 @@ impl<W: Write> ArchiveWriter<W> {
         while list < wanted {
             let (next, opened): (ArchiveList, &[u8]) = match list {
                 ArchiveList::Blobs => (ArchiveList::Documents, b"],\n\"documents\":["),
-                ArchiveList::Documents | ArchiveList::Chats => (ArchiveList::Chats, b"],\n\"chats\":["),
+                ArchiveList::Documents | ArchiveList::Projects | ArchiveList::Chats => {
+                    (ArchiveList::Chats, b"],\n\"chats\":[")
+                }
             };
             self.out.write_all(opened)?;
             list = next;

@@ -83,6 +83,8 @@ impl ChatSource<'_> {
             copied_from_turn_id: None,
             pinned_at: None,
             archived_at: None,
+            project_id: None,
+            project_version: None,
             rev: 1,
             created_at,
             updated_at: last.map_or(created_at, |turn| turn.completed_at.unwrap_or(turn.created_at)),

@@ -39,6 +39,8 @@ fn chat(title: &str) -> Chat {
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 1,
         created_at: at,
         updated_at: at,

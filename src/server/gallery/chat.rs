@@ -64,6 +64,8 @@ fn header() -> AnyView {
             copied_from_turn_id: None,
             pinned_at: None,
             archived_at: None,
+            project_id: None,
+            project_version: None,
             rev: 0,
             created_at: fixtures::time(0),
             updated_at: fixtures::time(0),

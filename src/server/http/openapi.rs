@@ -46,8 +46,9 @@ impl OpenApiDocument {
 }
 
 /// The tags of operations, in the order of the page.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     ("Chats", "A chat is a tree of turns. Readers see one path, from the root to a leaf."),
+    ("Projects", "Groups of chats. New chats of a project begin with its instructions and its model."),
     (
         "Turns",
         "A message and a reply are one turn each; together they are an exchange. The server generates replies whether \

@@ -16,8 +16,8 @@ use super::site::{diagram_frame, external_link, frame_host, gallery, preview_pan
 use super::streams::{events, socket};
 use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
-    attachments, branches, chats, documents, openapi, preferences, providers, request, search, site, tools, transfer,
-    trash, turns, usage,
+    attachments, branches, chats, documents, openapi, preferences, projects, providers, request, search, site, tools,
+    transfer, trash, turns, usage,
 };
 use crate::server::app::App;
 
@@ -87,6 +87,21 @@ const ROUTES: &[Route] = &[
     page!(get "/c/{id}/settings" chats::settings::show),
     page!(post "/c/{id}/settings" chats::settings::save),
     page!(get "/c/{id}/find" chats::find_in_chat::page),
+    // Projects.
+    api!(get "/api/projects" projects::api::list, projects::operations::list_projects),
+    api!(post "/api/projects" projects::api::create, projects::operations::create_project),
+    api!(get "/api/projects/{id}" projects::api::show, projects::operations::show_project),
+    api!(patch "/api/projects/{id}" projects::api::change, projects::operations::change_project),
+    api!(delete "/api/projects/{id}" projects::api::delete, projects::operations::delete_project),
+    page!(get "/projects" projects::pages::list),
+    page!(get "/projects/{id}" projects::pages::show),
+    page!(get "/projects/{id}/delete" projects::pages::confirm_deletion),
+    page!(post "/forms/projects/create" projects::pages::create),
+    page!(post "/forms/projects/save" projects::pages::save),
+    page!(post "/forms/projects/chat" projects::pages::begin_chat),
+    page!(post "/forms/projects/delete" projects::pages::delete),
+    page!(post "/forms/projects/move" projects::pages::move_chat),
+    page!(post "/forms/projects/use" projects::pages::use_instructions),
     // Turns.
     api!(post "/api/chats/{id}/turns" turns::api::start, turns::operations::send_message),
     api!(get "/api/turns/{id}" turns::api::show, turns::operations::show_turn),

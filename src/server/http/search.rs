@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::DocumentId;
-use crate::domain::{BranchId, ChatId, InvalidField, MessageCode, Role, TurnId, limits};
+use crate::domain::{BranchId, ChatId, InvalidField, MessageCode, ProjectId, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -19,6 +19,7 @@ use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::search::{SearchFilters, SearchHitGroup, SearchPage};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
+use turnleaf_service::chats::BrowseFilter;
 use turnleaf_service::search::{
     HighlightedText, MatchPage, MatchedItem, SearchFilter, SearchKind, SearchRequest, TextQuery as Words,
 };
@@ -42,6 +43,8 @@ pub struct SearchQuery {
     kind: Option<SearchScope>,
     /// Only turns of this chat.
     chat: Option<ChatId>,
+    /// Only chats of this project, and turns in them.
+    project: Option<ProjectId>,
     /// Only turns with this role.
     #[param(inline)]
     role: Option<Role>,
@@ -169,6 +172,7 @@ pub async fn show(
     let narrowed = SearchFilters {
         kind: query.kind.map(SearchKind::from),
         chat: query.chat,
+        project: query.project,
         role: query.role,
         model: query.model,
         branch: query.branch,
@@ -192,6 +196,7 @@ async fn find(app: &App, viewer: Viewer, question: &SearchRequest) -> Result<Mat
 fn filter(narrowed: &SearchFilters) -> SearchFilter {
     SearchFilter {
         chat: narrowed.chat,
+        project: narrowed.project,
         not_chat: None,
         role: narrowed.role,
         model: narrowed.model.clone(),
@@ -214,6 +219,7 @@ pub struct SearchPageQuery {
     #[serde(rename = "in")]
     kind: String,
     chat: String,
+    project: String,
     role: String,
     model: String,
     branch: String,
@@ -234,6 +240,7 @@ impl SearchPageQuery {
         Ok(SearchFilters {
             kind: read::<SearchScope>("in", &self.kind)?.map(SearchKind::from),
             chat: read("chat", &self.chat)?,
+            project: read("project", &self.project)?,
             role: read("role", &self.role)?,
             model: Some(self.model.clone()).filter(|model| !model.is_empty()),
             branch: read("branch", &self.branch)?,
@@ -260,8 +267,12 @@ pub async fn page(
     if let Some(chat) = narrowed.chat {
         page.chat_title = Some(app.service().chat(viewer.0, chat).await?.title);
     }
+    if let Some(project) = narrowed.project {
+        page.project_name = Some(app.service().project(viewer.0, project).await?.project.name);
+    }
     if query.q.trim().is_empty() {
-        page.recent = app.service().list_chats(viewer.0, limits::SEARCH_PAGE).await?;
+        let of_project = BrowseFilter { project: narrowed.project, ..BrowseFilter::default() };
+        page.recent = app.service().browse_chats(viewer.0, &of_project, limits::SEARCH_PAGE).await?;
     } else if let Err(invalid) = Words::new(&query.q) {
         page.error = Some(coded_sentence(&invalid.reason));
     } else {
@@ -271,6 +282,7 @@ pub async fn page(
         let kinds: &[SearchKind] = match (&narrowed.kind, filter.is_about_turns()) {
             (Some(SearchKind::Chat), _) => &[SearchKind::Chat],
             (Some(SearchKind::Document), _) => &[SearchKind::Document],
+            (None, false) if filter.project.is_some() => &[SearchKind::Chat, SearchKind::Turn],
             (None, false) => &SearchKind::ALL,
             (Some(SearchKind::Turn), _) | (None, true) => &[SearchKind::Turn],
         };

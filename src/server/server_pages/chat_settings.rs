@@ -12,6 +12,7 @@ use leptos::prelude::*;
 pub use chat_actions::chat_paths;
 
 use super::form_fields::{FieldKind, SelectField, TextField};
+use super::projects::chat_project_form;
 use super::{ActionNotice, PageSection, ServerPage, messages};
 use crate::domain::branch::{ContextPolicy, PromptPrefix};
 use crate::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
@@ -21,6 +22,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};
 use crate::ui::locale::message;
 use crate::ui::messages as app_words;
+use turnleaf_service::projects::ListedProject;
 
 /// The values of the form as they were typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -142,6 +144,8 @@ pub struct ChatSettingsView<'a> {
     pub title: &'a str,
     /// The branch that the chat shows, with its prompt prefix and the name and capabilities of its model.
     pub branch: Option<(&'a Branch, &'a PromptPrefix, &'a str, &'a Capabilities)>,
+    /// The projects into which the chat can be moved.
+    pub projects: &'a [ListedProject],
     pub form: &'a ChatSettingsForm,
     pub errors: &'a FieldErrors,
 }
@@ -187,6 +191,7 @@ impl ChatSettingsView<'_> {
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{messages::save()}</button></div>
             </form>
+            {self.chat.map(|chat| chat_project_form(chat, self.projects))}
             {self.chat.map(delete_form)}
         }
     }

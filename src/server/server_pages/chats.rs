@@ -5,12 +5,15 @@ use leptos::prelude::*;
 
 use super::list_filter::{ListFilter, filtered};
 use super::messages::chats as texts;
+use super::messages::projects as of_projects;
+use super::project_choice::{project_path, project_select};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, url_encoding};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages as app_words;
 use turnleaf_service::chats::{BrowseFilter, ListedChat};
+use turnleaf_service::projects::ListedProject;
 
 /// An action on the selected chats, with its name in the form and in the address of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,11 +22,13 @@ pub enum ChatsAction {
     Unpin,
     Archive,
     Unarchive,
+    /// Into a project, or out of any.
+    Move,
     Delete,
 }
 
 impl ChatsAction {
-    pub const ALL: [Self; 5] = [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::Delete];
+    pub const ALL: [Self; 6] = [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::Move, Self::Delete];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,6 +36,7 @@ impl ChatsAction {
             Self::Unpin => "unpin",
             Self::Archive => "archive",
             Self::Unarchive => "bring-back",
+            Self::Move => "move",
             Self::Delete => "delete",
         }
     }
@@ -45,6 +51,7 @@ impl ChatsAction {
             Self::Unpin => texts::unpin(),
             Self::Archive => texts::archive(),
             Self::Unarchive => texts::unarchive(),
+            Self::Move => of_projects::do_move(),
             Self::Delete => texts::delete(),
         }
     }
@@ -55,6 +62,7 @@ impl ChatsAction {
             Self::Unpin => texts::unpinned_result(count),
             Self::Archive => texts::archived_result(count),
             Self::Unarchive => texts::unarchived_result(count),
+            Self::Move => texts::moved_result(count),
             Self::Delete => texts::deleted_result(count),
         }
     }
@@ -69,6 +77,8 @@ impl ChatsAction {
 pub struct ChatsPage {
     pub filter: BrowseFilter,
     pub chats: Vec<ListedChat>,
+    /// The projects into which chats can be moved.
+    pub projects: Vec<ListedProject>,
     pub has_older: bool,
     /// True when all checkboxes are checked.
     pub all_chosen: bool,
@@ -80,8 +90,9 @@ pub struct ChatsPage {
 pub fn chats_page_address(which: &BrowseFilter) -> String {
     let archived = which.archived.then(|| "archived=true".to_owned());
     let part = (!which.title_part.is_empty()).then(|| format!("q={}", url_encoding::encode(&which.title_part)));
+    let project = which.project.map(|project| format!("project={project}"));
     let behind = which.after.map(|behind| format!("behind={behind}"));
-    path_with_query(PageSection::Chats.path(), [archived, part, behind].into_iter().flatten())
+    path_with_query(PageSection::Chats.path(), [archived, part, project, behind].into_iter().flatten())
 }
 
 fn path_with_query(path: &str, fields: impl Iterator<Item = String>) -> String {
@@ -98,6 +109,7 @@ impl ChatsPage {
         let list = view! { {(!self.chats.is_empty()).then(|| self.form())}{self.pages()} };
         let body = view! {
             {self.next_step_link()}
+            {self.project_scope()}
             <div class="list-head">{self.parts()}{self.filter()}</div>
             {self.filter.archived.then(|| view! { <p class="hint">{texts::archive_hint()}</p> })}
             {filtered(Some(self.status()), list)}
@@ -116,9 +128,22 @@ impl ChatsPage {
         Some(view! { <p><a href=href>{word}</a></p> })
     }
 
+    /// Renders the project to which the list is restricted.
+    fn project_scope(&self) -> Option<AnyView> {
+        let listed = self.projects.iter().find(|listed| Some(listed.project.id) == self.filter.project)?;
+        let all = chats_page_address(&BrowseFilter { project: None, after: None, ..self.filter.clone() });
+        Some(view! {
+            <p>
+                <a href=project_path(listed.project.id)>{of_projects::list_scope(&listed.project.name)}</a>
+                " · "<a href=all>{app_words::chats::all_chats()}</a>
+            </p>
+        })
+    }
+
     fn parts(&self) -> AnyView {
         let part = |archived: bool, word: &'static str| {
-            let href = chats_page_address(&BrowseFilter { archived, ..BrowseFilter::default() });
+            let project = self.filter.project;
+            let href = chats_page_address(&BrowseFilter { archived, project, ..BrowseFilter::default() });
             let current = (archived == self.filter.archived).then_some("page");
             view! { <li><a class="button" href=href aria-current=current>{word}</a></li> }
         };
@@ -136,12 +161,14 @@ impl ChatsPage {
     }
 
     fn filter(&self) -> AnyView {
+        let archived = self.filter.archived.then(|| ("archived", "true".to_owned())).into_iter();
+        let project = self.filter.project.map(|project| ("project", project.to_string()));
         ListFilter {
             action: PageSection::Chats.path(),
             label: texts::filter(),
             value: &self.filter.title_part,
             submit: texts::show(),
-            kept: self.filter.archived.then_some(("archived", "true")),
+            kept: archived.chain(project).collect(),
         }
         .draw()
     }
@@ -152,6 +179,9 @@ impl ChatsPage {
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
             let marks = [(chat.pinned_at.is_some(), texts::pinned()), (chat.has_draft, texts::draft())];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!("{word} · "));
+            let project = self.projects.iter().find(|listed| Some(listed.project.id) == chat.project_id);
+            let project = project.filter(|_| self.filter.project.is_none());
+            let project = project.map(|listed| view! { <bdi>{listed.project.name.clone()}</bdi>" · " });
             view! {
                 <li>
                     <label>
@@ -166,6 +196,7 @@ impl ChatsPage {
                     <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
                     <span class="row-end">
                         {marks.collect::<String>()}
+                        {project}
                         <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
                     </span>
                 </li>
@@ -175,6 +206,12 @@ impl ChatsPage {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
             false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
         };
+        let moving = (!self.projects.is_empty()).then(|| {
+            view! {
+                {project_select("chats", &self.projects, self.filter.project, None)}
+                {ChatsAction::Move.button()}
+            }
+        });
         let (before, behind) = texts::chosen();
         let address = chats_page_address(&self.filter);
         let (href, word) = if self.all_chosen {
@@ -191,6 +228,7 @@ impl ChatsPage {
                 <div class="deeds chats-bar">
                     <p class="chats-count">{before}<span class="chats-number"></span>{behind}</p>
                     {deeds.iter().map(|action| action.button()).collect_view()}
+                    {moving}
                 </div>
             </form>
         }
@@ -230,7 +268,8 @@ mod tests {
 
     #[test]
     fn filtered_chats_have_address() {
-        let which = |archived, part: &str| BrowseFilter { archived, title_part: part.into(), after: None };
+        let which =
+            |archived, part: &str| BrowseFilter { archived, title_part: part.into(), ..BrowseFilter::default() };
         assert_eq!(chats_page_address(&which(false, "")), "/chats");
         assert_eq!(chats_page_address(&which(true, "a b&c")), "/chats?archived=true&q=a%20b%26c");
     }

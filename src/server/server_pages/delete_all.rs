@@ -45,6 +45,7 @@ impl DeleteAllPage {
                     <li>{words::chats(chats)}</li>
                     <li>{words::documents(documents)}</li>
                     <li>{words::files(files)}</li>
+                    <li>{words::projects()}</li>
                     <li>{words::usage()}</li>
                 </ul>
                 <p>{words::permanence()}</p>

@@ -51,6 +51,7 @@ pub enum PageSection {
     Search,
     /// All chats, archived ones included.
     Chats,
+    Projects,
     Trash,
     Api,
     /// The pages of one chat, which are reached from the chat and not listed.
@@ -84,8 +85,9 @@ const SETTINGS: [SettingsGroup; 4] = [
 ];
 
 /// The pages beside the chats, with their icons. They are no settings.
-const PLACES: [(PageSection, &str); 5] = [
+const PLACES: [(PageSection, &str); 6] = [
     (PageSection::Chats, "chat"),
+    (PageSection::Projects, "folder"),
     (PageSection::Search, "search"),
     (PageSection::Documents, "file"),
     (PageSection::Usage, "clock"),
@@ -108,6 +110,7 @@ impl PageSection {
             Self::Usage => "/usage",
             Self::Search => "/search",
             Self::Chats => "/chats",
+            Self::Projects => "/projects",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
@@ -129,6 +132,7 @@ impl PageSection {
             Self::Usage => messages::usage_title(),
             Self::Search => messages::search::title(),
             Self::Chats => app_words::chats::all_chats(),
+            Self::Projects => app_words::chats::projects(),
             Self::Trash => messages::trash::trash(),
             Self::Api => messages::API,
             Self::Chat => messages::chat_settings(),

@@ -16,16 +16,19 @@ pub struct ListFilter<'a> {
     pub label: &'static str,
     pub value: &'a str,
     pub submit: &'static str,
-    /// A further field of the address that stays.
-    pub kept: Option<(&'static str, &'static str)>,
+    /// Further fields of the address that stay.
+    pub kept: Vec<(&'static str, String)>,
 }
 
 impl ListFilter<'_> {
     pub fn draw(&self) -> AnyView {
-        let kept = self.kept.map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
+        let kept = |(name, value): &(&'static str, String)| {
+            let (name, value) = (*name, value.clone());
+            view! { <input type="hidden" name=name value=value/> }
+        };
         view! {
             <form class="list-filter" method="get" action=self.action role="search" data-filters=FILTERED>
-                {kept}
+                {self.kept.iter().map(kept).collect_view()}
                 <label class="filter-field">
                     <Icon name="search"/>
                     <input
@@ -68,7 +71,7 @@ mod tests {
             label: "Title contains",
             value: "\"><script>",
             submit: "Show",
-            kept: Some(("archived", "true")),
+            kept: vec![("archived", "true".to_owned())],
         };
         let html = Owner::new().with(|| {
             let list = filtered(Some("2 chats".into()), ().into_any());

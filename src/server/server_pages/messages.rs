@@ -14,6 +14,7 @@ pub mod insert;
 pub mod offline;
 pub mod preferences;
 pub mod preview;
+pub mod projects;
 pub mod providers;
 pub mod search;
 pub mod sent_request;

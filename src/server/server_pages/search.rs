@@ -7,9 +7,10 @@ use super::form_fields::{FieldKind, SelectField, TextField};
 use super::frame::{PageSection, ServerPage};
 use super::list_filter::{FILTERED, filtered};
 use super::messages;
+use super::messages::projects;
 use super::messages::search as texts;
 use crate::domain::url_encoding;
-use crate::domain::{BranchId, ChatId, Role};
+use crate::domain::{BranchId, ChatId, ProjectId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{localized_word, parenthesized, sentence_end};
@@ -23,6 +24,7 @@ use turnleaf_service::search::{HighlightedText, MatchedItem, SearchKind, TurnHit
 pub struct SearchFilters {
     pub kind: Option<SearchKind>,
     pub chat: Option<ChatId>,
+    pub project: Option<ProjectId>,
     pub role: Option<Role>,
     pub model: Option<String>,
     pub branch: Option<BranchId>,
@@ -46,6 +48,8 @@ pub struct SearchPage {
     pub filters: SearchFilters,
     /// The title of the chat in the filter.
     pub chat_title: Option<String>,
+    /// The name of the project in the filter.
+    pub project_name: Option<String>,
     /// The models that the filter offers.
     pub models: Vec<String>,
     pub groups: Vec<SearchHitGroup>,
@@ -64,6 +68,7 @@ impl Default for SearchPage {
             query: String::new(),
             filters: SearchFilters::default(),
             chat_title: None,
+            project_name: None,
             models: Vec::new(),
             groups: Vec::new(),
             recent: Vec::new(),
@@ -152,6 +157,14 @@ impl SearchPage {
                 <p>{texts::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
             }
         });
+        let project = narrowed.project.map(|project| {
+            let name = self.project_name.as_deref().unwrap_or_default();
+            let without = SearchFilters { project: None, ..narrowed.clone() };
+            view! {
+                {hidden("project", project.to_string())}
+                <p>{projects::search_scope(name)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
+            }
+        });
         let branch = narrowed.branch.map(|branch| {
             let without = SearchFilters { branch: None, ..narrowed.clone() };
             view! {
@@ -164,6 +177,7 @@ impl SearchPage {
             <form class="form search-form" method="get" action="/search" role="search" data-filters=FILTERED>
                 {words.draw()}
                 {chat}
+                {project}
                 {branch}
                 <details class="fold" open=is_narrowed>
                     <summary>{texts::narrow()}<Icon name="chevron-down"/></summary>
@@ -205,6 +219,7 @@ impl SearchPage {
         let mut query = vec![("q", self.query.clone())];
         query.extend(narrowed.kind.map(|kind| ("in", name_of(kind).to_owned())));
         query.extend(narrowed.chat.map(|chat| ("chat", chat.to_string())));
+        query.extend(narrowed.project.map(|project| ("project", project.to_string())));
         query.extend(narrowed.role.map(|role| ("role", role.as_str().to_owned())));
         query.extend(narrowed.model.clone().map(|model| ("model", model)));
         query.extend(narrowed.branch.map(|branch| ("branch", branch.to_string())));

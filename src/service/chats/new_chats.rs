@@ -95,13 +95,13 @@ impl Service {
             settings::find_several(self.db(), owner, [NEXT, INSTRUCTIONS, DEFAULT_TOOLS]).await?;
         let next: NextChat = next.map(parse_setting).unwrap_or_default();
         let settings = InitialChatSettings {
-            title: String::new(),
             system_prompt: match next.system_prompt.clone() {
                 Some(prompt) => prompt,
                 None => instructions.map(parse_setting).unwrap_or_default(),
             },
             params: next.params.clone(),
             tools: Some(next.tools.clone().unwrap_or_else(|| self.parse_default_tools(owner, tools))),
+            ..InitialChatSettings::default()
         };
         let plan = self.plan_chat(owner, wanted, settings).await?;
         Ok((next, plan))
@@ -134,7 +134,12 @@ impl Service {
             Some(prompt) => prompt,
             None => self.instructions(owner).await?,
         };
-        Ok(InitialChatSettings { title: String::new(), system_prompt, params: next.params, tools: next.tools })
+        Ok(InitialChatSettings {
+            system_prompt,
+            params: next.params,
+            tools: next.tools,
+            ..InitialChatSettings::default()
+        })
     }
 
     /// Clears the settings of the next chat.

@@ -11,7 +11,7 @@ use turnleaf_domain::UserId;
 use turnleaf_platform::tasks;
 use turnleaf_store::fsck::repair;
 use turnleaf_store::inventory;
-use turnleaf_store::{StoreError, drafts, imports, tool_sign_ins};
+use turnleaf_store::{StoreError, drafts, imports, projects, tool_sign_ins};
 
 pub use turnleaf_store::inventory::InventoryCounts;
 
@@ -72,7 +72,8 @@ impl Service {
         tried.failure.map_or(Ok(()), Err)
     }
 
-    /// Clears the state without a chat: the draft and settings of the next chat, uploads, partial imports, and the records of imports.
+    /// Clears the state without a chat: the draft and settings of the next chat, uploads, partial imports, the records
+    /// of imports, and projects.
     async fn clear_unsent_state(&self, owner: UserId) -> Result<(), StoreError> {
         let (mut tx, now) = (self.db().begin().await?, self.clock().now());
         drafts::clear(&mut tx, owner, None, now).await?;
@@ -82,6 +83,7 @@ impl Service {
         inventory::delete_uploads(&mut tx, owner).await?;
         inventory::schedule_purge_of_hidden(&mut tx, owner, now).await?;
         imports::delete_all(&mut tx, owner).await?;
+        projects::delete_all(&mut tx, owner).await?;
         // Quarantined values of chats are deleted with the chats; this deletes the rest.
         repair::delete_quarantined(&mut tx, owner).await?;
         tx.commit().await?;

@@ -22,6 +22,7 @@ mod metadata;
 mod path;
 mod placeholders;
 mod plan;
+mod projects;
 mod redaction;
 mod tree;
 
@@ -99,6 +100,7 @@ impl Service {
                 return Ok(0);
             }
         }
+        self.write_projects(owner, which, &mut out).await?;
         for (chat, over) in chats.into_iter().zip(finished_turns) {
             if !self.write_chat(owner, chat, &over, &mut out).await? {
                 return Ok(0);

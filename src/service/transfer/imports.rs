@@ -34,6 +34,7 @@ mod job;
 pub mod jobs;
 pub mod legacy;
 mod persist;
+mod projects;
 mod reader_thread;
 mod recording;
 mod redrawn_images;
@@ -196,6 +197,7 @@ impl Service {
         match item {
             ArchiveItem::Document(document) => self.import_document(import, *document, now, report).await,
             ArchiveItem::Blob(blob) => self.import_blob(import, blob, now, report).await,
+            ArchiveItem::Project(project) => self.import_project(import, *project, now, report).await,
             ArchiveItem::Chat(chat) => self.import_spooled_chat(import, *chat, now, report).await,
         }
     }

@@ -8,13 +8,13 @@ use crate::error::StoreError;
 use crate::like_pattern::contains_pattern;
 use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
 use turnleaf_domain::text_matcher::is_case_ambiguous;
-use turnleaf_domain::{ChatId, UserId};
+use turnleaf_domain::{ChatId, ProjectId, UserId};
 
 /// The chats of the owner ($1) that match, as list entries, at most $2.
 macro_rules! listed {
     ($fits_and_order:literal) => {
         concat!(
-            "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+            "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, c.project_id, \
                 EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
                     AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
                 EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
@@ -36,8 +36,9 @@ sql! {
         (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
         ORDER BY c.updated_at DESC, c.id DESC");
     PINNED = listed!("c.pinned_at IS NOT NULL AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC");
-    /// Chats whose title contains a text, archived or not.
+    /// Chats whose title contains a text, archived or not, of all projects or of one.
     BROWSE = listed!("(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
+        AND (c.project_id = $6 OR $6 IS NULL) \
         AND ((c.updated_at, c.id) < \
             (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
         ORDER BY c.updated_at DESC, c.id DESC");
@@ -53,6 +54,7 @@ pub struct ListedChat {
     pub updated_at: DateTime<Utc>,
     pub pinned_at: Option<DateTime<Utc>>,
     pub archived_at: Option<DateTime<Utc>>,
+    pub project_id: Option<ProjectId>,
     /// True if a reply in it is unfinished.
     pub running: bool,
     /// True if it has an unsent draft.
@@ -66,6 +68,8 @@ pub struct BrowseFilter {
     pub archived: bool,
     /// Text that the titles contain, regardless of case.
     pub title_part: String,
+    /// Lists only the chats of this project.
+    pub project: Option<ProjectId>,
     /// The last chat of the previous page.
     pub after: Option<ChatId>,
 }
@@ -76,10 +80,11 @@ struct ListedRow {
     updated_at: Lossy<DateTime<Utc>>,
     pinned_at: Lossy<Option<DateTime<Utc>>>,
     archived_at: Lossy<Option<DateTime<Utc>>>,
+    project_id: Lossy<Option<Uuid>>,
     running: bool,
     has_draft: bool,
 }
-from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, running, has_draft });
+from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, project_id, running, has_draft });
 
 impl From<ListedRow> for ListedChat {
     fn from(row: ListedRow) -> Self {
@@ -89,6 +94,7 @@ impl From<ListedRow> for ListedChat {
             updated_at: row.updated_at.unwrap_or_log(TABLE, "updated_at", row.id, || time_of_id(row.id)),
             pinned_at: row.pinned_at.unwrap_or_log(TABLE, "pinned_at", row.id, || None),
             archived_at: row.archived_at.unwrap_or_log(TABLE, "archived_at", row.id, || None),
+            project_id: row.project_id.unwrap_or_log(TABLE, "project_id", row.id, || None).map(ProjectId::from),
             running: row.running,
             has_draft: row.has_draft,
         }
@@ -138,6 +144,7 @@ pub async fn browse(db: &Db, owner: UserId, which: &BrowseFilter, limit: u32) ->
             .bind(which.archived)
             .bind(&part)
             .bind(which.after.map(ChatId::uuid))
+            .bind(which.project.map(ProjectId::uuid))
             .fetch_all(pool)
             .await?
     });

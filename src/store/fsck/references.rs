@@ -45,6 +45,9 @@ rules! {
          LEFT JOIN turns a ON a.id = q.after_turn_id LEFT JOIN turns t ON t.id = q.turn_id \
          WHERE c.id IS NULL OR c.owner_id <> q.owner_id OR a.id IS NULL OR a.chat_id <> q.chat_id \
          OR (q.turn_id IS NOT NULL AND (t.id IS NULL OR t.chat_id <> q.chat_id))";
+    OWNER_OF_PROJECT: "R15", "chats", "its project is missing or of another owner",
+        "SELECT c.id FROM chats c LEFT JOIN projects p ON p.id = c.project_id \
+         WHERE c.project_id IS NOT NULL AND (p.id IS NULL OR p.owner_id <> c.owner_id)";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
+use crate::readable::{Lossy, Readable, keep_readable};
 use crate::search::cursor::{self, RankedMatch, SearchCursor};
 use crate::search::hits::{self, MatchedItem};
 use crate::search::keys::{self, RequiredKey, TextLocation};
@@ -20,7 +20,7 @@ use crate::search::parts::{self, ROWS_PER_ENTRY, WITH_ROWS, push_row};
 use crate::search::word_index::{self, IndexQuery};
 use crate::search::{SearchKind, TextQuery, queue};
 use crate::turn_events::fixed_chunks;
-use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, Role, UserId, limits};
+use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, ProjectId, Role, UserId, limits};
 
 /// The batches of queued texts that are indexed before a search; an import may have queued far more.
 const BATCHES_BEFORE_SEARCH: u32 = 32;
@@ -35,15 +35,16 @@ sql! {
 const _: () = assert!(limits::SEARCH_PART_CHARS == 50_000);
 
 /// The queries for candidates; rows precede and the owner follows.
-const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, t.branch_id, b.model, '' AS title, \
+const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, c.project_id, t.branch_id, \
+    b.model, '' AS title, \
     SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m JOIN search_entries e ON e.id = m.entry \
     JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id \
     WHERE t.deleted_at IS NULL AND c.deleted_at IS NULL AND c.owner_id = ";
-const OF_CHATS: &str = ") SELECT m.word, e.parts, c.id, NULL AS role, c.created_at, c.id AS chat_id, NULL AS branch_id, \
-    NULL AS model, '' AS title, c.title AS text FROM m JOIN search_entries e ON e.id = m.entry \
+const OF_CHATS: &str = ") SELECT m.word, e.parts, c.id, NULL AS role, c.created_at, c.id AS chat_id, c.project_id, \
+    NULL AS branch_id, NULL AS model, '' AS title, c.title AS text FROM m JOIN search_entries e ON e.id = m.entry \
     JOIN chats c ON c.id = e.item_id WHERE c.deleted_at IS NULL AND c.owner_id = ";
 const OF_DOCUMENTS: &str = ") SELECT m.word, e.parts, d.id, NULL AS role, d.created_at, NULL AS chat_id, \
-    NULL AS branch_id, NULL AS model, d.title, SUBSTR(COALESCE(v.content, ''), CAST(m.start AS INTEGER), 50000) AS text \
+    NULL AS project_id, NULL AS branch_id, NULL AS model, d.title, SUBSTR(COALESCE(v.content, ''), CAST(m.start AS INTEGER), 50000) AS text \
     FROM m JOIN search_entries e ON e.id = m.entry JOIN documents d ON d.id = e.item_id \
     LEFT JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
         SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) \
@@ -53,6 +54,8 @@ const OF_DOCUMENTS: &str = ") SELECT m.word, e.parts, d.id, NULL AS role, d.crea
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchFilter {
     pub chat: Option<ChatId>,
+    /// The project of the chat. Documents are in none.
+    pub project: Option<ProjectId>,
     /// A chat that is excluded.
     pub not_chat: Option<ChatId>,
     pub role: Option<Role>,
@@ -95,12 +98,13 @@ struct RetrievedTurnRow {
     role: Option<String>,
     created_at: DateTime<Utc>,
     chat_id: Option<Uuid>,
+    project_id: Lossy<Option<Uuid>>,
     branch_id: Option<Uuid>,
     model: Option<String>,
     title: String,
     text: String,
 }
-from_row!(RetrievedTurnRow { word, parts, id, role, created_at, chat_id, branch_id, model, title, text });
+from_row!(RetrievedTurnRow { word, parts, id, role, created_at, chat_id, project_id, branch_id, model, title, text });
 
 /// Finds items of the owner of these kinds, at most `limit` hits after `from`.
 ///
@@ -276,6 +280,7 @@ impl SearchFilter {
 
     fn accepts(&self, one: &RetrievedTurnRow, role: Option<Role>) -> bool {
         self.chat.is_none_or(|chat| one.chat_id == Some(chat.uuid()))
+            && self.project.is_none_or(|project| one.project_id.get() == Some(&Some(project.uuid())))
             && self.not_chat.is_none_or(|chat| one.chat_id != Some(chat.uuid()))
             && self.branch.is_none_or(|branch| one.branch_id == Some(branch.uuid()))
             && self.role.is_none_or(|wanted| role == Some(wanted))

@@ -8,6 +8,8 @@ define_messages! {
     unpin: "Unpin", "取消置顶";
     archive: "Archive", "归档";
     all_chats: "All chats", "全部对话";
+    projects: "Projects", "项目";
+    move_to_project: "Move to project", "移动到项目";
     /// The mark beside an archived chat.
     in_archive: "archived", "已归档";
     pinned_now: "Pinned.", "已置顶。";

@@ -10,7 +10,7 @@ use crate::api::view::ChatListItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
 use crate::domain::chat::ChatListHeading;
-use crate::ui::chats::{ChatPlacement, Chats, chat_path, leave_deleted_chat};
+use crate::ui::chats::{ChatPlacement, Chats, chat_path, leave_deleted_chat, project_setting_path};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::{FailurePanel, Icon};
 use crate::ui::messages;
@@ -153,6 +153,7 @@ pub fn ChatMenu() -> impl IntoView {
         }
     };
     let is_pinned = move || chosen.with(|chosen| chosen.as_ref().is_some_and(|(.., is_pinned)| *is_pinned));
+    let project_path = move || chosen.with(|chosen| chosen.as_ref().map(|(id, ..)| project_setting_path(*id)));
     view! {
         <div id=MENU class="menu" popover="auto">
             <button type="button" class="menu-row" on:click=move |_| place(ChatPlacement::Pinned(!is_pinned()))>
@@ -163,6 +164,10 @@ pub fn ChatMenu() -> impl IntoView {
                 <Icon name="file"/>
                 {messages::chats::archive()}
             </button>
+            <a class="menu-row" rel="external" href=move || project_path()>
+                <Icon name="external"/>
+                {messages::chats::move_to_project()}
+            </a>
             <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{messages::rename()}</button>
             <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{messages::delete()}</button>
         </div>

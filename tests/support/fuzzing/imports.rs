@@ -55,7 +55,7 @@ impl ImportSink for ImportedFile {
 
     fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
         match item {
-            ArchiveItem::Blob(_) => {}
+            ArchiveItem::Blob(_) | ArchiveItem::Project(_) => {}
             ArchiveItem::Document(mut document) => while let Ok(Some(_)) = document.next_version() {},
             ArchiveItem::Chat(mut chat) => {
                 self.chats += 1;

@@ -125,6 +125,8 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, tur
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 0,
         created_at: now,
         updated_at: now,

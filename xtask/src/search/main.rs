@@ -156,6 +156,8 @@ async fn plant(db: &Db, owner: UserId, chance: &mut CorpusRng) -> Result<()> {
         copied_from_turn_id: None,
         pinned_at: None,
         archived_at: None,
+        project_id: None,
+        project_version: None,
         rev: 0,
         created_at: now,
         updated_at: now,

@@ -69,7 +69,9 @@ impl ImportSink for ImportedRepository {
     fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
         match item {
             ArchiveItem::Blob(blob) => self.blobs.push(blob),
-            ArchiveItem::Document(_) => unreachable!("a repository has no documents"),
+            ArchiveItem::Document(_) | ArchiveItem::Project(_) => {
+                unreachable!("a repository has no documents and no projects")
+            }
             ArchiveItem::Chat(mut spooled) => {
                 let (turns, generations) = (Vec::new(), Vec::new());
                 let mut chat = ArchivedChat {

@@ -7,11 +7,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Branch, Chat, ChatId, ModelParams, TurnId, limits};
+use crate::domain::{Branch, Chat, ChatId, ModelParams, ProjectId, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
-use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
@@ -27,6 +27,8 @@ pub struct ListChatsQuery {
     /// `true` lists archived chats instead of the others.
     #[serde(default)]
     archived: bool,
+    /// Only the chats of this project.
+    project: Option<ProjectId>,
 }
 
 /// A chat in the list of chats.
@@ -41,6 +43,9 @@ pub struct ChatSummary {
     /// When the chat was archived. Absent if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     archived_at: Option<DateTime<Utc>>,
+    /// The project of the chat. Absent if it is in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_id: Option<ProjectId>,
     /// True while a reply is generated.
     running: bool,
 }
@@ -56,7 +61,7 @@ pub struct CreateChatRequest {
     provider: Option<String>,
     /// Model of the first branch. By default that of the provider.
     model: Option<String>,
-    /// Instructions for the model, which a branch keeps from its first message on.
+    /// Instructions for the model, which a branch keeps from its first message on. Empty ones are those of the project.
     #[serde(default)]
     system_prompt: String,
     /// Parameters of every request of the chat, unless a message has others.
@@ -64,6 +69,8 @@ pub struct CreateChatRequest {
     params: ModelParams,
     /// The tools that the chat offers; by default those of new chats.
     tools: Option<ToolChoice>,
+    /// The project of the chat, from which it takes instructions and model unless it has its own.
+    project_id: Option<ProjectId>,
     /// Idempotency key: repeating the request with it creates nothing.
     client_request_id: Option<String>,
 }
@@ -80,6 +87,10 @@ pub struct UpdateChatRequest {
     pinned: Option<bool>,
     /// True hides the chat from the list. A new message unarchives it.
     archived: Option<bool>,
+    /// Moves the chat into this project; `null` moves it out of its project. It keeps its instructions.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<ProjectId>)]
+    project_id: Option<Option<ProjectId>>,
 }
 
 /// A reading position.
@@ -107,7 +118,10 @@ pub async fn list(
     StrictQuery(query): StrictQuery<ListChatsQuery>,
 ) -> Result<ApiJson<Vec<ChatSummary>>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let which = BrowseFilter { archived: query.archived, ..BrowseFilter::default() };
+    if let Some(project) = query.project {
+        app.service().project(viewer.0, project).await?;
+    }
+    let which = BrowseFilter { archived: query.archived, project: query.project, ..BrowseFilter::default() };
     let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
     Ok(ApiJson(
         chats
@@ -118,6 +132,7 @@ pub async fn list(
                 updated_at: chat.updated_at,
                 pinned_at: chat.pinned_at,
                 archived_at: chat.archived_at,
+                project_id: chat.project_id,
                 running: chat.running,
             })
             .collect(),
@@ -139,6 +154,7 @@ pub async fn create(
         provider: new.provider,
         model: new.model,
         tools: new.tools,
+        project_id: new.project_id,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     let made = app.service().create_chat(viewer.0, new).await?;
@@ -166,8 +182,8 @@ pub async fn change(
     PathId(id): PathId<ChatId>,
     ApiJson(patch): ApiJson<UpdateChatRequest>,
 ) -> Result<ApiJson<Chat>, Problem> {
-    let UpdateChatRequest { title, system_prompt, params, pinned, archived } = patch;
-    let change = ChatChange { title, system_prompt, params, pinned, archived };
+    let UpdateChatRequest { title, system_prompt, params, pinned, archived, project_id } = patch;
+    let change = ChatChange { title, system_prompt, params, pinned, archived, project_id };
     Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
 }
 

@@ -27,6 +27,7 @@ pub fn list_chats(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Chats", "list_chats", "Lists the newest chats.")
         .query_parameters::<ListChatsQuery>()
+        .shared_response(404)
         .list_response::<ChatSummary>("The chats, most recently changed first.")
 }
 
@@ -43,6 +44,7 @@ pub fn create_chat(operation: ApiOperation) -> ApiOperation {
         }))
         .optional_request_body()
         .created_response::<ChatDetails>("The chat.")
+        .shared_response(404)
         .problem_response(422, "`invalid`: unknown provider, or it has no default model.")
 }
 
@@ -55,7 +57,9 @@ pub fn show_chat(operation: ApiOperation) -> ApiOperation {
 pub fn change_chat(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Chats", "change_chat", "Updates a chat. Omitted fields stay unchanged.")
-        .add_description("A changed prompt applies to branches without turns.")
+        .add_description(
+            "A changed prompt applies to branches without turns. A chat that moves to another project keeps its prompt.",
+        )
         .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "archived": false }))
         .response::<Chat>(200, "The updated chat.")
         .problem_response(422, "`invalid`: a value is not allowed.")

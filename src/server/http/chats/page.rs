@@ -5,9 +5,10 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, InvalidField, MessageCode, limits};
+use crate::domain::{ChatId, InvalidField, MessageCode, ProjectId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::http::projects::pages::chosen_project;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
@@ -23,6 +24,8 @@ use turnleaf_service::chats::{BrowseFilter, ChatChange};
 pub struct ChatsPageQuery {
     archived: bool,
     q: String,
+    /// Only the chats of this project.
+    project: Option<ProjectId>,
     /// Shows the chats older than this one.
     behind: Option<ChatId>,
     /// True if all boxes are ticked.
@@ -40,13 +43,18 @@ pub async fn show(
     StrictQuery(query): StrictQuery<ChatsPageQuery>,
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
-    let which = BrowseFilter { archived: query.archived, title_part: part, after: query.behind };
+    let projects = app.service().projects(viewer.0).await?;
+    if query.project.is_some_and(|id| projects.iter().all(|listed| listed.project.id != id)) {
+        return Err(Problem::not_found());
+    }
+    let which =
+        BrowseFilter { archived: query.archived, title_part: part, project: query.project, after: query.behind };
     // One more than a page holds, to find out whether there are older ones.
     let mut chats = app.service().browse_chats(viewer.0, &which, limits::PAGE_MAX + 1).await?;
     let has_older = chats.len() > limits::PAGE_MAX as usize;
     chats.truncate(limits::PAGE_MAX as usize);
     let done = query.done.as_deref().and_then(ChatsAction::parse).map(|action| (action, query.count));
-    let page = ChatsPage { filter: which, chats, has_older, all_chosen: query.all, done };
+    let page = ChatsPage { filter: which, chats, projects, has_older, all_chosen: query.all, done };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
@@ -58,10 +66,14 @@ pub async fn apply_action(
 ) -> Result<Response, Problem> {
     let action = fields.text("deed").as_deref().and_then(ChatsAction::parse);
     let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", MessageCode::IsRequired)))?;
+    let project = chosen_project(&fields)?;
+    if let (ChatsAction::Move, Some(project)) = (action, project) {
+        app.service().project(viewer.0, project).await?;
+    }
     let mut count = 0_usize;
     for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };
-        match apply_action_to_chat(&app, viewer, id, action).await {
+        match apply_action_to_chat(&app, viewer, id, (action, project)).await {
             Ok(()) => count += 1,
             // Another tab deleted the chat meanwhile.
             Err(ServiceError::NotFound) => {}
@@ -78,13 +90,19 @@ pub async fn apply_action(
     Ok(see_other(&format!("{back}{more}done={}&count={count}", action.as_str())))
 }
 
-async fn apply_action_to_chat(app: &App, viewer: Viewer, id: ChatId, action: ChatsAction) -> Result<(), ServiceError> {
+async fn apply_action_to_chat(
+    app: &App,
+    viewer: Viewer,
+    id: ChatId,
+    (action, project): (ChatsAction, Option<ProjectId>),
+) -> Result<(), ServiceError> {
     let change = match action {
         ChatsAction::Delete => return app.service().delete_chat(viewer.0, id).await.map(drop),
         ChatsAction::Pin => ChatChange { pinned: Some(true), ..ChatChange::default() },
         ChatsAction::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },
         ChatsAction::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
         ChatsAction::Unarchive => ChatChange { archived: Some(false), ..ChatChange::default() },
+        ChatsAction::Move => ChatChange { project_id: Some(project), ..ChatChange::default() },
     };
     app.service().change_chat(viewer.0, id, change).await.map(drop)
 }

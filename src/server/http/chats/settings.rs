@@ -158,6 +158,7 @@ async fn settings_response(
         RejectedForm::Settings(form, wrong) => (form, wrong, chat.title.clone()),
         RejectedForm::Title(title, reason) => (stored, FieldErrors::from([("title".to_owned(), reason)]), title),
     };
+    let projects = app.service().projects(viewer).await?;
     let view = ChatSettingsView {
         chat: Some(&chat),
         title: &title,
@@ -165,6 +166,7 @@ async fn settings_response(
             .as_ref()
             .zip(model.as_ref())
             .map(|((branch, frozen), (name, capabilities))| (branch, frozen, name.as_str(), capabilities)),
+        projects: &projects,
         form: &form,
         errors: &wrong,
     };

@@ -68,6 +68,10 @@ pub fn unarchived_result(count: usize) -> String {
     plural_message!(count; "Unarchived 1 chat.", "Unarchived {count} chats."; "已取消归档 {count} 个对话。")
 }
 
+pub fn moved_result(count: usize) -> String {
+    plural_message!(count; "Moved 1 chat.", "Moved {count} chats."; "已移动 {count} 个对话。")
+}
+
 pub fn deleted_result(count: usize) -> String {
     plural_message!(count; "Moved 1 chat to Trash.", "Moved {count} chats to Trash."; "已将 {count} 个对话移到回收站。")
 }

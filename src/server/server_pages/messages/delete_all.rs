@@ -9,6 +9,7 @@ define_messages! {
         "永久删除你的所有对话、文档和文件。已连接的服务和设置会保留。";
     open: "Delete everything…", "删除全部内容…";
     deleted_items: "What is deleted", "将删除的内容";
+    projects: "Projects, with their instructions", "项目及其指令";
     usage: "Their usage and costs, drafts, and everything in Trash", "其用量和费用、草稿，以及回收站中的内容";
     permanence: "This skips Trash and cannot be undone. Replies being generated are stopped. Files are removed from \
         disk within a day.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止。文件会在一天内从磁盘清除。";

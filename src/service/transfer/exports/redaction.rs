@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::{Block, Branch, Chat, Content, ImportOrigin, Turn};
+use turnleaf_domain::{Block, Branch, Chat, Content, ImportOrigin, Project, Turn};
 use turnleaf_providers::redaction::SecretSet;
 
 /// Replaces content that cannot be parsed after its keys are redacted.
@@ -37,6 +37,11 @@ pub(super) fn redact_turn(keys: &SecretSet, turn: Turn) -> Turn {
 /// Redacts API keys in the texts of a chat.
 pub(super) fn redact_chat(keys: &SecretSet, chat: &mut Chat) {
     redact_texts(keys, [&mut chat.title, &mut chat.system_prompt]);
+}
+
+/// Redacts API keys in the texts of a project.
+pub(super) fn redact_project(keys: &SecretSet, project: &mut Project) {
+    redact_texts(keys, [&mut project.name, &mut project.instructions]);
 }
 
 /// Redacts API keys in the names of a branch.

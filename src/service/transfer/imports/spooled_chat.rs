@@ -69,7 +69,9 @@ impl Service {
         let owner = import.owner;
         let rename: IdRename =
             Arc::new(move |old| if existing_documents.contains(&old) { old } else { imported_id(owner, old) });
-        let chat = Chat { owner_id: owner, ..filed.chat.clone().replace_ids(&*rename) };
+        let project_id = self.imported_project(owner, filed.chat.project_id).await?;
+        let project_version = filed.chat.project_version.filter(|_| project_id.is_some());
+        let chat = Chat { owner_id: owner, project_id, project_version, ..filed.chat.clone().replace_ids(&*rename) };
         if let Some(outcome) = self.existing_chat_outcome(owner, chat.id).await? {
             let turns = filed.turns.iter().map(|turn| rename(turn.uuid()).into()).collect();
             return self.report_known_chat(owner, &chat, turns, outcome, report).await;

@@ -26,13 +26,14 @@ use turnleaf_domain::{
     Thinking, TurnId, TurnStatus,
 };
 
+mod projects;
 mod tools;
 
 /// An empty failure, for a turn or a call whose own is unreadable.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
 /// All tables, in groups.
-pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, tools::TABLES];
+pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, tools::TABLES];
 
 const CONTENT: &[CheckedTable] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
@@ -55,6 +56,7 @@ const CONTENT: &[CheckedTable] = &[
             time("deleted_at", Moment),
             time("pinned_at", Null),
             time("archived_at", Null),
+            id("project_id", Null),
         ],
     )
     .with_chat("chats.id"),

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
-use crate::ui::chats::{Chats, leave_deleted_chat};
+use crate::ui::chats::{Chats, leave_deleted_chat, project_setting_path};
 use crate::ui::composer::model_menu::BRANCH_MODEL_MENU;
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu};
@@ -106,6 +106,10 @@ pub fn ChatHeader(
                     {messages::chat_settings()}
                 </a>
                 {live_view(branch_row)}
+                <a class="menu-row" href=project_setting_path(id) rel="external">
+                    <Icon name="folder"/>
+                    {messages::chats::move_to_project()}
+                </a>
                 {live_view(copy)}
                 <ChatActionRows id title shown/>
             </Menu>
