@@ -28,9 +28,20 @@ export function stopButton(page: Page): Locator {
   return page.getByRole("button", { name: "Stop reply" });
 }
 
-/** Chooses the model of a new chat; the value is `provider/model`. */
+/**
+ * Chooses the model of a new chat; the value is `provider/model`. Where scripts run, people choose in the dialog
+ * (`model_picker.spec.ts`), and the select of the form is hidden.
+ */
 export async function chooseModel(page: Page, model: string): Promise<void> {
-  await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(model);
+  await page.locator("select[name=model]").selectOption(model, { force: true });
+}
+
+/** Chooses the first model in the open dialog of models whose name contains this text. */
+export async function pickModel(page: Page, text: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Find a model" }).fill(text);
+  await dialog.getByRole("option").first().click();
+  await expect(dialog).toBeHidden();
 }
 
 /** Types a message and sends it with the button. */

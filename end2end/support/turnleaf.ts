@@ -62,6 +62,9 @@ export class Turnleaf {
     if (config) await writeFile(file, config(dir), { mode: 0o600 });
     const server = new Turnleaf(await freePort(), dir, config ? { ...environment, TURNLEAF_CONFIG: file } : environment);
     await server.restart();
+    // The demo is beside other models only where that was chosen, and most tests use both.
+    const body = new URLSearchParams({ how: "show" });
+    await fetch(`${server.url}/forms/demo`, { method: "POST", body, redirect: "manual" });
     return server;
   }
 

@@ -135,7 +135,8 @@ fn option(
     let name = messages::model_name(model);
     // The provider's own name of the model, where its display name differs.
     let own_name = (name != model.lock.model && !model.is_demo).then(|| model.lock.model.clone());
-    let about = model.description.clone().or(own_name);
+    let about: Vec<String> = [model.description.clone().or(own_name), facts(model)].into_iter().flatten().collect();
+    let about = (!about.is_empty()).then(|| about.join(" · "));
     let provider = (*heading != model.provider_name).then(|| model.provider_name.clone());
     // The focus stays in the field, whatever is clicked here.
     let hold = |event: MouseEvent| event.prevent_default();
@@ -157,7 +158,6 @@ fn option(
                 {provider}
                 {is_chosen.then(|| view! { <span class="quiet">{texts::chosen()}</span> })}
                 {capabilities(model)}
-                {facts(model).map(|facts| view! { <span class="model-facts">{facts}</span> })}
             </span>
         </div>
     }

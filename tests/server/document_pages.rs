@@ -168,6 +168,13 @@ async fn form_files_are_stored_one_by_one() {
     }
     let (_, list) = api.call("GET", "/api/documents", None).await;
     assert_eq!(list.as_array().unwrap().len(), 2);
+    let (_, filtered) = get(&api, "/documents?q=A.M").await;
+    assert!(
+        filtered.contains(">1 document<") && filtered.contains("a.md") && !filtered.contains("e.txt"),
+        "{filtered}"
+    );
+    let (_, none) = get(&api, "/documents?q=%3Cx").await;
+    assert!(none.contains("No document titles contain “&lt;x”."), "{none}");
     let (status, to) = upload(&api, &[("encoding", "gb18030")], &[("c.txt", b"\xc4\xe3")]).await;
     assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
     let id = id_of(&to);

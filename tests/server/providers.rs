@@ -245,12 +245,20 @@ async fn found_local_server_is_offered_until_dismissed() {
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
     let registry = service.supervisor().registry();
     assert_eq!(registry.default_lock().provider, "ollama");
+    // The demo is offered beside other models only where that was chosen.
+    let has_demo = async || service.models(owner).await.unwrap().iter().any(|model| model.is_demo);
+    assert!(!has_demo().await && api.get_page("/settings/providers").await.contains("Show in menus"));
+    assert_eq!(api.post_form("/forms/demo", &[("how", "show")]).await.0, StatusCode::SEE_OTHER);
+    assert!(has_demo().await && api.get_page("/settings/providers").await.contains("Hide from menus"));
+    api.post_form("/forms/demo", &[("how", "hide")]).await;
+    assert!(!has_demo().await);
     // The acceptance is stored: it survives a reload of the providers.
     registry.set_accepted_addresses([]);
     service.load_providers(owner).await.unwrap();
     assert_eq!(registry.default_lock().provider, "ollama");
     assert_eq!(decide("stop").await.0, StatusCode::SEE_OTHER);
     assert_eq!(registry.default_lock().provider, "demo");
+    assert!(has_demo().await && !api.get_page("/settings/providers").await.contains("/forms/demo"));
     let (status, _) =
         api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -605,6 +613,25 @@ async fn providers_page_works_without_script() {
     let (_, to) = api.post_form("/forms/providers/remove", &[("id", "b-box")]).await;
     let gone = api.get_page(&to).await;
     assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");
-    let request = Request::builder().uri("/settings").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
-    assert_eq!(api.send(request).await.headers()["location"], "/settings/general");
+}
+
+#[tokio::test]
+async fn address_without_scheme_is_completed_in_form() {
+    let (api, server) = (api().await, server_with_two_models().await);
+    let address = server.base_url();
+    let typed = address.strip_prefix("http://").unwrap();
+    let fields = [("name", "Box"), ("api", "openai_chat"), ("base_url", typed), ("local_network", "1"), ("models", "")];
+    assert_eq!(api.post_form("/forms/providers/add", &fields).await.0, StatusCode::SEE_OTHER);
+    let (_, listed) = api.call("GET", "/api/providers", None).await;
+    let stored = listed[1]["base_url"].as_str().unwrap();
+    assert!(stored.starts_with(&address), "{stored}");
+}
+
+#[tokio::test]
+async fn settings_index_lists_groups_and_shows_first_page() {
+    let page = api().await.get_page("/settings").await;
+    for part in ["<title>Settings · Turnleaf</title>", "plain-columns index", "/settings/providers", "Language"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("href=\"/trash\"") && !page.contains("href=\"/usage\""), "{page}");
 }

@@ -42,6 +42,7 @@ test("keys that a command cannot have are reported beside the field, with the ty
   await openPage(page, "/settings/shortcuts");
   const stays = await watchNavigation(page);
   const row = page.locator("#search");
+  await row.getByText("Change", { exact: true }).click();
   const field = row.getByRole("textbox");
   await field.fill("x");
   await page.keyboard.press("Tab");
@@ -110,7 +111,6 @@ test("what is chosen for this browser is there at once", async ({ page }) => {
   await expect(choice).toBeFocused();
   await page.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
-  await expect(page.locator("footer").getByRole("button", { name: "Dark" })).toHaveAttribute("aria-pressed", "true");
   await stays();
   // Changing the language loads a new page.
   await page.goto("/settings/general");

@@ -1,7 +1,7 @@
 // Recovery actions of a failed reply by its cause, and a delayed retry.
 // UX-15 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { startChat, expectStatus, waitForHydration, latestReply, sendMessage, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, pickModel, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { editBox, turnHeading, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
@@ -20,8 +20,7 @@ test("a refused key leads to its provider's card, and another model answers in i
   const dialog = page.getByRole("dialog", { name: "Retry with…" });
   await expect(dialog).toBeVisible();
   expect(await violations(page, "dialog")).toEqual([]);
-  await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
+  await pickModel(page, "tour");
   await expectStatus(latestReply(page), "complete");
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });

@@ -4,7 +4,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { expectStatus, waitForHydration, latestReply, TEST_MODEL } from "../../support/chat.ts";
+import { chooseModel, expectStatus, waitForHydration, latestReply, TEST_MODEL } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { seedServer, SEEDED_TEXTS } from "../../support/seeded_server.ts";
 
@@ -12,7 +12,7 @@ import { seedServer, SEEDED_TEXTS } from "../../support/seeded_server.ts";
 async function startDemo(page: Page): Promise<void> {
   await page.goto("/");
   await waitForHydration(page);
-  await page.locator("select[name=model]").selectOption("demo/tour");
+  await chooseModel(page, "demo/tour");
   await page.locator("#message").fill("Show me");
   await page.keyboard.press("Enter");
   await expectStatus(latestReply(page), "complete");
@@ -25,7 +25,7 @@ test.describe("a Chinese browser", () => {
     await page.goto("/");
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
     await waitForHydration(page);
-    await page.locator("select[name=model]").selectOption(TEST_MODEL);
+    await chooseModel(page, TEST_MODEL);
     await page.getByRole("textbox", { name: "消息", exact: true }).fill("你好");
     await page.keyboard.press("Enter");
     const reply = await model.nextReply();
@@ -47,7 +47,7 @@ test.describe("a Chinese browser", () => {
   test("shows in Chinese why a reply failed", async ({ page, model }) => {
     await page.goto("/");
     await waitForHydration(page);
-    await page.locator("select[name=model]").selectOption(TEST_MODEL);
+    await chooseModel(page, TEST_MODEL);
     await page.locator("#message").fill("你好");
     await page.keyboard.press("Enter");
     const reply = await model.nextReply();

@@ -4,7 +4,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, pickModel, sendMessage, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { turnHeading, holdResponses, userTurns } from "../../support/turn_actions.ts";
@@ -343,7 +343,8 @@ test("text, attachments and choices made while a reply runs survive a reload", a
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
   await page.locator("form.composer [popovertarget=why-locked]").click();
-  await page.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/plain");
+  await page.getByRole("button", { name: "Switch model in a new branch" }).click();
+  await pickModel(page, "plain");
   await saved;
   await page.reload();
   await waitForHydration(page);

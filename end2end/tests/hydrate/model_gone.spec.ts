@@ -1,6 +1,6 @@
 // The model of a branch is no longer offered by its provider: the page says so before a message is sent
 // (docs/reference/ux.md 5.4).
-import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, pickModel, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 import { holdResponses, visibleTexts, holdConversation } from "../../support/turn_actions.ts";
@@ -54,8 +54,8 @@ test("a refused retry is reported at the reply until the next message, with a li
   await expect(page.locator(".toast").filter({ hasText: "not available" })).toHaveCount(0);
   await refused.getByRole("link", { name: "Retry with…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retry with…" });
-  await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
-  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
+  await expect(dialog).toBeVisible();
+  await pickModel(page, MODEL);
   (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(page.locator(".refused")).toHaveCount(0);

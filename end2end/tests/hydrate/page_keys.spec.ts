@@ -52,6 +52,7 @@ test("? lists the keys, and is a letter where somebody types", async ({ page, mo
 test("keys of other alphabets are known in small letters and in capitals", async ({ page }) => {
   await page.goto("/settings/shortcuts");
   const row = page.locator("#search");
+  await row.getByText("Change", { exact: true }).click();
   await row.getByRole("textbox").fill("Ctrl+ж");
   await row.getByRole("textbox").press("Enter");
   await expect(page.getByText("Saved.")).toBeVisible();

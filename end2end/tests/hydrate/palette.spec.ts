@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, textOf } from "../../support/chat.ts";
+import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
 import { turn } from "../../support/reader.ts";
@@ -131,7 +131,7 @@ test("commands do what they say", async ({ page, model, turnleaf }) => {
 
 test("a running reply can be stopped from it", async ({ page, model }) => {
   await openPage(page);
-  await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(`openai/${MODEL}`);
+  await chooseModel(page, `openai/${MODEL}`);
   await messageBox(page).fill("Go on");
   await page.keyboard.press("Enter");
   (await model.nextReply()).sendText("Half");

@@ -3,7 +3,7 @@
 // UX-17, UX-28 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, replies, sendMessage, textOf } from "../../support/chat.ts";
+import { startChat, chooseModel, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer, Reply } from "../../support/model_server.ts";
 import { scrollTo, waitForScrollSettled, turn } from "../../support/reader.ts";
@@ -228,7 +228,7 @@ test("S10 images reserve their space before they load", async ({ page, model }) 
   });
   await page.locator("input[type=file]").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") });
   await expect(page.getByRole("list", { name: "Attachments" })).toContainText("red.png");
-  await page.locator("select[name=model]").selectOption("demo/plain");
+  await chooseModel(page, "demo/plain");
   await sendMessage(page, "See");
   await expectStatus(latestReply(page), "complete");
   const reply = turnHeading(latestReply(page));

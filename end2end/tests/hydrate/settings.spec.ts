@@ -1,5 +1,5 @@
 // Settings take effect on the next page, and without script.
-import { startChat, expectStatus, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
+import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { turnHeading, userTurns } from "../../support/turn_actions.ts";
 
@@ -43,7 +43,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
 test("Enter makes lines when Ctrl+Enter sends", async ({ page, model }) => {
   await choose(page, "general", "Send messages with", "Ctrl+Enter");
   await openPage(page);
-  await page.locator("select[name=model]").selectOption("openai/test-model");
+  await chooseModel(page, "openai/test-model");
   await messageBox(page).focus();
   await page.keyboard.type("one");
   await page.keyboard.press("Enter");
@@ -108,7 +108,7 @@ test("a screen reader hears only that a reply is complete where that was chosen"
     });
   });
   await openPage(page);
-  await page.locator("select[name=model]").selectOption("openai/test-model");
+  await chooseModel(page, "openai/test-model");
   await sendMessage(page, "Think");
   const reply = await model.nextReply();
   reply.sendReasoning("Hm.");

@@ -62,18 +62,27 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
   }
 });
 
-test("on a phone the pages are listed behind the name of the current one", async ({ page }) => {
+test("on a phone the settings are a list that leads to its pages and back", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto("/settings/general");
+  await page.goto("/settings");
   const sections = page.getByRole("navigation", { name: "Settings" });
-  await expect(sections.getByRole("link")).toHaveCount(0);
-  await sections.locator("summary", { hasText: "General" }).click();
+  const title = page.getByRole("heading", { level: 1 });
+  await expect(title).toHaveAccessibleName("Settings");
+  await expect(sections.getByRole("list", { name: "You" }).getByRole("link")).toHaveText(["General", "Appearance", "Shortcuts"]);
+  await expect(page.getByRole("group", { name: "Language" })).toBeHidden();
   await sections.getByRole("link", { name: "Appearance" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Appearance");
-  await expect(sections.getByRole("link")).toHaveCount(0);
+  await expect(title).toHaveText("Appearance");
+  await expect(sections.getByRole("link")).toHaveText(["Settings"]);
+  await sections.getByRole("link", { name: "Settings" }).click();
+  // With room beside the list, the index is the first page.
   await page.setViewportSize({ width: 1024, height: 800 });
-  await expect(sections.getByRole("link", { name: "General" })).toBeVisible();
-  await expect(sections.locator("summary")).toBeHidden();
+  await expect(title).toHaveAccessibleName("General");
+  await expect(page.getByRole("group", { name: "Language" })).toBeVisible();
+  await expect(sections.getByRole("link", { name: "Trash" })).toHaveCount(0);
+  // Pages beside the chats have a list of their own.
+  await page.goto("/trash");
+  await page.getByRole("navigation", { name: "Chats and files" }).getByRole("link", { name: "Usage" }).click();
+  await expect(title).toHaveText("Usage");
 });
 
 test("trying again, searching and choosing a look are forms, on a phone too", async ({ page, model }) => {

@@ -71,7 +71,7 @@ impl DocumentsPage {
             label: words::filter(),
             value: &self.title_part,
             submit: words::do_filter(),
-            kept: None,
+            kept: Vec::new(),
         };
         // Without documents there is nothing to filter.
         let is_any = !self.documents.is_empty() || !self.title_part.is_empty();

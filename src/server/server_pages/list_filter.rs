@@ -83,7 +83,9 @@ mod tests {
             "<input type=\"hidden\" name=\"archived\" value=\"true\"",
             "aria-label=\"Title contains\"",
             "<button type=\"submit\" class=\"button without-script\">Show</button>",
-            "<div id=\"filtered\" class=\"filtered\"><p class=\"list-count\" role=\"status\" dir=\"auto\">2 chats</p>",
+            "id=\"filtered\"",
+            "role=\"status\"",
+            ">2 chats</p>",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

@@ -92,7 +92,7 @@ impl ProvidersPage {
 fn demo(is_shown: bool) -> AnyView {
     let (action, word) = if is_shown { ("hide", words::hide_demo()) } else { ("show", words::show_demo()) };
     view! {
-        <section id="demo" class="panel quiet-panel" aria-labelledby="demo-title">
+        <section id="demo" class="panel" aria-labelledby="demo-title">
             <div class="card-head">
                 <h2 id="demo-title">{words::demo()}</h2>
                 <form method="post" action="/forms/demo">
