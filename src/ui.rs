@@ -24,6 +24,7 @@ pub mod model_picker;
 pub mod page;
 pub mod palette;
 pub mod picture;
+pub mod polling;
 pub mod preferences;
 pub mod sandboxed_frame;
 pub mod server_page;

@@ -284,6 +284,7 @@ async fn text_of_person_or_model_never_becomes_markup() {
             running: true,
             needs_you: false,
             has_draft: true,
+            unread: false,
         }];
         let (chat, home) = (page.clone(), new.clone());
         for html in [
@@ -513,6 +514,7 @@ async fn chat_list_marks_running_chats_and_drafts() {
             running: true,
             needs_you: false,
             has_draft: false,
+            unread: false,
         },
         ChatListItem {
             id: id(2),
@@ -522,6 +524,7 @@ async fn chat_list_marks_running_chats_and_drafts() {
             running: false,
             needs_you: false,
             has_draft: true,
+            unread: false,
         },
     ];
     let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;

@@ -28,6 +28,7 @@ pub mod frame;
 pub mod import;
 pub mod insert;
 pub mod messages;
+pub mod notifications;
 pub mod offline;
 pub mod preferences;
 pub mod providers;

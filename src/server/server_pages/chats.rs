@@ -19,11 +19,14 @@ pub enum ChatsAction {
     Unpin,
     Archive,
     Unarchive,
+    MarkRead,
+    MarkUnread,
     Delete,
 }
 
 impl ChatsAction {
-    pub const ALL: [Self; 5] = [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::Delete];
+    pub const ALL: [Self; 7] =
+        [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::MarkRead, Self::MarkUnread, Self::Delete];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,6 +34,8 @@ impl ChatsAction {
             Self::Unpin => "unpin",
             Self::Archive => "archive",
             Self::Unarchive => "bring-back",
+            Self::MarkRead => "mark-read",
+            Self::MarkUnread => "mark-unread",
             Self::Delete => "delete",
         }
     }
@@ -45,6 +50,8 @@ impl ChatsAction {
             Self::Unpin => texts::unpin(),
             Self::Archive => texts::archive(),
             Self::Unarchive => texts::unarchive(),
+            Self::MarkRead => texts::mark_read(),
+            Self::MarkUnread => app_words::chats::mark_unread(),
             Self::Delete => texts::delete(),
         }
     }
@@ -55,6 +62,8 @@ impl ChatsAction {
             Self::Unpin => texts::unpinned_result(count),
             Self::Archive => texts::archived_result(count),
             Self::Unarchive => texts::unarchived_result(count),
+            Self::MarkRead => texts::read_result(count),
+            Self::MarkUnread => texts::unread_result(count),
             Self::Delete => texts::deleted_result(count),
         }
     }
@@ -154,7 +163,11 @@ impl ChatsPage {
         let row = |chat: &ListedChat| {
             let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
-            let marks = [(chat.pinned_at.is_some(), texts::pinned()), (chat.has_draft, texts::draft())];
+            let marks = [
+                (chat.unread && !chat.running, app_words::unread()),
+                (chat.pinned_at.is_some(), texts::pinned()),
+                (chat.has_draft, texts::draft()),
+            ];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!(" · {word}"));
             view! {
                 <li>
@@ -177,7 +190,14 @@ impl ChatsPage {
         };
         let deeds: &[ChatsAction] = match self.filter.archived {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
-            false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
+            false => &[
+                ChatsAction::Pin,
+                ChatsAction::Unpin,
+                ChatsAction::MarkRead,
+                ChatsAction::MarkUnread,
+                ChatsAction::Archive,
+                ChatsAction::Delete,
+            ],
         };
         let (before, behind) = texts::chosen();
         let address = chats_page_address(&self.filter);

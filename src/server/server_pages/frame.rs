@@ -49,6 +49,7 @@ pub enum PageSection {
     Search,
     /// All chats, archived ones included.
     Chats,
+    Notifications,
     Trash,
     Api,
     /// The settings of one chat, which are reached from the chat and not listed.
@@ -56,9 +57,10 @@ pub enum PageSection {
 }
 
 impl PageSection {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Search,
         Self::Chats,
+        Self::Notifications,
         Self::Documents,
         Self::General,
         Self::Appearance,
@@ -86,6 +88,7 @@ impl PageSection {
             Self::Usage => "/usage",
             Self::Search => "/search",
             Self::Chats => "/chats",
+            Self::Notifications => "/notifications",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
@@ -106,6 +109,7 @@ impl PageSection {
             Self::Usage => messages::usage_title(),
             Self::Search => messages::search::title(),
             Self::Chats => app_words::chats::all_chats(),
+            Self::Notifications => app_words::notifications(),
             Self::Trash => messages::trash::trash(),
             Self::Api => messages::API,
             Self::Chat => messages::chat_settings(),

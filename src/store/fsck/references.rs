@@ -45,6 +45,9 @@ rules! {
          LEFT JOIN turns a ON a.id = q.after_turn_id LEFT JOIN turns t ON t.id = q.turn_id \
          WHERE c.id IS NULL OR c.owner_id <> q.owner_id OR a.id IS NULL OR a.chat_id <> q.chat_id \
          OR (q.turn_id IS NOT NULL AND (t.id IS NULL OR t.chat_id <> q.chat_id))";
+    OWNER_OF_UNREAD_REPLY: "R15", "unread_replies", "its reply is missing or in another chat, or of another owner",
+        "SELECT u.turn_id FROM unread_replies u LEFT JOIN turns t ON t.id = u.turn_id \
+         LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> u.chat_id OR c.owner_id <> u.owner_id";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";

@@ -93,16 +93,12 @@ fn ChatListRow(item: ChatListItem) -> impl IntoView {
     let more = messages::chat_menu(&title);
     let chats = use_context::<Chats>();
     let is_loading = move || chats.is_some_and(|chats| chats.loading.get() == Some(item.id)).then_some("true");
-    // Unread marks are known only in the browser, after hydration.
-    let unread = move || {
-        let is_unread = chats.is_some_and(|chats| chats.unread.with(|unread| unread.contains(&item.id)));
-        (is_unread && !item.running).then(|| {
-            view! {
-                <span class="dot unread" aria-hidden="true"></span>
-                <span class="quiet">{messages::unread()}" "</span>
-            }
-        })
-    };
+    let unread = (item.unread && !item.running).then(|| {
+        view! {
+            <span class="dot unread" aria-hidden="true"></span>
+            <span class="quiet unread">{messages::unread()}" "</span>
+        }
+    });
     view! {
         <li class="chat-item" aria-busy=is_loading>
             // The current chat keeps its scroll position until the next one has arrived, which restores its own.
@@ -134,6 +130,7 @@ pub fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let MenuChat(chosen) = expect_context::<MenuChat>();
     let leave = leave_deleted_chat();
+    let leave_unread = leave.clone();
     let rename = move |_| {
         dialog::close_popovers();
         chats.renaming.set(chosen.get_untracked().map(|(id, title, _)| (id, title)));
@@ -151,6 +148,13 @@ pub fn ChatMenu() -> impl IntoView {
             chats.set_placement(id, title, to);
         }
     };
+    // A chat on screen would be read at once.
+    let mark_unread = move |_| {
+        place(ChatPlacement::Unread);
+        if let Some((id, ..)) = chosen.get_untracked() {
+            leave_unread(id);
+        }
+    };
     let is_pinned = move || chosen.with(|chosen| chosen.as_ref().is_some_and(|(.., is_pinned)| *is_pinned));
     view! {
         <div id=MENU class="menu" popover="auto">
@@ -161,6 +165,10 @@ pub fn ChatMenu() -> impl IntoView {
             <button type="button" class="menu-row" on:click=move |_| place(ChatPlacement::Archived(true))>
                 <Icon name="file"/>
                 {messages::chats::archive()}
+            </button>
+            <button type="button" class="menu-row" on:click=mark_unread>
+                <Icon name="bell"/>
+                {messages::chats::mark_unread()}
             </button>
             <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{messages::rename()}</button>
             <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{messages::delete()}</button>

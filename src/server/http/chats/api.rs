@@ -43,6 +43,8 @@ pub struct ChatSummary {
     archived_at: Option<DateTime<Utc>>,
     /// True while a reply is generated.
     running: bool,
+    /// True if a reply ended and the chat was not opened since.
+    unread: bool,
 }
 
 /// A chat to create. All fields are optional.
@@ -80,6 +82,8 @@ pub struct UpdateChatRequest {
     pinned: Option<bool>,
     /// True hides the chat from the list. A new message unarchives it.
     archived: Option<bool>,
+    /// False marks the chat as read, true as unread. A chat without finished replies stays read.
+    unread: Option<bool>,
 }
 
 /// A reading position.
@@ -98,6 +102,8 @@ pub struct ChatDetails {
     branches: Vec<Branch>,
     /// Usage of the whole chat so far.
     usage: SpendingSum,
+    /// True if a reply ended and the chat was not opened since.
+    unread: bool,
 }
 
 /// `GET /api/chats`: lists the chats, the newest first.
@@ -119,6 +125,7 @@ pub async fn list(
                 pinned_at: chat.pinned_at,
                 archived_at: chat.archived_at,
                 running: chat.running,
+                unread: chat.unread,
             })
             .collect(),
     ))
@@ -143,8 +150,12 @@ pub async fn create(
     };
     let made = app.service().create_chat(viewer.0, new).await?;
     let (chat, branch) = made.value;
-    let usage = if made.is_new { SpendingSum::default() } else { app.service().chat_usage(viewer.0, chat.id).await? };
-    Ok((created_status(made.is_new), ApiJson(ChatDetails { chat, branches: vec![branch], usage })).into_response())
+    let (usage, unread) = match made.is_new {
+        true => (SpendingSum::default(), false),
+        false => usage_and_unread(&app, viewer, chat.id).await?,
+    };
+    let details = ChatDetails { chat, branches: vec![branch], usage, unread };
+    Ok((created_status(made.is_new), ApiJson(details)).into_response())
 }
 
 /// `GET /api/chats/{id}`.
@@ -155,8 +166,13 @@ pub async fn show(
 ) -> Result<ApiJson<ChatDetails>, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let branches = app.service().branches(viewer.0, id).await?;
+    let (usage, unread) = usage_and_unread(&app, viewer, id).await?;
+    Ok(ApiJson(ChatDetails { chat, branches, usage, unread }))
+}
+
+async fn usage_and_unread(app: &App, viewer: Viewer, id: ChatId) -> Result<(SpendingSum, bool), Problem> {
     let usage = app.service().chat_usage(viewer.0, id).await?;
-    Ok(ApiJson(ChatDetails { chat, branches, usage }))
+    Ok((usage, app.service().is_chat_unread(viewer.0, id).await?))
 }
 
 /// `PATCH /api/chats/{id}`.
@@ -166,8 +182,8 @@ pub async fn change(
     PathId(id): PathId<ChatId>,
     ApiJson(patch): ApiJson<UpdateChatRequest>,
 ) -> Result<ApiJson<Chat>, Problem> {
-    let UpdateChatRequest { title, system_prompt, params, pinned, archived } = patch;
-    let change = ChatChange { title, system_prompt, params, pinned, archived };
+    let UpdateChatRequest { title, system_prompt, params, pinned, archived, unread } = patch;
+    let change = ChatChange { title, system_prompt, params, pinned, archived, unread };
     Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
 }
 

@@ -56,7 +56,7 @@ pub fn change_chat(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Chats", "change_chat", "Updates a chat. Omitted fields stay unchanged.")
         .add_description("A changed prompt applies to branches without turns.")
-        .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "archived": false }))
+        .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "unread": false }))
         .response::<Chat>(200, "The updated chat.")
         .problem_response(422, "`invalid`: a value is not allowed.")
 }

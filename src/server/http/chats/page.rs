@@ -85,6 +85,8 @@ async fn apply_action_to_chat(app: &App, viewer: Viewer, id: ChatId, action: Cha
         ChatsAction::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },
         ChatsAction::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
         ChatsAction::Unarchive => ChatChange { archived: Some(false), ..ChatChange::default() },
+        ChatsAction::MarkRead => ChatChange { unread: Some(false), ..ChatChange::default() },
+        ChatsAction::MarkUnread => ChatChange { unread: Some(true), ..ChatChange::default() },
     };
     app.service().change_chat(viewer.0, id, change).await.map(drop)
 }
