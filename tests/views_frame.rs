@@ -504,7 +504,7 @@ async fn server_without_provider_explains_connecting_and_offers_demo() {
 }
 
 #[tokio::test]
-async fn chat_list_marks_running_chats_and_drafts() {
+async fn chat_list_marks_running_and_unread_chats_and_drafts() {
     let items = vec![
         ChatListItem {
             id: id(1),
@@ -524,12 +524,13 @@ async fn chat_list_marks_running_chats_and_drafts() {
             running: false,
             needs_you: false,
             has_draft: true,
-            unread: false,
+            unread: true,
         },
     ];
     let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
     assert!(html.contains("replying") && html.contains("Draft") && html.contains("New chat"));
+    assert_eq!(html.matches("new reply").count(), 1, "{html}");
     assert!(html.contains("More actions for Cats"));
 }
 

@@ -1,5 +1,5 @@
-//! Pinning and archiving chats from the list, and marking them as unread. The code is loaded with the first use, because most visits need
-//! neither.
+//! Pinning and archiving chats from the list, and marking them as unread. The code is loaded with the first use,
+//! because most visits need none of it.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -61,7 +61,9 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         if to != ChatPlacement::Archived(true) {
             chats.unhide(id);
         }
-        chats.forget_older(id);
+        if to != ChatPlacement::Unread {
+            chats.forget_older(id);
+        }
         chats.refresh();
         chats.announcer.announce(match to {
             ChatPlacement::Pinned(true) => texts::pinned_now(),

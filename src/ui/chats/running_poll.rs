@@ -93,6 +93,18 @@ impl RunningWatcher {
         });
     }
 
+    /// Updates the unread marks of the older chats, which are not reloaded.
+    fn update_older(self, unread: &[ChatId]) {
+        let is_current = |item: &ChatListItem| unread.contains(&item.id) == item.unread;
+        if !self.chats.older.with_untracked(|older| older.iter().all(is_current)) {
+            self.chats.older.update(|older| {
+                for item in older {
+                    item.unread = unread.contains(&item.id);
+                }
+            });
+        }
+    }
+
     /// Applies the result of a poll and reloads the list where it disagrees.
     async fn apply_glance(self, glance: PolledStatus) {
         let PolledStatus { running, unread, notifications, models_rev, draft_rev, build } = glance;
@@ -115,6 +127,7 @@ impl RunningWatcher {
         if let Some(before) = before.filter(|_| document::is_hidden()) {
             notify(chats, &before, &now);
         }
+        self.update_older(&now.unread);
         let Ok(listed) = chats.resource.await else { return chats.refresh() };
         if is_list_current(&listed, &now) {
             self.in_vain.set_value(None);
