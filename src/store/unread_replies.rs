@@ -13,8 +13,10 @@ use turnleaf_domain::{ChatId, TurnId, TurnStatus, UserId};
 const TABLE: &str = "unread_replies";
 
 sql! {
+    /// A damaged owner does not keep a reply from ending.
     PUT = "INSERT INTO unread_replies (owner_id, chat_id, turn_id) \
-        SELECT c.owner_id, c.id, t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 \
+        SELECT o.id, c.id, t.id FROM turns t JOIN chats c ON c.id = t.chat_id JOIN users o ON o.id = c.owner_id \
+        WHERE t.id = $1 \
         ON CONFLICT DO NOTHING";
     /// The newest reply of a chat.
     PUT_NEWEST = "INSERT INTO unread_replies (owner_id, chat_id, turn_id) \
