@@ -25,6 +25,7 @@ pub mod page;
 pub mod palette;
 pub mod panel;
 pub mod picture;
+pub mod polling;
 pub mod preferences;
 pub mod preview_link;
 pub mod sandboxed_frame;

@@ -224,6 +224,17 @@ fn inner_html_is_used_only_in_listed_files() {
 }
 
 #[test]
+fn pages_poll_only_in_polling_module() {
+    let mut found = Vec::new();
+    for file in load_sources("src/ui").into_iter().filter(|file| file.path != "src/ui/polling.rs") {
+        if file.code.contains("glance_at_") {
+            found.push(format!("{}: polls by itself", file.path));
+        }
+    }
+    fail_on("a poll outside its module", &found);
+}
+
+#[test]
 fn code_has_no_disabled_lints_or_todos() {
     let mut found = Vec::new();
     for file in all_source_files() {

@@ -197,6 +197,8 @@ mod tools_api;
 mod trash;
 #[path = "server/tree.rs"]
 mod tree;
+#[path = "server/unread.rs"]
+mod unread;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/versions.rs"]

@@ -67,6 +67,8 @@ mod tools;
 mod trash;
 #[path = "store/tree_fixtures.rs"]
 mod tree_fixtures;
+#[path = "store/unread_replies.rs"]
+mod unread_replies;
 #[path = "store/upgrades.rs"]
 mod upgrades;
 #[path = "store/walkthrough.rs"]

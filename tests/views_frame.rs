@@ -290,6 +290,7 @@ async fn text_of_person_or_model_never_becomes_markup() {
             running: true,
             needs_you: false,
             has_draft: true,
+            unread: false,
         }];
         let (chat, home) = (page.clone(), new.clone());
         for html in [
@@ -519,7 +520,7 @@ async fn server_without_provider_explains_connecting_and_offers_demo() {
 }
 
 #[tokio::test]
-async fn chat_list_marks_running_chats_and_drafts() {
+async fn chat_list_marks_running_and_unread_chats_and_drafts() {
     let items = vec![
         ChatListItem {
             id: id(1),
@@ -529,6 +530,7 @@ async fn chat_list_marks_running_chats_and_drafts() {
             running: true,
             needs_you: false,
             has_draft: false,
+            unread: false,
         },
         ChatListItem {
             id: id(2),
@@ -538,11 +540,13 @@ async fn chat_list_marks_running_chats_and_drafts() {
             running: false,
             needs_you: false,
             has_draft: true,
+            unread: true,
         },
     ];
     let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
     assert!(html.contains("replying") && html.contains("Draft") && html.contains("New chat"));
+    assert_eq!(html.matches("new reply").count(), 1, "{html}");
     assert!(html.contains("More actions for Cats"));
 }
 

@@ -35,6 +35,7 @@ calls! {
     "older_chats": chats::OlderChats,
     "last_status": chats::LastStatus,
     "glance_at_all": chats::GlanceAtAll,
+    "mark_read": chats::MarkRead,
     "load_chat": chats::LoadChat,
     "find_in_chat": chats::FindInChat,
     "glance_at_chat": chats::GlanceAtChat,

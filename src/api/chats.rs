@@ -28,13 +28,20 @@ pub async fn last_status(chat_id: ChatId) -> Result<Option<TurnStatus>, ApiError
     pages.last_status(viewer, chat_id).await
 }
 
-/// Polling endpoint of every open page: the chats with running replies, and the revisions of models, draft and build.
+/// Polling endpoint of every open page: the chats with running and unread replies, the number of notifications, and
+/// the revisions of models, draft and build. `showing` is the chat that is on screen, whose replies are read.
 #[server(prefix = "/api/page", endpoint = "glance_at_all", input = JsonPost, output = JsonPost)]
-pub async fn glance_at_all() -> Result<PolledStatus, ApiError> {
+pub async fn glance_at_all(showing: Option<ChatId>) -> Result<PolledStatus, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
-    let running = pages.running_chats(viewer).await?;
-    let draft_rev = pages.new_draft_rev(viewer).await?;
-    Ok(PolledStatus { running, models_rev: pages.models_rev(), draft_rev, build: crate::server::access::site_build() })
+    pages.status(viewer, showing, crate::server::access::site_build()).await
+}
+
+/// Marks a chat whose reply ended on screen as read.
+#[server(prefix = "/api/page", endpoint = "mark_read", input = JsonPost, output = JsonPost)]
+pub async fn mark_read(chat_id: ChatId) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.mark_chat_read(viewer, chat_id).await;
+    Ok(())
 }
 
 /// Returns the content of a chat's page: the path through the turn `at` with the turns around it or on one side of
@@ -82,11 +89,16 @@ pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError>
     pages.rename_chat(viewer, chat_id, title).await
 }
 
-/// Pins or unpins a chat, and moves it into or out of the archive.
+/// Pins or unpins a chat, moves it into or out of the archive, and marks it as read or unread.
 #[server(prefix = "/api/page", endpoint = "place_chat", input = JsonPost, output = JsonPost)]
-pub async fn place_chat(chat_id: ChatId, pinned: Option<bool>, archived: Option<bool>) -> Result<(), ApiError> {
+pub async fn place_chat(
+    chat_id: ChatId,
+    pinned: Option<bool>,
+    archived: Option<bool>,
+    unread: Option<bool>,
+) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
-    pages.place_chat(viewer, chat_id, pinned, archived).await
+    pages.place_chat(viewer, chat_id, pinned, archived, unread).await
 }
 
 /// Deletes a chat; `restore_chat` undoes it.

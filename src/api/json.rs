@@ -90,6 +90,7 @@ mod tests {
             running: true,
             needs_you: false,
             has_draft: false,
+            unread: false,
         };
         let text = serde_json::to_string(&item).unwrap();
         assert_eq!(parse::<ChatListItem>(text.as_bytes()).unwrap(), item);

@@ -188,6 +188,10 @@ pub struct FoundTurns {
 pub struct PolledStatus {
     /// The viewer's chats with running replies, and whether each waits for the viewer.
     pub running: Vec<(ChatId, bool)>,
+    /// The viewer's chats with a reply that ended and was not read since.
+    pub unread: Vec<ChatId>,
+    /// The number of new notifications.
+    pub notifications: usize,
     /// Same as [`ChatPage::models_rev`].
     pub models_rev: u64,
     /// The revision of the new chat's draft; 0 before the first.
@@ -314,4 +318,7 @@ pub struct ChatListItem {
     #[serde(default)]
     pub needs_you: bool,
     pub has_draft: bool,
+    /// True if a reply ended and was not read since.
+    #[serde(default)]
+    pub unread: bool,
 }

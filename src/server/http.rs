@@ -11,6 +11,7 @@ mod documents;
 pub mod features;
 pub mod health;
 pub mod layers;
+mod notifications;
 mod openapi;
 mod preferences;
 mod projects;

@@ -230,6 +230,7 @@ impl PageService {
         if path.chat.last_viewed_turn_id != Some(leaf.id) {
             self.0.remember_shown_path(viewer, path.chat.id, leaf.id).await;
         }
+        self.0.mark_chat_read(viewer, path.chat.id).await;
         Ok(())
     }
 

@@ -29,6 +29,7 @@ pub mod import;
 pub mod insert;
 pub mod list_filter;
 pub mod messages;
+pub mod notifications;
 pub mod offline;
 pub mod preferences;
 pub mod preview;

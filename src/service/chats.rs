@@ -3,6 +3,7 @@
 pub mod copies;
 pub mod drafts;
 pub mod new_chats;
+pub mod unread;
 
 use std::collections::HashSet;
 
@@ -20,7 +21,7 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, chat_tools, chats, projects};
+use turnleaf_store::{branches, chat_tools, chats, projects, unread_replies};
 
 pub use turnleaf_store::chats::{BrowseFilter, ListedChat};
 
@@ -83,6 +84,8 @@ pub struct ChatChange {
     pub archived: Option<bool>,
     /// `Some(None)` moves the chat out of its project.
     pub project_id: Option<Option<ProjectId>>,
+    /// True marks the newest reply as unread, false all replies as read.
+    pub unread: Option<bool>,
 }
 
 impl Service {
@@ -274,6 +277,11 @@ impl Service {
         }
         if let Some(archived) = change.archived {
             chats::set_archived(&mut tx, owner, id, archived.then(|| chat.archived_at.unwrap_or(now))).await?;
+        }
+        match change.unread {
+            Some(true) => unread_replies::put_newest(&mut tx, owner, id).await?,
+            Some(false) => unread_replies::delete_of_chat(&mut tx, owner, id).await?,
+            None => {}
         }
         if let Some(title) = change.title {
             let title = check_title(&title)?;

@@ -7,6 +7,7 @@ pub mod coded_sentence;
 pub mod documents;
 pub mod error;
 pub mod idempotency;
+pub mod notifications;
 pub mod paths;
 pub mod projects;
 pub mod providers;

@@ -85,6 +85,8 @@ sql! {
     LIST = concat!(with_counts!("i.summary"), " ORDER BY i.id DESC LIMIT $2");
     /// Without a limit, because Trash does not list their items otherwise.
     LIST_UNDONE = concat!(with_counts!("i.summary"), " AND ", has_deletions!("i.id"), " ORDER BY i.id DESC");
+    ENDS = "SELECT i.ended_at, i.undone_at FROM imports i WHERE i.owner_id = $1 AND i.state <> 'running' \
+        ORDER BY i.id DESC LIMIT $2";
     ADD_CHAT = "INSERT INTO import_chats (import_id, chat_id, first_ord, last_ord) \
         SELECT i.id, c.id, $4, $5 FROM imports i JOIN chats c ON c.owner_id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND c.id = $3 ON CONFLICT DO NOTHING";
@@ -166,6 +168,9 @@ impl ImportRow {
         }
     }
 }
+
+/// When an import ended, and when it was undone.
+type ImportEnd = (Lossy<Option<DateTime<Utc>>>, Lossy<Option<DateTime<Utc>>>);
 
 /// The turns of a chat that an import created.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -299,6 +304,18 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<StoredImport
         sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(ImportRow::into_import).collect())
+}
+
+/// Returns when the last imports of this owner ended or were undone.
+pub async fn list_ends(db: &Db, owner: UserId, limit: u32) -> Result<Vec<DateTime<Utc>>, StoreError> {
+    let rows: Vec<ImportEnd> = with_pool!(db, |pool| {
+        sqlx::query_as(ENDS).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    let end = |(ended, undone): ImportEnd| {
+        let undone = undone.unwrap_or_default(TABLE, "undone_at", owner.uuid());
+        undone.or(ended.unwrap_or_default(TABLE, "ended_at", owner.uuid()))
+    };
+    Ok(rows.into_iter().filter_map(end).collect())
 }
 
 /// Returns the imports of this owner of which something is in Trash because they were undone, with the summaries of

@@ -55,6 +55,7 @@ pub mod trusted_tools;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
+pub mod unread_replies;
 pub mod uploads;
 pub mod users;
 pub mod view_calls;
@@ -118,6 +119,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("turns/versions", turns::versions::STATEMENTS),
+        ("unread_replies", unread_replies::STATEMENTS),
         ("uploads", uploads::STATEMENTS),
         ("users", users::STATEMENTS),
         ("view_calls", view_calls::STATEMENTS),

@@ -13,6 +13,7 @@ use crate::error::StoreError;
 use crate::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
 use crate::search;
 use crate::turn_blocks::{self, BlockUpsert};
+use crate::unread_replies;
 use turnleaf_domain::{Turn, TurnId, TurnStatus};
 
 mod forced_end;
@@ -221,6 +222,10 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
             query.bind(to_bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
         });
         return Ok(same.is_some());
+    }
+    // Who stops a reply has seen it.
+    if turn.status != TurnStatus::Cancelled {
+        unread_replies::put(tx, turn.id).await?;
     }
     search::queue::put_turn(tx, turn.id).await?;
     Ok(true)

@@ -5,12 +5,12 @@ pub mod notifications;
 mod placement;
 mod removal;
 pub mod running_poll;
-pub mod unread;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use crate::api::chats::{list_chats, older_chats, rename_chat};
+use crate::api::chats::{list_chats, mark_read, older_chats, rename_chat};
 use crate::api::error::ApiError;
 use crate::api::json::JsonEncoding;
 use crate::api::view::ChatListItem;
@@ -18,7 +18,6 @@ use crate::browser::{clock, cookies, document, history};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
 pub use crate::ui::chats::placement::ChatPlacement;
-use crate::ui::chats::unread::ReplyTracker;
 use crate::ui::erased::effect;
 use crate::ui::kit::{FailureSignal, Toasts};
 use crate::ui::messages;
@@ -45,8 +44,8 @@ pub struct Chats {
     pub draft_rev: RwSignal<i64>,
     /// The chat that is being navigated to.
     pub loading: RwSignal<Option<ChatId>>,
-    /// Chats with a reply that ended unseen. Empty before hydration.
-    pub unread: RwSignal<Vec<ChatId>>,
+    /// The number of new notifications as last reported by the server.
+    pub notifications: RwSignal<usize>,
     /// The chat that was requested from outside of the page, by a notification.
     pub requested: RwSignal<Option<ChatId>>,
     /// The last failed action on a chat of the list.
@@ -78,7 +77,7 @@ pub fn provide_chats() -> Chats {
         models_rev: RwSignal::new(None),
         draft_rev: RwSignal::new(0),
         loading: RwSignal::new(None),
-        unread: RwSignal::new(Vec::new()),
+        notifications: RwSignal::new(0),
         requested: RwSignal::new(None),
         last_failure: RwSignal::new(None),
         day,
@@ -171,47 +170,13 @@ impl Chats {
         }
     }
 
-    /// Records that a reply began in this chat.
-    pub fn reply_started(self, id: ChatId) {
-        self.track_replies(|watched| watched.reply_started(id));
-    }
-
-    /// Marks a chat as seen: it is on screen, and no reply runs in it.
-    pub fn mark_seen(self, id: ChatId) {
-        self.track_replies(|watched| watched.mark_seen(id));
-    }
-
-    fn track_replies<T>(self, change: impl FnOnce(&mut ReplyTracker) -> T) -> T {
-        let before = ReplyTracker::load();
-        let mut watched = before.clone();
-        let answer = change(&mut watched);
-        if watched != before {
-            watched.save();
-        }
-        if self.unread.try_with_untracked(|unread| *unread != watched.unread) == Some(true) {
-            let _ = self.unread.try_set(watched.unread);
-        }
-        answer
-    }
-
-    /// Records which replies run; returns the chats in which a reply ended.
-    fn update_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
-        let current = history::path();
-        let looked_at = current.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
-        let looked_at = looked_at.filter(|_| !document::is_hidden());
-        self.track_replies(|watched| watched.update_running(now.iter().map(|(chat, _)| *chat), looked_at))
-    }
-
-    fn notify(self, ended: &[ChatId], waiting: &[ChatId], before: Option<Vec<ChatId>>) {
-        let open = self.open_from_notification();
-        for id in ended {
-            notifications::notify_ended(*id, self.title_of(*id), open);
-        }
-        // Replies that already wait when the page is loaded are not announced.
-        let Some(before) = before else { return };
-        for id in waiting.iter().filter(|id| !before.contains(id)) {
-            notifications::notify_waiting(*id, self.title_of(*id), open);
-        }
+    /// Marks a chat as read whose reply ended on screen, and refreshes the list.
+    pub fn mark_read(self, id: ChatId) {
+        spawn_local(async move {
+            // A failed request is made up for by the next poll.
+            let _ = mark_read(id).await;
+            self.refresh();
+        });
     }
 
     /// Returns the handler of a click on a notification.
@@ -253,6 +218,13 @@ pub fn leave_deleted_chat() -> impl Fn(ChatId) + Clone {
 /// Returns the address at which a chat is moved to a project.
 pub fn project_setting_path(id: ChatId) -> String {
     format!("/c/{id}/settings#project")
+}
+
+/// Returns the chat that is on screen.
+fn chat_on_screen() -> Option<ChatId> {
+    let path = history::path();
+    let chat = path.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
+    chat.filter(|_| !document::is_hidden())
 }
 
 /// Returns the path of a chat's page.

@@ -84,6 +84,7 @@ define_messages! {
     restored: "Chat restored.", "对话已恢复。";
     renamed: "Renamed.", "已重命名。";
     settings: "Settings", "设置";
+    notifications: "Notifications", "通知";
     documents: "Documents", "文档";
     usage: "Usage", "用量";
     trash: "Trash", "回收站";

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::browser::{dialog, media};
+use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, view};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::kit::Icon;
@@ -43,6 +44,7 @@ pub fn Sidebar() -> impl IntoView {
                     <span class="quiet">{messages::show_chats()}</span>
                 </button>
                 <span class="brand only-wide"><Icon name="leaf"/>{messages::PRODUCT}</span>
+                <NotificationsLink/>
                 <HideSidebarButton/>
                 <NewChatLink/>
                 <SearchLink/>
@@ -51,6 +53,7 @@ pub fn Sidebar() -> impl IntoView {
                 <div class="drawer-head only-phone">
                     <NewChatLink/>
                     <SearchLink/>
+                    <NotificationsLink/>
                     <button type="button" class="button bare" popovertarget=DRAWER popovertargetaction="hide">
                         <Icon name="close"/>
                         <span class="quiet">{messages::hide_chats()}</span>
@@ -122,6 +125,23 @@ pub fn HideSidebarButton() -> impl IntoView {
             <Icon name="sidebar"/>
             <span class="quiet">{messages::hide_chats()}</span>
         </button>
+    }
+}
+
+/// The bell: a link to the notifications, with the number of new ones. The number arrives with the first poll.
+#[component]
+pub fn NotificationsLink() -> impl IntoView {
+    let count = use_context::<Chats>().map(|chats| chats.notifications);
+    let mark = move || {
+        let count = count.map(|count| count.get()).filter(|count| *count > 0)?;
+        Some(view! { <span class="mark">{count}</span> })
+    };
+    view! {
+        <a class="button bare bell" rel="external" href="/notifications">
+            <Icon name="bell"/>
+            <span class="quiet">{messages::notifications()}" "</span>
+            {mark}
+        </a>
     }
 }
 

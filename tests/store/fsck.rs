@@ -194,6 +194,8 @@ const PLANTED: &[(&str, &str, &str)] = &[
         "INSERT INTO queued_messages (id, owner_id, chat_id, after_turn_id, ord, request, created_at, updated_at) \
          SELECT c.id, c.owner_id, c.id, c.id, 0, '{}', c.created_at, c.created_at FROM chats c ORDER BY c.id LIMIT 1",
     ),
+    ("R15", "unread_replies", "UPDATE unread_replies SET chat_id = turn_id"),
+    ("R15", "unread_replies", "UPDATE unread_replies SET owner_id = chat_id"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
     ("R15", "import_reports", "INSERT INTO import_reports (import_id, report) SELECT id, 'null' FROM chats LIMIT 1"),

@@ -31,6 +31,7 @@ use crate::imports;
 use crate::projects;
 use crate::queued_messages;
 use crate::reruns::{self, StoryState};
+use crate::unread_replies;
 
 /// A chat with one message and its pending reply.
 pub struct Story {
@@ -74,6 +75,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
         reply: &story.reply,
         exchange: story.exchange.id,
     };
+    unread_replies::check_unread(db, &state).await;
     reruns::check_path_measures(db, &state).await;
     reruns::check_rerun(db, &state).await;
     queued_messages::check_queue(db, &state).await;

@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_sequence"];
 
 /// Tables without a `rowid`.
-const WITHOUT_ROWID: &[&str] = &["search_queue", "settings", "turn_events"];
+const WITHOUT_ROWID: &[&str] = &["search_queue", "settings", "turn_events", "unread_replies"];
 
 /// Builds JSON nested more deeply than any reader follows, as an earlier version could write it.
 pub fn nested_json(levels: usize) -> String {

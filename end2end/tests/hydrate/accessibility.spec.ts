@@ -50,7 +50,7 @@ test("accessibility: pages with content", async ({ page, turnleaf, model }) => {
   const { document, versions: [older, newer], importId: taken } = await seedServer(turnleaf, model);
   const addresses = [
     "/documents", `/documents/${document}`, `/documents/${document}/edit`, `/documents/${document}/compare?left=${older}&right=${newer}`,
-    "/usage", "/search?q=leaf", "/chats", "/trash", "/settings", "/settings/data", `/settings/data/imports/${taken}`,
+    "/usage", "/search?q=leaf", "/chats", "/trash", "/notifications", "/settings", "/settings/data", `/settings/data/imports/${taken}`,
   ];
   for (const address of addresses) {
     await page.goto(address);

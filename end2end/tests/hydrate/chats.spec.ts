@@ -1,5 +1,5 @@
-// Whole chats: deletion and restore in every way, renaming, the mark of an unseen reply, and slow loading.
-// UX-35 of docs/acceptance.md.
+// Whole chats: deletion and restore in every way, renaming, unread chats on two devices, and slow loading.
+// UX-35, UX-49 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
@@ -53,7 +53,7 @@ test("after a chat is deleted from the list the next one has the focus", async (
   await expect(row(page, first)).toBeFocused();
 });
 
-test("a chat whose reply ended unseen has a dot until it is opened, over a reload too", async ({ page, model }) => {
+test("a chat whose reply ended unseen is unread on every device until one of them opens it", async ({ page, browser, turnleaf, model }) => {
   const first = await createChat(page, model, "First chat");
   const second = await createChat(page, model, "Second chat");
   await sendMessage(page, "Go on");
@@ -68,8 +68,32 @@ test("a chat whose reply ended unseen has a dot until it is opened, over a reloa
   await page.reload();
   await waitForHydration(page);
   await expect(row(page, second).getByText("new reply")).toBeAttached();
+  await expect(row(page, first).getByText("new reply")).toHaveCount(0);
+
+  // Another device: the bell counts it and leads to it, and what is read there is read here.
+  const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
+  await openPage(other, "/");
+  await expect(row(other, second).getByText("new reply")).toBeAttached();
+  await other.getByRole("link", { name: "Notifications 1" }).click();
+  await expect(other.getByText("Reply complete.")).toBeVisible();
+  await other.getByRole("link", { name: "Second chat" }).click();
+  await expect(latestReply(other)).toContainText("At last.");
+  await expect(row(page, second).getByText("new reply")).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "Notifications", exact: true })).toBeVisible();
+
+  // Marked as unread, the chat on screen is left, because it would be read at once.
+  await waitForHydration(other);
+  const item = other.getByRole("listitem").filter({ has: row(other, second) });
+  await item.hover();
+  await item.getByRole("button", { name: /^More actions for/ }).click();
+  await other.getByRole("button", { name: "Mark as unread" }).click();
+  await expect(other).toHaveURL("/");
+  await expect(row(other, second).getByText("new reply")).toBeAttached();
+  await expect(row(page, second).getByText("new reply")).toBeAttached();
   await row(page, second).click();
   await expect(row(page, second).getByText("new reply")).toHaveCount(0);
+  await expect(row(other, second).getByText("new reply")).toHaveCount(0);
+  await other.context().close();
 });
 
 test("the title is a button, and a rename that fails keeps what was typed", async ({ page, model, watch }) => {

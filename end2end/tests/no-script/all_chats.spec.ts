@@ -1,4 +1,5 @@
-// The page of all chats without script: selecting, changing many at once, and the results.
+// The page of all chats without script: selecting, changing many at once, and the results; unread chats and the page of
+// notifications. UX-49 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 
 test("many chats are archived, unarchived and deleted at once", async ({ page, turnleaf }) => {
@@ -89,4 +90,34 @@ test("selected chats are counted in a bar that stays in sight, also in the middl
     document.activeElement!.getBoundingClientRect().bottom,
   ]);
   expect(focused).toBeLessThanOrEqual(bar + 1);
+});
+
+test("a reply that ended unseen is marked, listed and read without script", async ({ page, turnleaf, model }) => {
+  const post = async (path: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    const made = await fetch(`${turnleaf.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await made.json()) as { id: string };
+  };
+  const { id } = await post("/api/chats", { title: "Oak trees", provider: "openai", model: "test-model" });
+  await post(`/api/chats/${id}/turns`, { text: "Go" });
+  (await model.nextReply()).finishWithText("So.");
+  const isUnread = async () => ((await (await fetch(`${turnleaf.url}/api/chats/${id}`)).json()) as { unread: boolean }).unread;
+  await expect.poll(isUnread).toBe(true);
+  const row = page.locator(`.chat-link[href="/c/${id}"]`);
+  await page.goto("/");
+  await expect(row).toContainText("new reply");
+  await page.goto("/notifications");
+  await page.getByRole("link", { name: "Oak trees" }).click();
+  await expect(page.locator("article[data-role=assistant]")).toContainText("So.");
+  expect(await isUnread()).toBe(false);
+  await page.goto("/chats");
+  await page.getByRole("checkbox", { name: "Select “Oak trees”" }).check();
+  await page.getByRole("button", { name: "Mark as unread" }).click();
+  await expect(page.getByText("Marked 1 chat as unread.")).toBeVisible();
+  await page.goto("/notifications");
+  await page.getByRole("button", { name: "Mark all as read" }).click();
+  await expect(page.getByText("Everything is marked as read.")).toBeVisible();
+  expect(await isUnread()).toBe(false);
+  await page.goto("/");
+  await expect(row).not.toContainText("new reply");
 });

@@ -53,6 +53,7 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
     "/settings/about",
     "/usage",
     "/trash",
+    "/notifications",
     "/search?q=x",
     "/documents/none",
   ]) {

@@ -10,7 +10,6 @@ use crate::domain::branch::BranchOrigin;
 use crate::domain::chat::ChatListHeading;
 use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, fixtures};
-use crate::ui::chats::Chats;
 use crate::ui::deletion::{DeletePart, DeletionScreen};
 use crate::ui::erased::view;
 use crate::ui::messages::tree as texts;
@@ -36,22 +35,20 @@ fn chats() -> AnyView {
         running: false,
         needs_you: false,
         has_draft: false,
+        unread: false,
     };
     let items = vec![
         ChatListItem { heading: ChatListHeading::Pinned, ..item(10, "A pinned chat") },
         item(1, "How leaves grow"),
         ChatListItem { running: true, ..item(2, "A reply is being generated") },
         ChatListItem { running: true, needs_you: true, ..item(3, "A tool needs your approval") },
-        item(4, "An unread reply"),
+        ChatListItem { unread: true, ..item(4, "An unread reply") },
         ChatListItem { has_draft: true, ..item(5, "An unsent message") },
         item(6, ""),
         item(7, "A very long title that does not fit into the sidebar and has to be truncated"),
         ChatListItem { heading: ChatListHeading::Week, ..item(8, "中文标题：树与叶") },
         ChatListItem { heading: ChatListHeading::YearMonth(2026, 5), ..item(9, "شجرة المحادثة") },
     ];
-    if let Some(chats) = use_context::<Chats>() {
-        chats.unread.set(vec![sample_chat_id(4)]);
-    }
     view! { <div class="gallery-sidebar"><div class="chats"><ChatListRows items/></div></div> }
 }
 

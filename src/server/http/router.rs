@@ -16,8 +16,8 @@ use super::site::{diagram_frame, external_link, frame_host, gallery, preview_pan
 use super::streams::{events, socket};
 use super::transfer::{delete_all, exports, import_pages, imports};
 use super::{
-    attachments, branches, chats, documents, openapi, preferences, projects, providers, request, search, site, tools,
-    transfer, trash, turns, usage,
+    attachments, branches, chats, documents, notifications, openapi, preferences, projects, providers, request, search,
+    site, tools, transfer, trash, turns, usage,
 };
 use crate::server::app::App;
 
@@ -326,6 +326,8 @@ const ROUTES: &[Route] = &[
     api!(get "/readyz" |shell| routing::get(health::readiness).with_state(shell.readiness.clone()), openapi::server_operations::show_readiness),
     api!(get "/version" |shell| routing::get(health::show_version).with_state(shell.site.clone()), openapi::server_operations::show_version),
     page!(get "/usage" usage::page),
+    page!(get "/notifications" notifications::show),
+    page!(post "/forms/notifications" notifications::mark_all_read),
     // Settings.
     page!(post "/forms/instructions" preferences::save_instructions),
     page!(post "/forms/preferences" preferences::save_preferences),

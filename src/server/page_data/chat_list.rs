@@ -39,6 +39,7 @@ impl PageService {
                 running: chat.running,
                 needs_you: running.get(&chat.id).is_some_and(|waits| *waits),
                 has_draft: chat.has_draft,
+                unread: chat.unread,
             })
             .collect())
     }
@@ -49,8 +50,9 @@ impl PageService {
         id: ChatId,
         pinned: Option<bool>,
         archived: Option<bool>,
+        unread: Option<bool>,
     ) -> Result<(), ApiError> {
-        let change = ChatChange { pinned, archived, ..ChatChange::default() };
+        let change = ChatChange { pinned, archived, unread, ..ChatChange::default() };
         self.0.change_chat(viewer, id, change).await.map(drop).map_err(self.api_error())
     }
 

@@ -24,11 +24,22 @@ pub enum ChatsAction {
     Unarchive,
     /// Into a project, or out of any.
     Move,
+    MarkRead,
+    MarkUnread,
     Delete,
 }
 
 impl ChatsAction {
-    pub const ALL: [Self; 6] = [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::Move, Self::Delete];
+    pub const ALL: [Self; 8] = [
+        Self::Pin,
+        Self::Unpin,
+        Self::Archive,
+        Self::Unarchive,
+        Self::Move,
+        Self::MarkRead,
+        Self::MarkUnread,
+        Self::Delete,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,6 +48,8 @@ impl ChatsAction {
             Self::Archive => "archive",
             Self::Unarchive => "bring-back",
             Self::Move => "move",
+            Self::MarkRead => "mark-read",
+            Self::MarkUnread => "mark-unread",
             Self::Delete => "delete",
         }
     }
@@ -52,6 +65,8 @@ impl ChatsAction {
             Self::Archive => texts::archive(),
             Self::Unarchive => texts::unarchive(),
             Self::Move => of_projects::do_move(),
+            Self::MarkRead => texts::mark_read(),
+            Self::MarkUnread => app_words::chats::mark_unread(),
             Self::Delete => texts::delete(),
         }
     }
@@ -63,6 +78,8 @@ impl ChatsAction {
             Self::Archive => texts::archived_result(count),
             Self::Unarchive => texts::unarchived_result(count),
             Self::Move => texts::moved_result(count),
+            Self::MarkRead => texts::read_result(count),
+            Self::MarkUnread => texts::unread_result(count),
             Self::Delete => texts::deleted_result(count),
         }
     }
@@ -177,7 +194,11 @@ impl ChatsPage {
         let row = |chat: &ListedChat| {
             let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
-            let marks = [(chat.pinned_at.is_some(), texts::pinned()), (chat.has_draft, texts::draft())];
+            let marks = [
+                (chat.unread && !chat.running, app_words::unread()),
+                (chat.pinned_at.is_some(), texts::pinned()),
+                (chat.has_draft, texts::draft()),
+            ];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!("{word} · "));
             let project = self.projects.iter().find(|listed| Some(listed.project.id) == chat.project_id);
             let project = project.filter(|_| self.filter.project.is_none());
@@ -204,7 +225,14 @@ impl ChatsPage {
         };
         let deeds: &[ChatsAction] = match self.filter.archived {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
-            false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
+            false => &[
+                ChatsAction::Pin,
+                ChatsAction::Unpin,
+                ChatsAction::MarkRead,
+                ChatsAction::MarkUnread,
+                ChatsAction::Archive,
+                ChatsAction::Delete,
+            ],
         };
         let moving = (!self.projects.is_empty()).then(|| {
             view! {

@@ -98,6 +98,7 @@ fn section_for_path(path: &str) -> PageSection {
         "tools" => PageSection::Tools,
         "usage" => PageSection::Usage,
         "search" => PageSection::Search,
+        "notifications" => PageSection::Notifications,
         "trash" | "restore" | "purge" | "empty-trash" => PageSection::Trash,
         "preferences" | "general" => PageSection::General,
         "appearance" => PageSection::Appearance,

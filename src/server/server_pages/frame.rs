@@ -52,6 +52,7 @@ pub enum PageSection {
     /// All chats, archived ones included.
     Chats,
     Projects,
+    Notifications,
     Trash,
     Api,
     /// The pages of one chat, which are reached from the chat and not listed.
@@ -85,9 +86,10 @@ const SETTINGS: [SettingsGroup; 4] = [
 ];
 
 /// The pages beside the chats, with their icons. They are no settings.
-const PLACES: [(PageSection, &str); 6] = [
+const PLACES: [(PageSection, &str); 7] = [
     (PageSection::Chats, "chat"),
     (PageSection::Projects, "folder"),
+    (PageSection::Notifications, "bell"),
     (PageSection::Search, "search"),
     (PageSection::Documents, "file"),
     (PageSection::Usage, "clock"),
@@ -111,6 +113,7 @@ impl PageSection {
             Self::Search => "/search",
             Self::Chats => "/chats",
             Self::Projects => "/projects",
+            Self::Notifications => "/notifications",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
@@ -133,6 +136,7 @@ impl PageSection {
             Self::Search => messages::search::title(),
             Self::Chats => app_words::chats::all_chats(),
             Self::Projects => app_words::chats::projects(),
+            Self::Notifications => app_words::notifications(),
             Self::Trash => messages::trash::trash(),
             Self::Api => messages::API,
             Self::Chat => messages::chat_settings(),

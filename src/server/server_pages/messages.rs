@@ -11,6 +11,7 @@ pub mod error_page;
 pub mod external_link;
 pub mod import;
 pub mod insert;
+pub mod notifications;
 pub mod offline;
 pub mod preferences;
 pub mod preview;

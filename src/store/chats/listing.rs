@@ -19,7 +19,9 @@ macro_rules! listed {
                     AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
                 EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
                     AND (d.text <> '' OR d.attachments <> '[]')) \
-                    AS has_draft \
+                    AS has_draft, \
+                EXISTS (SELECT 1 FROM unread_replies u WHERE u.owner_id = c.owner_id AND u.chat_id = c.id \
+                    AND EXISTS (SELECT 1 FROM turns r WHERE r.id = u.turn_id AND r.deleted_at IS NULL)) AS unread \
                 FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND ",
             $fits_and_order,
             " LIMIT $2"
@@ -59,6 +61,8 @@ pub struct ListedChat {
     pub running: bool,
     /// True if it has an unsent draft.
     pub has_draft: bool,
+    /// True if a reply in it ended and was not read since.
+    pub unread: bool,
 }
 
 /// A filter for browsing all chats of an owner.
@@ -83,8 +87,9 @@ struct ListedRow {
     project_id: Lossy<Option<Uuid>>,
     running: bool,
     has_draft: bool,
+    unread: bool,
 }
-from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, project_id, running, has_draft });
+from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, project_id, running, has_draft, unread });
 
 impl From<ListedRow> for ListedChat {
     fn from(row: ListedRow) -> Self {
@@ -97,6 +102,7 @@ impl From<ListedRow> for ListedChat {
             project_id: row.project_id.unwrap_or_log(TABLE, "project_id", row.id, || None).map(ProjectId::from),
             running: row.running,
             has_draft: row.has_draft,
+            unread: row.unread,
         }
     }
 }

@@ -48,6 +48,9 @@ rules! {
     OWNER_OF_PROJECT: "R15", "chats", "its project is missing or of another owner",
         "SELECT c.id FROM chats c LEFT JOIN projects p ON p.id = c.project_id \
          WHERE c.project_id IS NOT NULL AND (p.id IS NULL OR p.owner_id <> c.owner_id)";
+    OWNER_OF_UNREAD_REPLY: "R15", "unread_replies", "its reply is missing or in another chat, or of another owner",
+        "SELECT u.turn_id FROM unread_replies u LEFT JOIN turns t ON t.id = u.turn_id \
+         LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> u.chat_id OR c.owner_id <> u.owner_id";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";

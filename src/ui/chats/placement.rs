@@ -1,5 +1,5 @@
-//! Pinning and archiving chats from the list. The code is loaded with the first use, because most visits need
-//! neither.
+//! Pinning and archiving chats from the list, and marking them as unread. The code is loaded with the first use,
+//! because most visits need none of it.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -16,6 +16,8 @@ use crate::ui::messages::{self, server_messages::problem};
 pub enum ChatPlacement {
     Pinned(bool),
     Archived(bool),
+    /// Not a placement, but the same kind of action.
+    Unread,
 }
 
 type ChatPlacementCall = fn(Chats, ChatId, String, ChatPlacement);
@@ -26,7 +28,7 @@ fn fetch() -> Result<ChatPlacementCall, NotFetched> {
 }
 
 impl Chats {
-    /// Pins, unpins, archives or unarchives a chat.
+    /// Pins, unpins, archives or unarchives a chat, or marks it as unread.
     pub fn set_placement(self, id: ChatId, title: String, to: ChatPlacement) {
         spawn_local(async move {
             match fetch().await {
@@ -46,11 +48,12 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         chats.hidden.update(|hidden| hidden.push(id));
     }
     spawn_local(async move {
-        let (pinned, archived) = match to {
-            ChatPlacement::Pinned(pinned) => (Some(pinned), None),
-            ChatPlacement::Archived(archived) => (None, Some(archived)),
+        let (pinned, archived, unread) = match to {
+            ChatPlacement::Pinned(pinned) => (Some(pinned), None, None),
+            ChatPlacement::Archived(archived) => (None, Some(archived), None),
+            ChatPlacement::Unread => (None, None, Some(true)),
         };
-        if let Err(error) = place_chat(id, pinned, archived).await {
+        if let Err(error) = place_chat(id, pinned, archived, unread).await {
             chats.unhide(id);
             let reason = problem(&error);
             return chats.report_failure(&title.clone(), &reason, move || chats.set_placement(id, title.clone(), to));
@@ -58,13 +61,16 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         if to != ChatPlacement::Archived(true) {
             chats.unhide(id);
         }
-        chats.forget_older(id);
+        if to != ChatPlacement::Unread {
+            chats.forget_older(id);
+        }
         chats.refresh();
         chats.announcer.announce(match to {
             ChatPlacement::Pinned(true) => texts::pinned_now(),
             ChatPlacement::Pinned(false) => texts::unpinned_now(),
             ChatPlacement::Archived(true) => texts::archived_can_undo(),
             ChatPlacement::Archived(false) => texts::back_in_list(),
+            ChatPlacement::Unread => texts::unread_now(),
         });
         if to == ChatPlacement::Archived(true) {
             let back = title.clone();

@@ -36,7 +36,6 @@ impl Chats {
     pub fn delete(self, id: ChatId, title: &str) {
         let title = title.to_owned();
         self.hidden.update(|hidden| hidden.push(id));
-        self.track_replies(|watched| watched.mark_seen(id));
         self.last_failure.set(None);
         self.announcer.announce(messages::deleted_can_undo());
         spawn_local(async move {

@@ -1,24 +1,18 @@
 //! Polling of the chats that are not on screen: every few seconds the page asks which replies run, and informs the
 //! list, the notifications and the connection state.
 
-use std::time::Duration;
-
-use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::unread::ReplyTracker;
-use super::{Chats, notifications};
-use crate::api::chats::glance_at_all;
+use super::{Chats, chat_on_screen, notifications};
 use crate::api::error::ApiError;
 use crate::api::view::{ChatListItem, PolledStatus};
 use crate::browser::{clock, document};
 use crate::domain::ChatId;
 use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, on_change};
+use crate::ui::polling::{self, poll_status};
 
-/// The polling interval.
-const RUNNING_EVERY: Duration = Duration::from_secs(3);
 /// A response that takes longer than this, in milliseconds, counts as lost: the network may fail silently.
 const HANGING_MS: i64 = 10_000;
 
@@ -29,12 +23,42 @@ struct RunningWatcher {
     connection: Option<PageConnection>,
     /// The status for which the list was already reloaded: if they still disagree, the list lacks such a chat, and
     /// reloading it again would not help.
-    in_vain: StoredValue<Option<Vec<(ChatId, bool)>>>,
+    in_vain: StoredValue<Option<ReplyStates>>,
     looks: StoredValue<u32>,
     /// The number of the pending poll and when it began.
     looking: StoredValue<Option<(u32, i64)>>,
-    /// The chats that waited for a person at the previous poll.
-    waited: StoredValue<Option<Vec<ChatId>>>,
+    /// The states at the previous poll.
+    before: StoredValue<Option<ReplyStates>>,
+}
+
+/// The chats in which replies run or were not read since they ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct ReplyStates {
+    /// Each with whether it waits for a person.
+    running: Vec<(ChatId, bool)>,
+    unread: Vec<ChatId>,
+}
+
+impl ReplyStates {
+    /// Returns whether a reply in this chat waits for a person; `None` if none runs.
+    fn running(&self, id: ChatId) -> Option<bool> {
+        self.running.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits)
+    }
+
+    /// Returns the chats in which a reply ended unread since the earlier states.
+    fn ended_since(&self, before: &Self) -> Vec<ChatId> {
+        let has_ended = |id: &ChatId| {
+            let ran = before.running(*id).is_some() && self.running(*id).is_none();
+            ran || !before.unread.contains(id)
+        };
+        self.unread.iter().copied().filter(has_ended).collect()
+    }
+
+    /// Returns the chats that began to wait for a person since the earlier states.
+    fn waiting_since(&self, before: &Self) -> Vec<ChatId> {
+        let is_new = |(id, waits): &&(ChatId, bool)| *waits && before.running(*id) != Some(true);
+        self.running.iter().filter(is_new).map(|(id, _)| *id).collect()
+    }
 }
 
 impl RunningWatcher {
@@ -54,7 +78,7 @@ impl RunningWatcher {
         self.looks.set_value(number);
         self.looking.set_value(Some((number, now)));
         spawn_local(async move {
-            let answer = glance_at_all().await;
+            let answer = poll_status(chat_on_screen()).await;
             if self.looking.try_get_value().flatten().is_none_or(|(latest, _)| latest != number) {
                 // This poll was given up, and another one is pending.
                 return;
@@ -69,8 +93,21 @@ impl RunningWatcher {
         });
     }
 
+    /// Updates the unread marks of the older chats, which are not reloaded.
+    fn update_older(self, unread: &[ChatId]) {
+        let is_current = |item: &ChatListItem| unread.contains(&item.id) == item.unread;
+        if !self.chats.older.with_untracked(|older| older.iter().all(is_current)) {
+            self.chats.older.update(|older| {
+                for item in older {
+                    item.unread = unread.contains(&item.id);
+                }
+            });
+        }
+    }
+
     /// Applies the result of a poll and reloads the list where it disagrees.
-    async fn apply_glance(self, PolledStatus { running: now, models_rev, draft_rev, build }: PolledStatus) {
+    async fn apply_glance(self, glance: PolledStatus) {
+        let PolledStatus { running, unread, notifications, models_rev, draft_rev, build } = glance;
         let chats = self.chats;
         if let Some(connection) = self.connection {
             connection.compare_build(&build);
@@ -81,12 +118,16 @@ impl RunningWatcher {
         if chats.draft_rev.get_untracked() != draft_rev {
             chats.draft_rev.set(draft_rev);
         }
-        let ended = chats.update_running(&now);
-        let waiting: Vec<ChatId> = now.iter().filter(|(_, waits)| *waits).map(|(chat, _)| *chat).collect();
-        let before = self.waited.try_update_value(|before| before.replace(waiting.clone())).flatten();
-        if document::is_hidden() {
-            chats.notify(&ended, &waiting, before);
+        if chats.notifications.get_untracked() != notifications {
+            chats.notifications.set(notifications);
         }
+        let now = ReplyStates { running, unread };
+        let before = self.before.try_update_value(|before| before.replace(now.clone())).flatten();
+        // Replies that already wait when the page is loaded are not announced.
+        if let Some(before) = before.filter(|_| document::is_hidden()) {
+            notify(chats, &before, &now);
+        }
+        self.update_older(&now.unread);
         let Ok(listed) = chats.resource.await else { return chats.refresh() };
         if is_list_current(&listed, &now) {
             self.in_vain.set_value(None);
@@ -97,7 +138,18 @@ impl RunningWatcher {
     }
 }
 
-/// Polls which chats are being answered and which wait for a person, and reloads the list where it disagrees: a
+/// Shows system notifications about what happened between two polls.
+fn notify(chats: Chats, before: &ReplyStates, now: &ReplyStates) {
+    let open = chats.open_from_notification();
+    for id in now.ended_since(before) {
+        notifications::notify_ended(id, chats.title_of(id), open);
+    }
+    for id in now.waiting_since(before) {
+        notifications::notify_waiting(id, chats.title_of(id), open);
+    }
+}
+
+/// Polls which chats are being answered, wait for a person or are unread, and reloads the list where it disagrees: a
 /// question in another chat must not stay unseen, nor may an ended reply appear to run. The polls also tell every
 /// page whether the server is reachable and when there are other models or a newer build.
 pub fn poll_running_chats(chats: Chats) {
@@ -108,7 +160,7 @@ pub fn poll_running_chats(chats: Chats) {
         in_vain: StoredValue::new(None),
         looks: StoredValue::new(0),
         looking: StoredValue::new(None),
-        waited: StoredValue::new(None),
+        before: StoredValue::new(None),
     };
     let look_if_seen = move || {
         let is_seen = !document::is_hidden() || notifications::are_enabled();
@@ -118,31 +170,23 @@ pub fn poll_running_chats(chats: Chats) {
         }
     };
     effect(move || {
-        chats.unread.set(ReplyTracker::load().unread);
         if notifications::are_enabled() {
             notifications::listen_for_clicks(chats.open_from_notification());
         }
-        let seen = window_event_listener(ev::visibilitychange, move |_| look_if_seen());
-        let ticking = set_interval_with_handle(look_if_seen, RUNNING_EVERY).ok();
-        on_cleanup(move || {
-            seen.remove();
-            if let Some(ticking) = ticking {
-                ticking.clear();
-            }
-        });
     });
+    polling::repeat(polling::STATUS_EVERY, look_if_seen);
     if let Some(connection) = connection {
         let wanted = connection.retry_signal();
         on_change(move || wanted.get(), move |_, _| watcher.poll(true));
     }
 }
 
-/// Returns whether the list agrees with the polled status: which chats are being answered, and which of these wait
-/// for a person.
-fn is_list_current(listed: &[ChatListItem], now: &[(ChatId, bool)]) -> bool {
-    let state = |id: ChatId| now.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits);
-    listed.iter().all(|item| state(item.id) == item.running.then_some(item.needs_you))
-        && now.iter().all(|(chat, _)| listed.iter().any(|item| item.id == *chat))
+/// Returns whether the list agrees with the polled states.
+fn is_list_current(listed: &[ChatListItem], now: &ReplyStates) -> bool {
+    let is_current = |item: &ChatListItem| {
+        now.running(item.id) == item.running.then_some(item.needs_you) && now.unread.contains(&item.id) == item.unread
+    };
+    listed.iter().all(is_current) && now.running.iter().all(|(chat, _)| listed.iter().any(|item| item.id == *chat))
 }
 
 #[cfg(test)]
@@ -150,27 +194,50 @@ mod tests {
     use super::*;
     use crate::domain::chat::ChatListHeading;
 
-    fn item(id: u128, running: bool, needs_you: bool) -> ChatListItem {
-        let id = ChatId::from(uuid::Uuid::from_u128(id));
+    fn id(number: u128) -> ChatId {
+        ChatId::from(uuid::Uuid::from_u128(number))
+    }
+
+    fn item(number: u128, running: bool, needs_you: bool, unread: bool) -> ChatListItem {
+        let (id, title) = (id(number), String::new());
         let (updated_at, heading) = (Default::default(), ChatListHeading::Today);
-        ChatListItem { id, title: String::new(), updated_at, heading, running, needs_you, has_draft: false }
+        ChatListItem { id, title, updated_at, heading, running, needs_you, has_draft: false, unread }
+    }
+
+    fn states(running: &[(u128, bool)], unread: &[u128]) -> ReplyStates {
+        let running = running.iter().map(|(number, waits)| (id(*number), *waits)).collect();
+        ReplyStates { running, unread: unread.iter().copied().map(id).collect() }
     }
 
     #[test]
-    fn list_that_differs_from_running_chats_is_not_current() {
-        let id = |id: u128| ChatId::from(uuid::Uuid::from_u128(id));
-        let listed = [item(1, false, false), item(2, true, false), item(3, true, true)];
+    fn list_that_differs_from_polled_states_is_not_current() {
+        let listed = [item(1, false, false, true), item(2, true, false, false), item(3, true, true, false)];
         for (now, is_right) in [
-            (vec![(id(2), false), (id(3), true)], true),
+            (states(&[(2, false), (3, true)], &[1]), true),
             // The first poll finds a reply that ended or began to wait after the list was loaded.
-            (vec![(id(3), true)], false),
-            (vec![(id(2), true), (id(3), true)], false),
-            (vec![(id(2), false), (id(3), false)], false),
-            (vec![(id(1), false), (id(2), false), (id(3), true)], false),
+            (states(&[(3, true)], &[1]), false),
+            (states(&[(2, true), (3, true)], &[1]), false),
+            (states(&[(2, false), (3, false)], &[1]), false),
+            (states(&[(1, false), (2, false), (3, true)], &[1]), false),
             // A chat that was created in another tab.
-            (vec![(id(2), false), (id(3), true), (id(4), false)], false),
+            (states(&[(2, false), (3, true), (4, false)], &[1]), false),
+            // Another device has read the chat, or a reply ended there.
+            (states(&[(2, false), (3, true)], &[]), false),
+            (states(&[(2, false), (3, true)], &[1, 3]), false),
+            // An unread chat that is not listed.
+            (states(&[(2, false), (3, true)], &[1, 9]), true),
         ] {
             assert_eq!(is_list_current(&listed, &now), is_right, "{now:?}");
         }
+    }
+
+    #[test]
+    fn replies_are_notified_that_ended_or_began_to_wait_since_previous_poll() {
+        let before = states(&[(1, false), (2, false), (3, true)], &[2, 4]);
+        // The second reply of an unread chat ends, and one that was too short to be seen running.
+        let now = states(&[(1, true), (3, true)], &[2, 4, 5]);
+        assert_eq!(now.ended_since(&before), [id(2), id(5)]);
+        assert_eq!(now.waiting_since(&before), [id(1)]);
+        assert_eq!((now.ended_since(&now), now.waiting_since(&now)), (vec![], vec![]));
     }
 }

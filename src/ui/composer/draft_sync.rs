@@ -5,13 +5,14 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api::chats::{glance_at_chat, load_chat};
+use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::focus;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::on_change;
 use crate::ui::messages;
+use crate::ui::polling::poll_chat;
 
 /// The delay before a failed load is retried.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
@@ -66,7 +67,7 @@ impl ComposerState {
     async fn newer_draft(self) -> Result<Option<DraftView>, ApiError> {
         let rev = self.draft.rev();
         Ok(match self.chat_id {
-            Some(chat) => glance_at_chat(chat, self.leaf.get_untracked(), rev, None).await?.draft,
+            Some(chat) => poll_chat(chat, self.leaf.get_untracked(), rev, None).await?.draft,
             None => Some(load_chat(None, None, None, None).await?.draft).filter(|draft| draft.rev > rev),
         })
     }

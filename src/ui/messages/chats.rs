@@ -7,6 +7,8 @@ define_messages! {
     pin: "Pin", "置顶";
     unpin: "Unpin", "取消置顶";
     archive: "Archive", "归档";
+    mark_unread: "Mark as unread", "标为未读";
+    unread_now: "Marked as unread.", "已标为未读。";
     all_chats: "All chats", "全部对话";
     projects: "Projects", "项目";
     move_to_project: "Move to project", "移动到项目";

@@ -43,7 +43,7 @@ use crate::ui::page::chat::address::{
 use crate::ui::page::chat::deletion::{DeletedNotice, provide_deletion};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
-use crate::ui::page::chat::list_sync::{chat_title, mark_seen_at_end, refresh_list};
+use crate::ui::page::chat::list_sync::{chat_title, refresh_list};
 use crate::ui::page::chat::path_notices::{CopiedFromLine, PathNoticeBars, PathNotices};
 use crate::ui::page::chat::signals::PageSignals;
 use crate::ui::page::chat::started_reply::{PendingMessage, message_sent_here, restore_failed, show_started};
@@ -207,8 +207,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let listeners = composer_listeners((state, navigation), notices, sending, on_started);
     announce_arrival(move || messages::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
-    refresh_list(running, needs_you);
-    mark_seen_at_end(chat_id, running);
+    refresh_list(chat_id, running, needs_you);
     // The last reply of a copy of the chat.
     let last_reply = Signal::derive(move || {
         let is_reply = |view: &TurnView| view.turn.role == Role::Assistant && view.turn.status.is_terminal();

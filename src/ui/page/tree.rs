@@ -1,14 +1,11 @@
 //! The tree of a chat as a page: the same as in the panel, for phones and for readers without script.
 
-use std::time::Duration;
-
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use leptos_router::params::ParamsMap;
 
-use crate::api::chats::glance_at_chat;
 use crate::api::error::ApiError;
 use crate::api::json::JsonEncoding;
 use crate::api::tree::load_tree;
@@ -18,7 +15,7 @@ use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::announce_arrival;
 use crate::ui::connection::PageConnection;
 use crate::ui::deletion::{DeletePart, DeletedPart, DeletionScreen};
-use crate::ui::erased::{effect, view};
+use crate::ui::erased::view;
 use crate::ui::escape::safe_title;
 use crate::ui::kit::{Icon, Loading};
 use crate::ui::locale::colon;
@@ -26,11 +23,9 @@ use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::tree as texts;
 use crate::ui::page::not_found::{LoadFailedView, MissingView};
+use crate::ui::polling::{self, poll_chat};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
-
-/// The polling interval.
-const INTERVAL: Duration = Duration::from_secs(2);
 
 pub(in crate::ui) fn draw_page() -> AnyView {
     let (params, query) = (use_params_map(), use_query_map());
@@ -100,7 +95,7 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
             return;
         }
         spawn_local(async move {
-            let glance = glance_at_chat(chat, None, i64::MAX, None).await;
+            let glance = poll_chat(chat, None, i64::MAX, None).await;
             if let Some(connection) = connection {
                 connection.record_response(&glance);
             }
@@ -113,14 +108,7 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
             }
         });
     };
-    effect(move || {
-        let ticking = set_interval_with_handle(look, INTERVAL).ok();
-        on_cleanup(move || {
-            if let Some(ticking) = ticking {
-                ticking.clear();
-            }
-        });
-    });
+    polling::repeat(polling::TREE_EVERY, look);
 }
 
 /// The page, rendered from a part of a tree.

@@ -94,16 +94,12 @@ fn ChatListRow(item: ChatListItem) -> impl IntoView {
     let more = messages::chat_menu(&title);
     let chats = use_context::<Chats>();
     let is_loading = move || chats.is_some_and(|chats| chats.loading.get() == Some(item.id)).then_some("true");
-    // Unread marks are known only in the browser, after hydration.
-    let unread = move || {
-        let is_unread = chats.is_some_and(|chats| chats.unread.with(|unread| unread.contains(&item.id)));
-        (is_unread && !item.running).then(|| {
-            view! {
-                <span class="dot unread" aria-hidden="true"></span>
-                <span class="quiet">{messages::unread()}" "</span>
-            }
-        })
-    };
+    let unread = (item.unread && !item.running).then(|| {
+        view! {
+            <span class="dot unread" aria-hidden="true"></span>
+            <span class="quiet unread">{messages::unread()}" "</span>
+        }
+    });
     view! {
         <li class="chat-item" aria-busy=is_loading>
             // The current chat keeps its scroll position until the next one has arrived, which restores its own.
@@ -135,6 +131,7 @@ pub fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let MenuChat(chosen) = expect_context::<MenuChat>();
     let leave = leave_deleted_chat();
+    let leave_unread = leave.clone();
     let rename = move |_| {
         dialog::close_popovers();
         chats.renaming.set(chosen.get_untracked().map(|(id, title, _)| (id, title)));
@@ -152,6 +149,13 @@ pub fn ChatMenu() -> impl IntoView {
             chats.set_placement(id, title, to);
         }
     };
+    // A chat on screen would be read at once.
+    let mark_unread = move |_| {
+        place(ChatPlacement::Unread);
+        if let Some((id, ..)) = chosen.get_untracked() {
+            leave_unread(id);
+        }
+    };
     let is_pinned = move || chosen.with(|chosen| chosen.as_ref().is_some_and(|(.., is_pinned)| *is_pinned));
     let project_path = move || chosen.with(|chosen| chosen.as_ref().map(|(id, ..)| project_setting_path(*id)));
     view! {
@@ -165,9 +169,13 @@ pub fn ChatMenu() -> impl IntoView {
                 {messages::chats::archive()}
             </button>
             <a class="menu-row" rel="external" href=move || project_path()>
-                <Icon name="external"/>
+                <Icon name="folder"/>
                 {messages::chats::move_to_project()}
             </a>
+            <button type="button" class="menu-row" on:click=mark_unread>
+                <Icon name="bell"/>
+                {messages::chats::mark_unread()}
+            </button>
             <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{messages::rename()}</button>
             <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{messages::delete()}</button>
         </div>

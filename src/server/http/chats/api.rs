@@ -48,6 +48,8 @@ pub struct ChatSummary {
     project_id: Option<ProjectId>,
     /// True while a reply is generated.
     running: bool,
+    /// True if a reply ended and the chat was not opened since.
+    unread: bool,
 }
 
 /// A chat to create. All fields are optional.
@@ -91,6 +93,8 @@ pub struct UpdateChatRequest {
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<ProjectId>)]
     project_id: Option<Option<ProjectId>>,
+    /// False marks the chat as read, true as unread. A chat without finished replies stays read.
+    unread: Option<bool>,
 }
 
 /// A reading position.
@@ -109,6 +113,8 @@ pub struct ChatDetails {
     branches: Vec<Branch>,
     /// Usage of the whole chat so far.
     usage: SpendingSum,
+    /// True if a reply ended and the chat was not opened since.
+    unread: bool,
 }
 
 /// `GET /api/chats`: lists the chats, the newest first.
@@ -134,6 +140,7 @@ pub async fn list(
                 archived_at: chat.archived_at,
                 project_id: chat.project_id,
                 running: chat.running,
+                unread: chat.unread,
             })
             .collect(),
     ))
@@ -159,8 +166,12 @@ pub async fn create(
     };
     let made = app.service().create_chat(viewer.0, new).await?;
     let (chat, branch) = made.value;
-    let usage = if made.is_new { SpendingSum::default() } else { app.service().chat_usage(viewer.0, chat.id).await? };
-    Ok((created_status(made.is_new), ApiJson(ChatDetails { chat, branches: vec![branch], usage })).into_response())
+    let (usage, unread) = match made.is_new {
+        true => (SpendingSum::default(), false),
+        false => usage_and_unread(&app, viewer, chat.id).await?,
+    };
+    let details = ChatDetails { chat, branches: vec![branch], usage, unread };
+    Ok((created_status(made.is_new), ApiJson(details)).into_response())
 }
 
 /// `GET /api/chats/{id}`.
@@ -171,8 +182,13 @@ pub async fn show(
 ) -> Result<ApiJson<ChatDetails>, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let branches = app.service().branches(viewer.0, id).await?;
+    let (usage, unread) = usage_and_unread(&app, viewer, id).await?;
+    Ok(ApiJson(ChatDetails { chat, branches, usage, unread }))
+}
+
+async fn usage_and_unread(app: &App, viewer: Viewer, id: ChatId) -> Result<(SpendingSum, bool), Problem> {
     let usage = app.service().chat_usage(viewer.0, id).await?;
-    Ok(ApiJson(ChatDetails { chat, branches, usage }))
+    Ok((usage, app.service().is_chat_unread(viewer.0, id).await?))
 }
 
 /// `PATCH /api/chats/{id}`.
@@ -182,8 +198,8 @@ pub async fn change(
     PathId(id): PathId<ChatId>,
     ApiJson(patch): ApiJson<UpdateChatRequest>,
 ) -> Result<ApiJson<Chat>, Problem> {
-    let UpdateChatRequest { title, system_prompt, params, pinned, archived, project_id } = patch;
-    let change = ChatChange { title, system_prompt, params, pinned, archived, project_id };
+    let UpdateChatRequest { title, system_prompt, params, pinned, archived, project_id, unread } = patch;
+    let change = ChatChange { title, system_prompt, params, pinned, archived, project_id, unread };
     Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
 }
 

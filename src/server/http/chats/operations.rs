@@ -60,7 +60,7 @@ pub fn change_chat(operation: ApiOperation) -> ApiOperation {
         .add_description(
             "A changed prompt applies to branches without turns. A chat that moves to another project keeps its prompt.",
         )
-        .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "archived": false }))
+        .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "unread": false }))
         .response::<Chat>(200, "The updated chat.")
         .problem_response(422, "`invalid`: a value is not allowed.")
 }

@@ -103,6 +103,8 @@ async fn apply_action_to_chat(
         ChatsAction::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
         ChatsAction::Unarchive => ChatChange { archived: Some(false), ..ChatChange::default() },
         ChatsAction::Move => ChatChange { project_id: Some(project), ..ChatChange::default() },
+        ChatsAction::MarkRead => ChatChange { unread: Some(false), ..ChatChange::default() },
+        ChatsAction::MarkUnread => ChatChange { unread: Some(true), ..ChatChange::default() },
     };
     app.service().change_chat(viewer.0, id, change).await.map(drop)
 }

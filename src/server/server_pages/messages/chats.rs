@@ -17,6 +17,7 @@ define_messages! {
     unpin: "Unpin", "取消置顶";
     archive: "Archive", "归档";
     unarchive: "Unarchive", "取消归档";
+    mark_read: "Mark as read", "标为已读";
     delete: "Delete", "删除";
     older: "Older chats", "更早的对话";
     newest: "Newest", "最新的";
@@ -70,6 +71,14 @@ pub fn unarchived_result(count: usize) -> String {
 
 pub fn moved_result(count: usize) -> String {
     plural_message!(count; "Moved 1 chat.", "Moved {count} chats."; "已移动 {count} 个对话。")
+}
+
+pub fn read_result(count: usize) -> String {
+    plural_message!(count; "Marked 1 chat as read.", "Marked {count} chats as read."; "已将 {count} 个对话标为已读。")
+}
+
+pub fn unread_result(count: usize) -> String {
+    plural_message!(count; "Marked 1 chat as unread.", "Marked {count} chats as unread."; "已将 {count} 个对话标为未读。")
 }
 
 pub fn deleted_result(count: usize) -> String {

@@ -18,22 +18,21 @@ use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::exchange::ExchangeKind;
 use turnleaf_domain::import_origin::ImportDifference;
 use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{
-    Author, BlockState, CodedMessage, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role,
-    Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnStatus,
 };
 
 mod projects;
+mod replies;
 mod tools;
 
 /// An empty failure, for a turn or a call whose own is unreadable.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
 /// All tables, in groups.
-pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, tools::TABLES];
+pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
 
 const CONTENT: &[CheckedTable] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
@@ -339,43 +338,6 @@ const CONTENT: &[CheckedTable] = &[
         &["owner_id", "client_request_id"],
         &[id("owner_id", Row), text("client_request_id", Row), text("made_id", Row), time("created_at", Moment)],
     ),
-    table(
-        "queued_messages",
-        ID,
-        &[
-            id("id", Row),
-            id("owner_id", Row),
-            id("chat_id", Row),
-            id("after_turn_id", Row),
-            json_text::<Value>("request", Row),
-            json_text::<CodedMessage>("refusal", Null),
-            id("turn_id", Row),
-            time("created_at", Moment),
-            time("updated_at", Moment),
-        ],
-    )
-    .with_chat("chat_id"),
-    table(
-        "grafts",
-        ID,
-        &[
-            id("id", Row),
-            id("owner_id", Row),
-            id("chat_id", Row),
-            id("branch_id", Row),
-            id("from_turn_id", Null),
-            id("leaf_turn_id", Null),
-            json::<Vec<TurnId>>("messages", Row),
-            id("exchange_id", Null),
-            word::<RerunStatus>("status", Sql("CASE WHEN reason IS NULL THEN 'cancelled' ELSE 'paused' END")),
-            word::<RerunPauseReason>("reason", Text("internal")),
-            text("detail", Null),
-            json::<ModelParams>("params", Row),
-            time("created_at", Moment),
-            time("updated_at", Moment),
-        ],
-    )
-    .with_chat("chat_id"),
 ];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Synchronization between a chat's page and the chat list: a reply began, its end was seen, it waits for a person;
+//! Synchronization between a chat's page and the chat list: a reply began, its end was read, it waits for a person;
 //! and the title.
 
 use leptos::prelude::*;
@@ -6,27 +6,19 @@ use leptos::prelude::*;
 use crate::browser::document;
 use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
-use crate::ui::erased::{effect, on_change};
+use crate::ui::erased::on_change;
 
-/// Marks the chat as seen when a reply ends on its page, so that the list shows it as unread only if the end was not
-/// seen.
-pub fn mark_seen_at_end(chat: ChatId, running: Signal<Option<TurnId>>) {
-    let Some(chats) = use_context::<Chats>() else { return };
-    effect(move || match running.get() {
-        Some(_) => chats.reply_started(chat),
-        None if !document::is_hidden() => chats.mark_seen(chat),
-        None => {}
-    });
-}
-
-/// Refreshes the list when a reply begins or ends, or begins to wait for a person. The list also shows the title that
-/// the first message gave.
-pub fn refresh_list(running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
+/// Refreshes the list when a reply begins or ends, or begins to wait for a person. A reply that ends on screen is read.
+/// The list also shows the title that the first message gave.
+pub fn refresh_list(chat: ChatId, running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
     let chats = use_context::<Chats>();
     on_change(
         move || (running.get().is_some(), needs_you.get()),
         move |(was_running, _), (is_running, _)| {
-            if let Some(chats) = chats.filter(|_| was_running || !is_running) {
+            let Some(chats) = chats.filter(|_| was_running || !is_running) else { return };
+            if was_running && !is_running && !document::is_hidden() {
+                chats.mark_read(chat);
+            } else {
                 chats.refresh();
             }
         },

@@ -3,24 +3,21 @@
 
 use std::time::Duration;
 
-use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::signals::PageSignals;
-use crate::api::chats::{glance_at_chat, load_chat};
+use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, DraftView, PolledChat};
 use crate::browser::document;
 use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::connection::PageConnection;
-use crate::ui::erased::{effect, on_change};
+use crate::ui::erased::on_change;
+use crate::ui::polling::{self, poll_chat};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::load_more::follow_path;
-
-/// The polling interval: changes of another tab must be visible within 2 s.
-const INTERVAL: Duration = Duration::from_millis(1_500);
 
 /// The time in which the server sends the next message of a queue.
 const NEXT_REPLY: Duration = Duration::from_millis(250);
@@ -107,7 +104,7 @@ impl RemoteWatcher {
         let leaf = self.state.leaf_id();
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
         let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
-        let glance = glance_at_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
+        let glance = poll_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
         let newest = self.apply_glance(glance, leaf)?;
         let page = load_chat(Some(self.chat_id), newest, None, None).await;
         if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
@@ -204,16 +201,7 @@ pub fn watch_remote_changes(
         pause: StoredValue::new(0),
     };
     let look = move || watcher.look();
-    effect(move || {
-        let seen = window_event_listener(ev::visibilitychange, move |_| look());
-        let ticking = set_interval_with_handle(look, INTERVAL).ok();
-        on_cleanup(move || {
-            seen.remove();
-            if let Some(ticking) = ticking {
-                ticking.clear();
-            }
-        });
-    });
+    polling::repeat(polling::CHAT_EVERY, look);
     // The server is reachable again, so the page polls at once.
     if let Some(connection) = watcher.connection {
         on_change(
