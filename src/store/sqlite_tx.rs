@@ -103,8 +103,10 @@ impl SqliteTx {
     /// Runs the deferred statements: different ones as one script, repeated ones in scripts of fixed sizes.
     pub(super) async fn flush(&mut self) -> Result<(), StoreError> {
         let mut waiting = std::mem::take(&mut self.deferred);
-        let different: HashSet<&str> = waiting.iter().map(|statement| statement.text.as_ref()).collect();
-        let has_repeated = different.len() < waiting.len();
+        let has_repeated = {
+            let mut seen = HashSet::new();
+            !waiting.iter().all(|statement| seen.insert(statement.text.as_ref()))
+        };
         while let Some(first) = waiting.first() {
             let alike = waiting.iter().take_while(|statement| statement.text == first.text).count();
             let size = REPETITIONS.into_iter().find(|size| *size <= alike).unwrap_or(1);

@@ -43,7 +43,16 @@ impl WriteQueue {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Handover(Arc<Mutex<Waiting>>);
 
-type Waiting = VecDeque<oneshot::Sender<PoolConnection<Sqlite>>>;
+#[derive(Debug, Default)]
+struct Waiting {
+    /// In the order in which they get the connection.
+    senders: VecDeque<oneshot::Sender<PoolConnection<Sqlite>>>,
+    /// The number of times that the connection was passed on since its pool had it.
+    passed: u32,
+}
+
+/// The number of times that a connection is passed on before its pool gets it, where others than transactions wait.
+const PASSED_AT_MOST: u32 = 16;
 
 impl Handover {
     /// Returns a connection of the pool, or the one that a transaction gives away; urgent callers come first.
@@ -57,9 +66,9 @@ impl Handover {
         let (sender, handed) = oneshot::channel();
         self.with_waiting(|waiting| {
             if is_urgent {
-                waiting.push_front(sender);
+                waiting.senders.push_front(sender);
             } else {
-                waiting.push_back(sender);
+                waiting.senders.push_back(sender);
             }
         });
         tokio::select! {
@@ -71,7 +80,7 @@ impl Handover {
 
     /// Gives a connection without a transaction to the first that still waits, else to its pool.
     pub(crate) fn give(&self, mut connection: PoolConnection<Sqlite>) {
-        while let Some(first) = self.with_waiting(VecDeque::pop_front) {
+        while let Some(first) = self.with_waiting(Waiting::take_next) {
             match first.send(connection) {
                 Ok(()) => return,
                 // It has stopped waiting, or has a connection of the pool.
@@ -82,5 +91,15 @@ impl Handover {
 
     fn with_waiting<T>(&self, act: impl FnOnce(&mut Waiting) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Waiting {
+    /// Takes the next that gets the connection, unless it is the turn of the pool.
+    fn take_next(&mut self) -> Option<oneshot::Sender<PoolConnection<Sqlite>>> {
+        self.senders.retain(|sender| !sender.is_closed());
+        let next = if self.passed < PASSED_AT_MOST { self.senders.pop_front() } else { None };
+        self.passed = if next.is_some() { self.passed + 1 } else { 0 };
+        next
     }
 }
