@@ -104,8 +104,8 @@ impl SqliteTx {
     pub(super) async fn flush(&mut self) -> Result<(), StoreError> {
         let mut waiting = std::mem::take(&mut self.deferred);
         let has_repeated = {
-            let mut seen = HashSet::new();
-            !waiting.iter().all(|statement| seen.insert(statement.text.as_ref()))
+            let mut seen: HashSet<&str> = HashSet::new();
+            !waiting.iter().all(|statement| seen.insert(&statement.text))
         };
         while let Some(first) = waiting.first() {
             let alike = waiting.iter().take_while(|statement| statement.text == first.text).count();
