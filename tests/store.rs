@@ -16,6 +16,8 @@ mod damaged_exports;
 mod damaged_readers;
 #[path = "store/databases.rs"]
 mod databases;
+#[path = "store/deferred_writes.rs"]
+mod deferred_writes;
 #[path = "store/documents.rs"]
 mod documents;
 #[path = "store/domain_fixtures.rs"]

@@ -133,9 +133,9 @@ impl Service {
             created_at: now,
             updated_at: now,
         };
-        chats::insert_with_turns(tx, &chat, turns).await?;
-        chat_tools::put(tx, owner, chat.id, &choice).await?;
-        branches::insert_first(tx, &branch, &frozen, first.reply.map(|_| now)).await?;
+        chats::defer_insert_with_turns(tx, &chat, turns).await?;
+        chat_tools::defer_put(tx, owner, chat.id, &choice).await?;
+        branches::defer_insert_first(tx, &branch, &frozen, first.reply.map(|_| now)).await?;
         Ok((chat, TurnPlacement { parent: None, branch, ord: first.reply.map(|_| 1) }))
     }
 

@@ -46,10 +46,7 @@ pub async fn insert_references(tx: &mut Tx, blocks: &[Block]) -> Result<(), Stor
                 if ref_type == DOCUMENT_REF_TYPE =>
             {
                 let (Ok(document), Some(version)) = (ref_id.parse::<DocumentId>(), version_timestamp) else { continue };
-                in_tx!(&mut *tx, |conn| {
-                    let query = sqlx::query(NAME_DOCUMENT).bind(block.id.uuid()).bind(document.uuid());
-                    query.bind(version).execute(conn).await?;
-                });
+                tx.defer(NAME_DOCUMENT).bind(block.id.uuid()).bind(document.uuid()).bind(*version).run().await?;
             }
             _ => {}
         }

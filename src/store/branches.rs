@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
 use crate::rows::{parse_word, storable_text, to_json, to_word};
-use crate::{Db, StoreError, Tx};
+use crate::{Db, RowCount, StoreError, Tx};
 use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::server_instructions::ServerInstructions;
@@ -18,7 +18,7 @@ use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 pub mod ends;
 pub mod insertion;
 pub use ends::{last_used_locks, lineages, set_ends};
-pub use insertion::{insert, insert_first};
+pub use insertion::{defer_insert_first, insert};
 
 sql! {
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -287,10 +287,17 @@ pub async fn list_empty(tx: &mut Tx, chat: ChatId) -> Result<Vec<(BranchId, Mode
 
 /// Replaces the provider state of a branch. Returns false if the branch is deleted.
 pub async fn set_provider_state(tx: &mut Tx, branch: BranchId, state: &ProviderState) -> Result<bool, StoreError> {
-    let changed = in_tx!(tx, |conn| {
-        sqlx::query(SET_PROVIDER_STATE).bind(branch.uuid()).bind(Json(state)).execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+    let changed = defer_provider_state(tx, branch, state).await?;
+    Ok(tx.rows_affected(changed).await? > 0)
+}
+
+/// Works like [`set_provider_state`], as a deferred write that changes one row unless the branch is deleted.
+pub async fn defer_provider_state(
+    tx: &mut Tx,
+    branch: BranchId,
+    state: &ProviderState,
+) -> Result<RowCount, StoreError> {
+    tx.defer(SET_PROVIDER_STATE).bind(branch.uuid()).bind(Json(state.clone())).run().await
 }
 
 /// Sets the system prompt of the chat's branches without turns; the others keep theirs.

@@ -5,6 +5,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
+use crate::deferred_write::RowCount;
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
 use crate::rows::{from_json, to_json};
@@ -23,12 +24,14 @@ const TABLE: &str = "chat_tools";
 
 /// Sets the tool choice of an owner's chat. Returns false if the owner has no such chat.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<bool, StoreError> {
+    let changed = defer_put(tx, owner, chat, choice).await?;
+    Ok(tx.rows_affected(changed).await? > 0)
+}
+
+/// Works like [`put`], as a deferred write that changes one row if the owner has such a chat.
+pub async fn defer_put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<RowCount, StoreError> {
     let choice = to_json(choice, "chat_tools", "choice")?;
-    let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(Json(choice));
-        query.execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+    tx.defer(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(Json(choice)).run().await
 }
 
 /// Returns the tool choice of an owner's chat.

@@ -127,36 +127,32 @@ impl ChatRow {
 
 /// Stores a new chat. Its default branch may be inserted later in the same transaction.
 pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
-    insert_with_turns(tx, chat, 0).await
+    defer_insert_with_turns(tx, chat, 0).await?;
+    tx.flush().await
 }
 
-/// Works like [`insert`], for a chat whose first turns are inserted later in the same transaction: they take the
-/// positions from 1 on.
-pub async fn insert_with_turns(tx: &mut Tx, chat: &Chat, turns: i64) -> Result<(), StoreError> {
+/// Works like [`insert`], as a deferred write, for a chat whose first turns are inserted later in the same transaction:
+/// they take the positions from 1 on.
+pub async fn defer_insert_with_turns(tx: &mut Tx, chat: &Chat, turns: i64) -> Result<(), StoreError> {
     let title = storable_text(&chat.title, "the title")?;
     let system_prompt = storable_text(&chat.system_prompt, "the system prompt")?;
-    in_tx!(&mut *tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(chat.id.uuid())
-            .bind(chat.owner_id.uuid())
-            .bind(title)
-            .bind(system_prompt)
-            .bind(Json(&chat.settings))
-            .bind(chat.default_branch_id.map(BranchId::uuid))
-            .bind(chat.last_viewed_turn_id.map(TurnId::uuid))
-            .bind(1 + turns)
-            .bind(chat.rev)
-            .bind(chat.created_at)
-            .bind(chat.updated_at)
-            .bind(chat.copied_from_turn_id.map(TurnId::uuid))
-            .bind(chat.pinned_at)
-            .bind(chat.archived_at)
-            .bind(ids::mint::<Uuid>())
-            .bind(chat.project_id.map(ProjectId::uuid))
-            .bind(chat.project_version)
-            .execute(conn)
-            .await?;
-    });
+    let insert = tx.defer(INSERT).bind(chat.id.uuid()).bind(chat.owner_id.uuid());
+    let insert = insert.bind(title.to_owned()).bind(system_prompt.to_owned()).bind(Json(chat.settings.clone()));
+    insert
+        .bind(chat.default_branch_id.map(BranchId::uuid))
+        .bind(chat.last_viewed_turn_id.map(TurnId::uuid))
+        .bind(1 + turns)
+        .bind(chat.rev)
+        .bind(chat.created_at)
+        .bind(chat.updated_at)
+        .bind(chat.copied_from_turn_id.map(TurnId::uuid))
+        .bind(chat.pinned_at)
+        .bind(chat.archived_at)
+        .bind(ids::mint::<Uuid>())
+        .bind(chat.project_id.map(ProjectId::uuid))
+        .bind(chat.project_version)
+        .run()
+        .await?;
     search::queue::put_chat_title(tx, chat.id).await
 }
 

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::{PgPool, Sqlite, SqlitePool, Transaction};
+use sqlx::{PgPool, SqlitePool};
 
 use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
+use crate::sqlite_tx::SqliteTx;
 use crate::time_limits::{TimeLimits, with_deadline};
-use crate::write_queue::WriteQueue;
+use crate::write_queue::{Handover, WriteQueue};
 
 /// Runs the same body on the reader pool of either database, compiled once per driver.
 macro_rules! with_pool {
@@ -126,20 +127,20 @@ pub enum Db {
 /// A transaction. Dropping it without [`Tx::commit`] rolls it back.
 #[derive(Debug)]
 pub enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
+    Sqlite(Box<SqliteTx>),
     Postgres(PostgresTx),
 }
 
 impl Db {
-    /// Starts a write transaction. On SQLite it holds the write lock from the start, so no later statement of it can
-    /// find the database busy.
+    /// Starts a write transaction. On SQLite no other task of this process has one at the same time; its first
+    /// statement takes the lock of the file, so no later one can find the database busy.
     ///
     /// # Errors
     /// `Busy` while the claim of this process is lost (see [`crate::claim`]), `InUse` once another process has it.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let (Self::Sqlite { queue, .. } | Self::Postgres { queue, .. }) = self;
         let _first_in_queue = queue.wait().await?;
-        self.begin_urgent().await
+        self.begin_in_order(false).await
     }
 
     /// Works like [`Self::begin`] but overtakes the transactions that wait there: for the journal, for which every
@@ -148,8 +149,15 @@ impl Db {
     /// # Errors
     /// As of [`Self::begin`].
     pub async fn begin_urgent(&self) -> Result<Tx, StoreError> {
+        self.begin_in_order(true).await
+    }
+
+    async fn begin_in_order(&self, is_urgent: bool) -> Result<Tx, StoreError> {
         Ok(match self {
-            Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Sqlite { writer, queue, .. } => {
+                let connection = queue.handover.acquire(writer, is_urgent).await?;
+                Tx::Sqlite(Box::new(SqliteTx::new(connection, "BEGIN IMMEDIATE", queue.handover.clone())))
+            }
             Self::Postgres { writer, limits, claim, .. } => {
                 claim.wait_until_writable(limits.acquire).await?;
                 let tx = with_deadline(limits.response_deadline(), writer.begin()).await?;
@@ -161,7 +169,9 @@ impl Db {
     /// Starts a read-only snapshot transaction: all statements in it see the same state.
     pub async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match self {
-            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
+            Self::Sqlite { readers, .. } => {
+                Tx::Sqlite(Box::new(SqliteTx::new(readers.acquire().await?, "BEGIN", Handover::default())))
+            }
             Self::Postgres { readers, limits, .. } => {
                 let begun = readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
                 Tx::Postgres(PostgresTx::read_only(with_deadline(limits.response_deadline(), begun).await?, *limits))
@@ -215,7 +225,7 @@ impl Tx {
     /// stored.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Sqlite(tx) => tx.commit().await,
             Self::Postgres(tx) => {
                 let patience = tx.limits().outcome;
                 tx.commit(patience).await
@@ -226,7 +236,7 @@ impl Tx {
     /// Works like [`Self::commit`], with a longer wait for the outcome, for callers that depend on it.
     pub async fn commit_with_timeout(self, patience: Duration) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Sqlite(tx) => tx.commit().await,
             Self::Postgres(tx) => tx.commit(patience).await,
         }
     }
@@ -235,7 +245,7 @@ impl Tx {
     /// this attempt.
     pub async fn commit_idempotent(self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Sqlite(tx) => tx.commit().await,
             Self::Postgres(tx) => tx.commit_idempotent().await,
         }
     }
@@ -247,6 +257,9 @@ impl Tx {
 
     /// Rolls back to the savepoint, also after a failed statement, and releases it.
     pub async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
+        if let Self::Sqlite(tx) = self {
+            return tx.rollback_to_savepoint().await;
+        }
         self.execute("ROLLBACK TO SAVEPOINT mark").await?;
         self.release_savepoint().await
     }
@@ -281,9 +294,8 @@ impl Tx {
     /// Rolls back the transaction.
     pub async fn rollback(self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => tx.rollback().await?,
-            Self::Postgres(tx) => tx.rollback().await?,
+            Self::Sqlite(tx) => tx.rollback().await,
+            Self::Postgres(tx) => Ok(tx.rollback().await?),
         }
-        Ok(())
     }
 }

@@ -138,24 +138,20 @@ pub async fn put(
 }
 
 /// Clears a draft that was sent. Its revision rises even if nothing was ever saved, so that neither a late save of
-/// another tab nor a browser's copy restores the sent text.
+/// another tab nor a browser's copy restores the sent text. These are deferred writes.
 pub async fn clear(tx: &mut Tx, owner: UserId, chat: Option<ChatId>, now: DateTime<Utc>) -> Result<(), StoreError> {
     let cleared = match chat {
-        Some(chat) => in_tx!(&mut *tx, |conn| {
-            sqlx::query(CLEAR_OF_CHAT)
-                .bind(owner.uuid())
-                .bind(chat.uuid())
-                .bind(now)
-                .execute(conn)
-                .await?
-                .rows_affected()
-        }),
-        None => in_tx!(&mut *tx, |conn| {
-            sqlx::query(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()
-        }),
+        Some(chat) => tx.defer(CLEAR_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).bind(now).run().await?,
+        None => tx.defer(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).run().await?,
     };
-    if cleared == 0 {
-        put(tx, owner, chat, &Draft::default(), now).await?;
+    // An insert beside an existing draft changes nothing.
+    if tx.known_rows_affected(cleared).is_none_or(|cleared| cleared == 0) {
+        let insert = match chat {
+            Some(chat) => tx.defer(INSERT_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()),
+            None => tx.defer(INSERT_OF_NEW_CHAT).bind(owner.uuid()),
+        };
+        let insert = insert.bind(String::new()).bind(None::<String>).bind(None::<String>);
+        insert.bind(None::<Json<Thinking>>).bind(None::<String>).bind(now).run().await?;
     }
     Ok(())
 }

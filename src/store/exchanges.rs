@@ -140,12 +140,9 @@ pub async fn insert(
     Ok(())
 }
 
-/// Turns the thinking mode of an exchange of this owner on, because its reply reasons.
+/// Turns the thinking mode of an exchange of this owner on, because its reply reasons. A deferred write.
 pub async fn turn_thinking_on(tx: &mut Tx, owner: UserId, exchange: ExchangeId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        sqlx::query(SET_THINKING).bind(owner.uuid()).bind(exchange.uuid()).bind(true).execute(conn).await?;
-    });
-    Ok(())
+    tx.defer(SET_THINKING).bind(owner.uuid()).bind(exchange.uuid()).bind(true).run().await.map(drop)
 }
 
 /// Returns an exchange of this owner.

@@ -3,19 +3,23 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
+use crate::deferred_write::RowCount;
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
 use crate::rows::{UsageRow, inconsistent, parse_word, to_bigint, to_unsigned, to_word};
 use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
 
+mod kinds;
 pub mod raw;
 pub mod requests;
+
+pub use kinds::{GenerationStatus, RawKind};
 
 use requests::{RequestManifestRow, StoredRequest, base_request_joins, manifest_columns};
 
@@ -59,28 +63,6 @@ sql! {
     RUNNING = "SELECT id, model_returned, first_token_at FROM generations \
         WHERE turn_id = $1 AND status = 'running' ORDER BY step";
     CLOSE_OTHERS = "UPDATE generations SET status = $2, ended_at = $3 WHERE turn_id = $1 AND status = 'running'";
-}
-
-/// The status of a provider call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GenerationStatus {
-    Running,
-    Complete,
-    Cancelled,
-    Error,
-}
-
-/// The format of the raw bytes of a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RawKind {
-    SseEvents,
-    Chunks,
-    StreamAndResponse,
-    Response,
-    /// The bytes are not kept.
-    None,
 }
 
 /// A provider call that is about to be made.
@@ -260,74 +242,53 @@ fn with_parts(manifest: Value) -> Value {
 /// # Errors
 /// `NotUnique` when the turn has another call with this step: two writers believe that they own it.
 pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> {
-    let (id, turn, step) = (new.id.uuid(), new.turn_id.uuid(), i64::from(new.step));
-    let stored = in_tx!(&mut *tx, |conn| {
-        let stored = sqlx::query(INSERT)
-            .bind(id)
-            .bind(turn)
-            .bind(step)
-            .bind(new.provider.as_str())
-            .bind(new.model_requested.as_str())
-            .bind(to_word(new.raw_kind))
-            .bind(false)
-            .bind(new.api.as_str())
-            .bind(new.started_at)
-            .execute(&mut *conn)
-            .await?
-            .rows_affected();
-        if stored == 0 {
-            let query = sqlx::query_scalar::<_, Uuid>(IS_STEP).bind(id).bind(turn).bind(step);
-            query.fetch_optional(&mut *conn).await?.ok_or(StoreError::NotUnique)?;
+    let inserted = defer_insert(tx, &[new]).await?;
+    check_inserted(tx, &[new], &inserted).await
+}
+
+/// Works like [`insert`], as deferred writes for several calls; [`check_inserted`] returns their failure.
+pub async fn defer_insert(tx: &mut Tx, calls: &[&NewGeneration]) -> Result<Vec<RowCount>, StoreError> {
+    let mut inserted = Vec::with_capacity(calls.len());
+    for new in calls {
+        let insert = tx.defer(INSERT).bind(new.id.uuid()).bind(new.turn_id.uuid()).bind(i64::from(new.step));
+        let insert = insert.bind(new.provider.clone()).bind(new.model_requested.clone());
+        let insert = insert.bind(to_word(new.raw_kind)).bind(false).bind(new.api.clone()).bind(new.started_at);
+        inserted.push(insert.run().await?);
+    }
+    for new in calls {
+        requests::defer_insert(tx, new.id, &new.request).await?;
+    }
+    Ok(inserted)
+}
+
+/// Checks that each of these calls is stored, now or before.
+///
+/// # Errors
+/// As of [`insert`].
+pub async fn check_inserted(tx: &mut Tx, calls: &[&NewGeneration], inserted: &[RowCount]) -> Result<(), StoreError> {
+    for (new, inserted) in calls.iter().zip(inserted) {
+        if tx.rows_affected(*inserted).await? == 0 {
+            let stored: Option<Uuid> = in_tx!(&mut *tx, |conn| {
+                let query = sqlx::query_scalar(IS_STEP).bind(new.id.uuid()).bind(new.turn_id.uuid());
+                query.bind(i64::from(new.step)).fetch_optional(conn).await?
+            });
+            stored.ok_or(StoreError::NotUnique)?;
         }
-        stored
-    });
-    // An existing call has its request, which was stored in the same transaction.
-    if stored == 0 { Ok(()) } else { requests::insert(tx, new.id, &new.request).await }
+    }
+    Ok(())
 }
 
 /// Ends a generation and packs its raw bytes if they are small; larger ones are left for [`raw::pack`], so that they
 /// never hold up the writer. Returns false if it had another end already. Idempotent: repeating the same end
 /// succeeds, because the acknowledgement of an earlier commit may have been lost.
 pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
-    // Strings of the provider are cleaned, so that they never make the ending fail.
-    let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
-    let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
-    let packed = end.small_body().map(|body| raw::compress(body)).transpose()?;
-    let is_packed = packed.is_some();
-    let (body, digest) = packed.map(|packed| (packed.bytes, (packed.sha256, packed.length))).unzip();
-    let (sha256, length) = digest.unzip();
-    let changed = in_tx!(&mut *tx, |conn| {
-        sqlx::query(FINISH)
-            .bind(end.id.uuid())
-            .bind(to_word(end.status))
-            .bind(end.raw_complete)
-            .bind(model_returned)
-            .bind(stop_reason)
-            .bind(input)
-            .bind(output)
-            .bind(cache_read)
-            .bind(cache_write)
-            .bind(reasoning)
-            .bind(end.error.as_ref().map(Json))
-            .bind(end.first_token_at)
-            .bind(end.ended_at)
-            .bind(end.charge.as_ref().map(|charge| to_bigint(charge.micros)))
-            .bind(end.charge.as_ref().map(|charge| to_word(charge.basis)))
-            .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
-            .bind(body)
-            .bind(sha256)
-            .bind(length)
-            .execute(conn)
-            .await?
-            .rows_affected()
-    });
-    if changed > 0 {
-        match is_packed {
-            true => raw::drop_pieces(tx, end.id).await?,
+    let ended = defer_end(tx, end).await?;
+    if tx.rows_affected(ended).await? > 0 {
+        match end.has_small_body() {
+            true => raw::drop_packed_pieces(tx, end.id).await?,
             false => raw::pack_if_small(tx, end.id).await?,
         }
-        return Ok(true);
+        return tx.flush().await.map(|()| true);
     }
     // Pieces of a repeated write would remain next to the packed body.
     raw::drop_packed_pieces(tx, end.id).await?;
@@ -336,6 +297,41 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
         query.fetch_optional(conn).await?
     });
     Ok(same.is_some())
+}
+
+/// Ends several generations as [`finish`] does, for a caller that does not need to know whether they had another end.
+/// These are deferred writes, except for responses that are not packed with their end.
+pub async fn defer_finish(tx: &mut Tx, ends: &[&GenerationEnd]) -> Result<(), StoreError> {
+    let (packed, others): (Vec<_>, Vec<_>) = ends.iter().partition(|end| end.has_small_body());
+    for end in &packed {
+        defer_end(tx, end).await?;
+    }
+    for end in &packed {
+        raw::drop_packed_pieces(tx, end.id).await?;
+    }
+    for end in others {
+        finish(tx, end).await?;
+    }
+    Ok(())
+}
+
+/// Writes the end of a running generation.
+async fn defer_end(tx: &mut Tx, end: &GenerationEnd) -> Result<RowCount, StoreError> {
+    // Strings of the provider are cleaned, so that they never make the ending fail.
+    let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
+    let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
+    let packed = end.small_body().map(|body| raw::compress(body)).transpose()?;
+    let (body, digest) = packed.map(|packed| (packed.bytes, (packed.sha256, packed.length))).unzip();
+    let (sha256, length) = digest.unzip();
+    let charge = end.charge.as_ref();
+    let update = tx.defer(FINISH).bind(end.id.uuid()).bind(to_word(end.status)).bind(end.raw_complete);
+    let update = update.bind(model_returned).bind(stop_reason).bind(input).bind(output).bind(cache_read);
+    let update = update.bind(cache_write).bind(reasoning).bind(end.error.clone().map(Json)).bind(end.first_token_at);
+    let update = update.bind(end.ended_at).bind(charge.map(|charge| to_bigint(charge.micros)));
+    let update = update.bind(charge.map(|charge| to_word(charge.basis)));
+    let update = update.bind(charge.and_then(|charge| charge.price_version.clone()));
+    update.bind(body).bind(sha256).bind(length).run().await
 }
 
 /// Returns the generations of this owner's turn, by step.

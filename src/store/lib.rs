@@ -11,6 +11,7 @@
 #[macro_use]
 pub mod db;
 pub mod claim;
+mod deferred_write;
 pub mod dialect;
 pub mod error;
 mod like_pattern;
@@ -19,6 +20,7 @@ mod pools;
 mod postgres_tx;
 pub mod readable;
 mod rows;
+mod sqlite_tx;
 pub mod time_limits;
 
 pub mod archive;
@@ -65,6 +67,7 @@ pub mod fsck;
 
 pub use claim::Claim;
 pub use db::{Db, Tx};
+pub use deferred_write::RowCount;
 pub use error::StoreError;
 pub use time_limits::TimeLimits;
 

@@ -139,14 +139,22 @@ impl Db {
     }
 
     async fn apply(&self) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        dialect::lock_for_migration(&mut tx).await?;
-        let applied = match &mut tx {
-            Tx::Sqlite(tx) => SQLITE.run(&mut **tx).await,
-            Tx::Postgres(tx) => POSTGRES.run(&mut **tx).await,
-        };
-        applied.map_err(explain)?;
-        tx.commit().await
+        match self {
+            // The migrator nests transactions in this one, which the driver must know for that.
+            Self::Sqlite { writer, .. } => {
+                let mut tx = writer.begin_with("BEGIN IMMEDIATE").await?;
+                SQLITE.run(&mut *tx).await.map_err(explain)?;
+                Ok(tx.commit().await?)
+            }
+            Self::Postgres { .. } => {
+                let mut tx = self.begin().await?;
+                dialect::lock_for_migration(&mut tx).await?;
+                if let Tx::Postgres(tx) = &mut tx {
+                    POSTGRES.run(&mut **tx).await.map_err(explain)?;
+                }
+                tx.commit().await
+            }
+        }
     }
 
     fn migrator(&self) -> &'static Migrator {

@@ -97,15 +97,9 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
-    // A full disk makes SQLite end a transaction by itself. The driver's own rollback then fails, and the connection
-    // would stay in a transaction permanently, so it is replaced.
-    let writer = pool.clone().max_connections(1).after_release(|conn, _| {
-        Box::pin(async move {
-            // The rollback is queued; the ping is answered after it.
-            conn.ping().await?;
-            Ok(!conn.is_in_transaction())
-        })
-    });
+    // Only migrations use transactions of the driver. A connection that one of them leaves open is replaced.
+    let writer = pool.clone().max_connections(1);
+    let writer = writer.after_release(|conn, _| Box::pin(std::future::ready(Ok(!conn.is_in_transaction()))));
     let writer = writer.connect_with(writing).await?;
     let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
     Ok(Db::Sqlite { writer, readers, queue: WriteQueue::new(1, ACQUIRE), path })

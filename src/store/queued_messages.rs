@@ -263,10 +263,8 @@ pub async fn mark_sent(
     Ok(changed > 0)
 }
 
-/// Moves the messages that wait behind one reply behind another, which continues the path or replaces the reply.
+/// Moves the messages that wait behind one reply behind another, which continues the path or replaces the reply. A
+/// deferred write.
 pub async fn follow(tx: &mut Tx, owner: UserId, from: TurnId, to: TurnId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        sqlx::query(FOLLOW).bind(owner.uuid()).bind(from.uuid()).bind(to.uuid()).execute(conn).await?;
-    });
-    Ok(())
+    tx.defer(FOLLOW).bind(owner.uuid()).bind(from.uuid()).bind(to.uuid()).run().await.map(drop)
 }

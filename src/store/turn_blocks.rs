@@ -8,6 +8,7 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
+use crate::deferred_write::insert_of_rows;
 use crate::error::StoreError;
 use crate::readable::{self, Damage, Lossy, Readable, RowReader};
 use crate::rows::{to_json, to_word};
@@ -20,6 +21,8 @@ const TABLE: &str = "turn_blocks";
 /// Rows of values follow.
 const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
     parent_block_id, generation_id, metadata, created_at, updated_at) ";
+/// The number of columns of [`INSERT`].
+const COLUMNS: usize = 14;
 /// Blocks are append-only: only these columns change once a block exists (`docs/reference/domain.md I6`).
 const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
     metadata = excluded.metadata, updated_at = excluded.updated_at";
@@ -114,6 +117,12 @@ impl BlockRow {
 /// Upserts blocks: new ones are added, known ones get their new state, content and metadata. Of several states of one
 /// block the last is stored.
 pub async fn upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+    defer_upsert(tx, blocks, now).await?;
+    tx.flush().await
+}
+
+/// Works like [`upsert`], as deferred writes.
+pub async fn defer_upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     // One statement must not touch a row twice.
     let last: HashMap<BlockId, usize> = blocks.iter().enumerate().map(|(at, of)| (of.block.id, at)).collect();
     let mut rows = Vec::with_capacity(last.len());
@@ -124,29 +133,28 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>)
             rows.push((*of, content, metadata));
         }
     }
-    in_tx!(tx, |conn| {
-        for chunk in fixed_chunks(&rows) {
-            let mut query = QueryBuilder::new(INSERT);
-            query.push_values(chunk, |mut row, (of, content, metadata)| {
-                let block = of.block;
-                row.push_bind(block.id.uuid())
-                    .push_bind(of.turn_id.uuid())
-                    .push_bind(of.chat_id.uuid())
-                    .push_bind(i64::from(block.seq))
-                    .push_bind(block.chat_seq)
-                    .push_bind(block.content.block_type().to_owned())
-                    .push_bind(to_word(block.author))
-                    .push_bind(to_word(block.state))
-                    .push_bind(content.clone())
-                    .push_bind(block.parent_block_id.map(BlockId::uuid))
-                    .push_bind(block.generation_id.map(GenerationId::uuid))
-                    .push_bind(metadata.clone())
-                    .push_bind(block.created_at)
-                    .push_bind(now);
-            });
-            query.push(OR_UPDATE).build().execute(&mut *conn).await?;
+    for chunk in fixed_chunks(&rows) {
+        let mut insert = tx.defer(insert_of_rows(INSERT, chunk.len(), COLUMNS, OR_UPDATE));
+        for (of, content, metadata) in chunk {
+            let block = of.block;
+            insert = insert
+                .bind(block.id.uuid())
+                .bind(of.turn_id.uuid())
+                .bind(of.chat_id.uuid())
+                .bind(i64::from(block.seq))
+                .bind(block.chat_seq)
+                .bind(block.content.block_type().to_owned())
+                .bind(to_word(block.author))
+                .bind(to_word(block.state))
+                .bind(content.clone())
+                .bind(block.parent_block_id.map(BlockId::uuid))
+                .bind(block.generation_id.map(GenerationId::uuid))
+                .bind(metadata.clone())
+                .bind(block.created_at)
+                .bind(now);
         }
-    });
+        insert.run().await?;
+    }
     Ok(())
 }
 

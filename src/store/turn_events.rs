@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Map;
-use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
+use crate::deferred_write::{RowCount, insert_of_rows};
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, RowReader};
 use crate::rows::{to_bigint, to_unsigned};
@@ -21,6 +21,8 @@ pub use self::joined::{EventRow, JoinedEvents, join};
 const TABLE: &str = "turn_events";
 /// Rows of values and [`IGNORE_CONFLICTS`] follow.
 const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
+/// The number of columns of [`INSERT`].
+const COLUMNS: usize = 3;
 /// The caller compares rows that were not inserted: a repeated write finds its own, another writer's differ.
 pub(super) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
 
@@ -67,8 +69,26 @@ pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
 /// # Errors
 /// `NotUnique` when a turn has another event with this number: two writers believe that they own it.
 pub async fn append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<(), StoreError> {
+    let inserted = defer_append(tx, rows).await?;
+    complete_append(tx, rows, &inserted).await
+}
+
+/// Works like [`append`], as deferred writes, which [`complete_append`] must follow.
+pub async fn defer_append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<Vec<RowCount>, StoreError> {
+    let mut inserted = Vec::new();
     for chunk in fixed_chunks(rows) {
-        if insert(tx, chunk).await? < chunk.len() as u64 {
+        inserted.push(defer_insert(tx, chunk).await?);
+    }
+    Ok(inserted)
+}
+
+/// Stores those events of appended rows that were not inserted with them, because others have their numbers.
+///
+/// # Errors
+/// As of [`append`].
+pub async fn complete_append(tx: &mut Tx, rows: &[EventRow<'_>], inserted: &[RowCount]) -> Result<(), StoreError> {
+    for (chunk, inserted) in fixed_chunks(rows).zip(inserted) {
+        if tx.rows_affected(*inserted).await? < chunk.len() as u64 {
             for row in chunk {
                 append_missing(tx, *row).await?;
             }
@@ -77,15 +97,13 @@ pub async fn append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<(), StoreError
     Ok(())
 }
 
-/// Inserts one batch of a fixed size; returns the number of new rows.
-async fn insert(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<u64, StoreError> {
-    Ok(in_tx!(tx, |conn| {
-        let mut query = QueryBuilder::new(INSERT);
-        query.push_values(rows, |mut row, event| {
-            row.push_bind(event.turn_id.uuid()).push_bind(to_bigint(event.seq)).push_bind(event.event);
-        });
-        query.push(IGNORE_CONFLICTS).build().execute(conn).await?.rows_affected()
-    }))
+/// Inserts one batch of a fixed size.
+async fn defer_insert(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<RowCount, StoreError> {
+    let mut insert = tx.defer(insert_of_rows(INSERT, rows.len(), COLUMNS, IGNORE_CONFLICTS));
+    for row in rows {
+        insert = insert.bind(row.turn_id.uuid()).bind(to_bigint(row.seq)).bind(row.event.to_owned());
+    }
+    insert.run().await
 }
 
 /// Stores those events of a row that are not stored yet.
@@ -107,7 +125,8 @@ async fn append_missing(tx: &mut Tx, row: EventRow<'_>) -> Result<(), StoreError
     let missing = events.iter().filter(|(seq, _)| !stored.contains_key(seq));
     let missing = join(missing.map(|(seq, event)| EventRow { turn_id: row.turn_id, seq: *seq, event }));
     for row in &missing {
-        if insert(tx, &[row.row()]).await? == 0 {
+        let inserted = defer_insert(tx, &[row.row()]).await?;
+        if tx.rows_affected(inserted).await? == 0 {
             return Err(StoreError::NotUnique);
         }
     }

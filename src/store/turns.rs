@@ -3,12 +3,12 @@
 //! [`span`] locates them on a path, [`text_search`] searches their text, [`tree`] has the shape of the tree.
 
 use chrono::{DateTime, Utc};
-use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::attachments;
 use crate::db::Tx;
+use crate::deferred_write::{RowCount, insert_of_rows};
 use crate::error::StoreError;
 use crate::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
 use crate::search;
@@ -44,6 +44,8 @@ const INSERT: &str = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exc
     provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
     reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
     created_at, started_at, completed_at) ";
+/// The number of columns of [`INSERT`].
+const COLUMNS: usize = 25;
 
 sql! {
     LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
@@ -93,58 +95,53 @@ pub(crate) async fn is_deleted(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreE
 /// # Errors
 /// `Deleted` when the turn before it was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
-    if let Some(prev) = turn.prev_turn_id
+    insert_path(tx, &[turn]).await?;
+    tx.flush().await
+}
+
+/// Works like [`insert`], as deferred writes, for a few turns, each after the one before.
+pub async fn insert_path(tx: &mut Tx, turns: &[&Turn]) -> Result<(), StoreError> {
+    if let Some(prev) = turns.first().and_then(|first| first.prev_turn_id)
         && !is_live(tx, prev).await?
     {
         return Err(StoreError::Deleted("the turn before"));
     }
-    insert_after_known(tx, turn).await
-}
-
-/// Works like [`insert`], for a turn without one before it, or after one that this transaction has stored or locked.
-pub async fn insert_after_known(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
-    insert_path(tx, &[turn]).await
-}
-
-/// Works like [`insert_after_known`] for a few turns, each after the one before.
-pub async fn insert_path(tx: &mut Tx, turns: &[&Turn]) -> Result<(), StoreError> {
     let texts: Vec<_> = turns.iter().map(|turn| content_text_column(&turn.content_text())).collect();
-    in_tx!(&mut *tx, |conn| {
-        let mut query = QueryBuilder::new(INSERT);
-        query.push_values(turns.iter().zip(&texts), |mut row, (turn, text)| {
-            let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
-            row.push_bind(turn.id.uuid())
-                .push_bind(turn.chat_id.uuid())
-                .push_bind(turn.ord)
-                .push_bind(turn.depth)
-                .push_bind(turn.branch_id.uuid())
-                .push_bind(turn.exchange_id.uuid())
-                .push_bind(turn.prev_turn_id.map(TurnId::uuid))
-                .push_bind(turn.role.as_str())
-                .push_bind(turn.status.as_str())
-                .push_bind(turn.provider_used.as_deref())
-                .push_bind(turn.model_used.as_deref())
-                .push_bind(input)
-                .push_bind(output)
-                .push_bind(cache_read)
-                .push_bind(cache_write)
-                .push_bind(reasoning)
-                .push_bind(turn.cost.map(|cost| to_bigint(cost.micros)))
-                .push_bind(turn.cost.map(|cost| cost.is_estimated))
-                .push_bind(turn.context_tokens.map(to_bigint))
-                .push_bind(text)
-                .push_bind(turn.error.as_ref().map(Json))
-                .push_bind(to_bigint(turn.last_event_seq))
-                .push_bind(turn.created_at)
-                .push_bind(turn.started_at)
-                .push_bind(turn.completed_at);
-        });
-        query.build().execute(conn).await?;
-    });
+    let mut insert = tx.defer(insert_of_rows(INSERT, turns.len(), COLUMNS, ""));
+    for (turn, text) in turns.iter().zip(&texts) {
+        let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+        insert = insert
+            .bind(turn.id.uuid())
+            .bind(turn.chat_id.uuid())
+            .bind(turn.ord)
+            .bind(turn.depth)
+            .bind(turn.branch_id.uuid())
+            .bind(turn.exchange_id.uuid())
+            .bind(turn.prev_turn_id.map(TurnId::uuid))
+            .bind(turn.role.as_str())
+            .bind(turn.status.as_str())
+            .bind(turn.provider_used.clone())
+            .bind(turn.model_used.clone())
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(turn.cost.map(|cost| to_bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| cost.is_estimated))
+            .bind(turn.context_tokens.map(to_bigint))
+            .bind(text.clone())
+            .bind(turn.error.clone().map(Json))
+            .bind(to_bigint(turn.last_event_seq))
+            .bind(turn.created_at)
+            .bind(turn.started_at)
+            .bind(turn.completed_at);
+    }
+    insert.run().await?;
     for (turn, text) in turns.iter().zip(&texts) {
         let block = |block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block };
         let blocks: Vec<BlockUpsert<'_>> = turn.blocks.iter().map(block).collect();
-        turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
+        turn_blocks::defer_upsert(tx, &blocks, turn.created_at).await?;
         attachments::insert_references(tx, &turn.blocks).await?;
         if !text.is_empty() {
             search::queue::put_turn(tx, turn.id).await?;
@@ -156,22 +153,18 @@ pub async fn insert_path(tx: &mut Tx, turns: &[&Turn]) -> Result<(), StoreError>
 /// Records the progress of a running turn. Returns false if the turn is finished already; then the caller lost the
 /// race and stops.
 pub async fn record_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<bool, StoreError> {
+    let changed = defer_progress(tx, progress).await?;
+    Ok(tx.rows_affected(changed).await? > 0)
+}
+
+/// Works like [`record_progress`], as a deferred write that changes one row unless the turn is finished already.
+pub async fn defer_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<RowCount, StoreError> {
     if progress.status.is_terminal() {
         return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
     }
-    let changed = in_tx!(tx, |conn| {
-        sqlx::query(PROGRESS)
-            .bind(progress.turn_id.uuid())
-            .bind(progress.status.as_str())
-            .bind(to_bigint(progress.last_event_seq))
-            .bind(progress.provider_used.as_deref())
-            .bind(progress.model_used.as_deref())
-            .bind(progress.started_at)
-            .execute(conn)
-            .await?
-            .rows_affected()
-    });
-    Ok(changed > 0)
+    let update = tx.defer(PROGRESS).bind(progress.turn_id.uuid()).bind(progress.status.as_str());
+    let update = update.bind(to_bigint(progress.last_event_seq)).bind(progress.provider_used.clone());
+    update.bind(progress.model_used.clone()).bind(progress.started_at).run().await
 }
 
 /// Checks that a turn has an ending.
@@ -190,43 +183,58 @@ fn check_ended(turn: &Turn) -> Result<(), StoreError> {
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
 pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
-    check_ended(turn)?;
-    let text = content_text_column(&turn.content_text());
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
-    let changed = in_tx!(&mut *tx, |conn| {
-        sqlx::query(FINISH)
-            .bind(turn.id.uuid())
-            .bind(turn.status.as_str())
-            .bind(to_bigint(turn.last_event_seq))
-            .bind(turn.provider_used.as_deref())
-            .bind(turn.model_used.as_deref())
-            .bind(turn.started_at)
-            .bind(turn.completed_at)
-            .bind(turn.error.as_ref().map(Json))
-            .bind(text)
-            .bind(input)
-            .bind(output)
-            .bind(cache_read)
-            .bind(cache_write)
-            .bind(reasoning)
-            .bind(turn.cost.map(|cost| to_bigint(cost.micros)))
-            .bind(turn.cost.map(|cost| cost.is_estimated))
-            .bind(turn.context_tokens.map(to_bigint))
-            .execute(conn)
-            .await?
-            .rows_affected()
-    });
-    if changed == 0 {
-        let same: Option<Uuid> = in_tx!(tx, |conn| {
-            let query = sqlx::query_scalar(IS_OVER).bind(turn.id.uuid()).bind(turn.status.as_str());
-            query.bind(to_bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
-        });
-        return Ok(same.is_some());
+    let ended = defer_end(tx, turn).await?;
+    defer_consequences(tx, turn).await?;
+    is_finished(tx, turn, ended).await
+}
+
+/// Works like [`finish`], as deferred writes for several turns; [`is_finished`] returns the outcome of each.
+///
+/// # Errors
+/// As of [`finish`].
+pub async fn defer_finish(tx: &mut Tx, turns: &[&Turn]) -> Result<Vec<RowCount>, StoreError> {
+    let mut ended = Vec::with_capacity(turns.len());
+    for turn in turns {
+        ended.push(defer_end(tx, turn).await?);
     }
-    // Who stops a reply has seen it.
-    if turn.status != TurnStatus::Cancelled {
-        unread_replies::put(tx, turn.id).await?;
+    for turn in turns {
+        defer_consequences(tx, turn).await?;
     }
+    Ok(ended)
+}
+
+/// Queues the text of an ended turn for the search, and marks the reply as unread. Who stops a reply has seen it.
+async fn defer_consequences(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     search::queue::put_turn(tx, turn.id).await?;
-    Ok(true)
+    if turn.status != TurnStatus::Cancelled {
+        unread_replies::defer_put(tx, turn.id).await?;
+    }
+    Ok(())
+}
+
+/// Writes the ending of a running turn.
+async fn defer_end(tx: &mut Tx, turn: &Turn) -> Result<RowCount, StoreError> {
+    check_ended(turn)?;
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    let update = tx.defer(FINISH).bind(turn.id.uuid()).bind(turn.status.as_str());
+    let update = update.bind(to_bigint(turn.last_event_seq));
+    let update = update.bind(turn.provider_used.clone()).bind(turn.model_used.clone());
+    let update = update.bind(turn.started_at).bind(turn.completed_at).bind(turn.error.clone().map(Json));
+    let update = update.bind(content_text_column(&turn.content_text()));
+    let update = update.bind(input).bind(output).bind(cache_read).bind(cache_write).bind(reasoning);
+    let update = update.bind(turn.cost.map(|cost| to_bigint(cost.micros)));
+    let update = update.bind(turn.cost.map(|cost| cost.is_estimated));
+    update.bind(turn.context_tokens.map(to_bigint)).run().await
+}
+
+/// Returns whether the turn has the ending that [`defer_finish`] wrote, now or before.
+pub async fn is_finished(tx: &mut Tx, turn: &Turn, ended: RowCount) -> Result<bool, StoreError> {
+    if tx.rows_affected(ended).await? > 0 {
+        return Ok(true);
+    }
+    let same: Option<Uuid> = in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(IS_OVER).bind(turn.id.uuid()).bind(turn.status.as_str());
+        query.bind(to_bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
+    });
+    Ok(same.is_some())
 }

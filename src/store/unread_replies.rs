@@ -74,11 +74,9 @@ impl From<UnreadRow> for UnreadReply {
     }
 }
 
-/// Marks a reply as unread, in the transaction that ends it.
-pub async fn put(tx: &mut Tx, reply: TurnId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        sqlx::query(PUT).bind(reply.uuid()).execute(conn).await?;
-    });
+/// Marks a reply as unread, in the transaction that ends it. It is a deferred write.
+pub async fn defer_put(tx: &mut Tx, reply: TurnId) -> Result<(), StoreError> {
+    tx.defer(PUT).bind(reply.uuid()).run().await?;
     Ok(())
 }
 

@@ -142,20 +142,22 @@ impl StatementLog {
     /// Returns each statement once.
     fn statements(&self) -> BTreeSet<String> {
         let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        let statement = |line: &str| {
+        let script = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
             // Other tests run at the same time, also on PostgreSQL.
             line["threadName"].as_str().filter(|name| name.starts_with("sqlx-sqlite"))?;
             let fields = &line["fields"];
             let whole = fields["db.statement"].as_str().filter(|text| !text.is_empty());
-            let text = whole.or_else(|| fields["summary"].as_str()).unwrap_or_default().trim().to_owned();
-            Some(with_long_lists(&text))
+            let text = whole.or_else(|| fields["summary"].as_str()).unwrap_or_default();
+            Some(text.trim().trim_end_matches(';').to_owned())
         };
+        // A script of deferred writes has one statement after the other.
+        let statements = |script: String| script.split(";\n").map(with_long_lists).collect::<Vec<String>>();
         let is_explained = |text: &String| {
             ["SELECT", "WITH", "UPDATE", "DELETE", "INSERT"].iter().any(|word| text.starts_with(word))
                 && !text.contains("VALUES (")
         };
-        log.lines().filter_map(statement).filter(is_explained).collect()
+        log.lines().filter_map(script).flat_map(statements).filter(is_explained).collect()
     }
 }
 

@@ -12,9 +12,10 @@ use tokio::time::Instant;
 use super::batch::JournalBatch;
 use super::health::WaitingBatch;
 use crate::live_turns::LiveTurn;
-use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, TurnId};
+use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, Turn, TurnId};
 use turnleaf_store::blobs::{self, NewBlockBlob};
 use turnleaf_store::generations::raw::{self, RawChunk};
+use turnleaf_store::generations::{GenerationEnd, NewGeneration};
 use turnleaf_store::turn_blocks::BlockUpsert;
 use turnleaf_store::turn_events::{EventRow, JoinedEvents};
 use turnleaf_store::{Db, StoreError, Tx, branches, exchanges, generations, turn_blocks, turn_events, turns};
@@ -81,7 +82,8 @@ pub struct CommitError {
     pub is_refused: bool,
 }
 
-/// Stores entries in one transaction, which waits at most `lock_wait` for row locks of others.
+/// Stores entries in one transaction, which waits at most `lock_wait` for row locks of others. All entries are written
+/// before any outcome is looked at, so that SQLite takes them in few scripts.
 pub(super) async fn store_entries(
     db: &Db,
     waiting: &[JournalEntry],
@@ -90,11 +92,8 @@ pub(super) async fn store_entries(
 ) -> Result<(), StoreError> {
     let mut tx = db.begin_urgent().await?;
     db.fence_with_lock_timeout(&mut tx, lock_wait).await?;
-    for entry in waiting {
-        if let Some(generation) = &entry.batch.generation {
-            generations::insert(&mut tx, generation).await?;
-        }
-    }
+    let calls: Vec<&NewGeneration> = waiting.iter().filter_map(|entry| entry.batch.generation.as_ref()).collect();
+    let inserted_calls = generations::defer_insert(&mut tx, &calls).await?;
     let is_ending = |entry: &&JournalEntry| entry.batch.ending.is_some();
     let mut events: Vec<EventRow<'_>> = waiting.iter().filter(|entry| !is_ending(entry)).flat_map(event_rows).collect();
     // Deltas are joined if they are adjacent, and neighbouring rows cost fewer pages.
@@ -104,38 +103,26 @@ pub(super) async fn store_entries(
     // repeat what is stored.
     let endings = waiting.iter().filter(is_ending).flat_map(event_rows);
     let events: Vec<EventRow<'_>> = events.iter().map(JoinedEvents::row).chain(endings).collect();
-    turn_events::append(&mut tx, &events).await?;
+    let inserted_events = turn_events::defer_append(&mut tx, &events).await?;
     let blocks: Vec<BlockUpsert<'_>> = waiting
         .iter()
         .flat_map(|entry| {
             entry.batch.blocks.iter().map(|block| BlockUpsert { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
         })
         .collect();
-    if !blocks.is_empty() {
-        turn_blocks::upsert(&mut tx, &blocks, now).await?;
-    }
+    turn_blocks::defer_upsert(&mut tx, &blocks, now).await?;
     let named: Vec<NewBlockBlob<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
     blobs::put(&mut tx, &named, now).await?;
-    // A response that is packed with its end needs no pieces.
-    let ends = waiting.iter().filter_map(|entry| entry.batch.generation_end.as_ref());
-    let packed: HashSet<GenerationId> = ends.filter(|end| end.has_small_body()).map(|end| end.id).collect();
-    let raw = waiting.iter().flat_map(|entry| entry.returned.raw.iter().chain(&entry.batch.raw));
-    let mut raw: Vec<_> = raw.filter(|(generation, ..)| !packed.contains(generation)).collect();
-    raw.sort_by_key(|(generation, offset, _)| (*generation, *offset));
-    let raw = merge_raw_pieces(raw.into_iter());
+    let raw = raw_pieces(waiting);
     let chunks: Vec<RawChunk<'_>> = raw
         .iter()
         .map(|(generation_id, offset, bytes)| RawChunk { generation_id: *generation_id, offset: *offset, bytes })
         .collect();
-    if !chunks.is_empty() {
-        raw::append_chunks(&mut tx, &chunks).await?;
-    }
-    for entry in waiting {
-        if let Some(exchange) = entry.batch.turns_thinking_on {
-            exchanges::turn_thinking_on(&mut tx, entry.live.owner(), exchange).await?;
-        }
-        store_progress(&mut tx, entry).await?;
-    }
+    let inserted_chunks = raw::defer_append_chunks(&mut tx, &chunks).await?;
+    store_progress(&mut tx, waiting).await?;
+    generations::check_inserted(&mut tx, &calls, &inserted_calls).await?;
+    turn_events::complete_append(&mut tx, &events, &inserted_events).await?;
+    raw::complete_append_chunks(&mut tx, &chunks, &inserted_chunks).await?;
     tx.commit_idempotent().await
 }
 
@@ -144,25 +131,49 @@ fn event_rows(entry: &JournalEntry) -> impl Iterator<Item = EventRow<'_>> {
     lines.map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
 }
 
-/// Stores the progress of an entry's turn, and its ending if it has one.
-async fn store_progress(tx: &mut Tx, entry: &JournalEntry) -> Result<(), StoreError> {
-    if let Some(progress) = &entry.batch.progress
-        && !turns::record_progress(tx, progress).await?
-    {
-        // The run waits for each progress write, so this is not a repeated one after its own ending.
-        return Err(StoreError::NotUnique);
+/// Returns the merged pieces of responses, by response and offset.
+fn raw_pieces(waiting: &[JournalEntry]) -> Vec<(GenerationId, u64, Vec<u8>)> {
+    // A response that is packed with its end needs no pieces.
+    let ends = waiting.iter().filter_map(|entry| entry.batch.generation_end.as_ref());
+    let packed: HashSet<GenerationId> = ends.filter(|end| end.has_small_body()).map(|end| end.id).collect();
+    let raw = waiting.iter().flat_map(|entry| entry.returned.raw.iter().chain(&entry.batch.raw));
+    let mut raw: Vec<_> = raw.filter(|(generation, ..)| !packed.contains(generation)).collect();
+    raw.sort_by_key(|(generation, offset, _)| (*generation, *offset));
+    merge_raw_pieces(raw.into_iter())
+}
+
+/// Stores the progress of the turns of entries, and the endings of those that have one.
+async fn store_progress(tx: &mut Tx, waiting: &[JournalEntry]) -> Result<(), StoreError> {
+    for entry in waiting {
+        if let Some(exchange) = entry.batch.turns_thinking_on {
+            exchanges::turn_thinking_on(tx, entry.live.owner(), exchange).await?;
+        }
     }
-    if let Some(end) = &entry.batch.generation_end {
-        generations::finish(tx, end).await?;
+    let mut progressed = Vec::new();
+    for progress in waiting.iter().filter_map(|entry| entry.batch.progress.as_ref()) {
+        progressed.push(turns::defer_progress(tx, progress).await?);
     }
-    let Some(ending) = &entry.batch.ending else { return Ok(()) };
-    if !turns::finish(tx, ending).await? {
-        // The first terminal state wins, with its events and blocks; nothing of the loser is stored.
-        tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
-        return Err(StoreError::NotUnique);
+    let ends: Vec<&GenerationEnd> = waiting.iter().filter_map(|entry| entry.batch.generation_end.as_ref()).collect();
+    generations::defer_finish(tx, &ends).await?;
+    let endings: Vec<&Turn> = waiting.iter().filter_map(|entry| entry.batch.ending.as_ref()).collect();
+    let ended = turns::defer_finish(tx, &endings).await?;
+    for JournalBatch { ending, provider_state, .. } in waiting.iter().map(|entry| &entry.batch) {
+        if let (Some(ending), Some(state)) = (ending, provider_state) {
+            branches::defer_provider_state(tx, ending.branch_id, state).await?;
+        }
     }
-    if let Some(state) = &entry.batch.provider_state {
-        branches::set_provider_state(tx, ending.branch_id, state).await?;
+    for progressed in progressed {
+        if tx.rows_affected(progressed).await? == 0 {
+            // The run waits for each progress write, so this is not a repeated one after its own ending.
+            return Err(StoreError::NotUnique);
+        }
+    }
+    for (ending, ended) in endings.into_iter().zip(ended) {
+        if !turns::is_finished(tx, ending, ended).await? {
+            // The first terminal state wins, with its events and blocks; nothing of the loser is stored.
+            tracing::warn!(turn = %ending.id, "a turn ended twice");
+            return Err(StoreError::NotUnique);
+        }
     }
     Ok(())
 }
@@ -197,7 +208,7 @@ mod tests {
 
     use super::*;
     use crate::journal::batch::EventLine;
-    use turnleaf_domain::{Role, Turn, TurnStatus, fixtures};
+    use turnleaf_domain::{Role, TurnStatus, fixtures};
     use turnleaf_platform::ids;
 
     fn entry(live: &Arc<LiveTurn>, ending: Option<Turn>) -> JournalEntry {

@@ -172,10 +172,9 @@ impl Service {
             turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
         } else {
             if is_new_message {
-                turns::insert(&mut tx, &user_turn).await?;
-                turns::insert_after_known(&mut tx, &assistant_turn).await?;
+                turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
             } else {
-                turns::insert(&mut tx, &assistant_turn).await?;
+                turns::insert_path(&mut tx, &[&assistant_turn]).await?;
             }
             let visited_at = of.moves_reader.then_some(exchange.created_at);
             self.extend_branch(&mut tx, &mut branch, &assistant_turn, visited_at).await?;

@@ -34,12 +34,13 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Resu
     {
         return Err(StoreError::Deleted("the turn that the branch leaves"));
     }
-    insert_first(tx, branch, frozen, None).await
+    defer_insert_first(tx, branch, frozen, None).await?;
+    tx.flush().await
 }
 
-/// Works like [`insert`], for the first branch of a chat that this transaction has inserted, with a visit if the reader
-/// is on it.
-pub async fn insert_first(
+/// Works like [`insert`], as a deferred write, for the first branch of a chat that this transaction has inserted, with a
+/// visit if the reader is on it.
+pub async fn defer_insert_first(
     tx: &mut Tx,
     branch: &Branch,
     frozen: &PromptPrefix,
@@ -49,30 +50,28 @@ pub async fn insert_first(
     let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
     let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
     let instructions = instructions_column(&frozen.instructions)?;
-    in_tx!(tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(branch.id.uuid())
-            .bind(branch.chat_id.uuid())
-            .bind(name)
-            .bind(branch.lock.provider.as_str())
-            .bind(branch.lock.model.as_str())
-            .bind(branch.parent_branch_id.map(BranchId::uuid))
-            .bind(branch.fork_turn_id.map(TurnId::uuid))
-            .bind(branch.head_turn_id.map(TurnId::uuid))
-            .bind(to_word(branch.origin))
-            .bind(Json(json!({})))
-            .bind(branch.label.as_deref())
-            .bind(branch.pinned)
-            .bind(to_word(branch.policy))
-            .bind(system_prompt)
-            .bind(tools)
-            .bind(instructions)
-            .bind(branch.created_at)
-            .bind(visited_at)
-            .execute(conn)
-            .await?;
-    });
-    Ok(())
+    tx.defer(INSERT)
+        .bind(branch.id.uuid())
+        .bind(branch.chat_id.uuid())
+        .bind(name.to_owned())
+        .bind(branch.lock.provider.clone())
+        .bind(branch.lock.model.clone())
+        .bind(branch.parent_branch_id.map(BranchId::uuid))
+        .bind(branch.fork_turn_id.map(TurnId::uuid))
+        .bind(branch.head_turn_id.map(TurnId::uuid))
+        .bind(to_word(branch.origin))
+        .bind(Json(json!({})))
+        .bind(branch.label.clone())
+        .bind(branch.pinned)
+        .bind(to_word(branch.policy))
+        .bind(system_prompt.to_owned())
+        .bind(tools)
+        .bind(instructions)
+        .bind(branch.created_at)
+        .bind(visited_at)
+        .run()
+        .await
+        .map(drop)
 }
 
 /// Returns the stored form of instructions; none for an empty list.

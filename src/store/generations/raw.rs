@@ -19,7 +19,7 @@ use turnleaf_domain::{GenerationId, TurnId, UserId};
 use turnleaf_platform::tasks;
 
 pub(crate) use self::compression::{PackedBody, compress, decompress};
-pub use self::pieces::{RawChunk, append_chunks};
+pub use self::pieces::{RawChunk, append_chunks, complete_append_chunks, defer_append_chunks};
 
 /// Bodies up to this many bytes are compressed inside the transaction that ends the generation, which takes a few
 /// milliseconds.
@@ -115,16 +115,9 @@ struct StepRow {
 }
 from_row!(StepRow { turn_id, id, raw_response, raw_bytes, raw_complete, status, api, has_pieces });
 
-/// Deletes the pieces of a generation whose body is packed.
+/// Deletes the pieces of a generation whose body is packed, as a deferred write.
 pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| sqlx::query(DELETE_PACKED).bind(generation.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
-}
-
-/// Deletes the pieces of a generation whose body was stored with its end.
-pub(super) async fn drop_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| sqlx::query(DELETE).bind(generation.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+    tx.defer(DELETE_PACKED).bind(generation.uuid()).run().await.map(drop)
 }
 
 /// Generations whose pieces this process could not pack. They are read in pieces and not retried before the next
@@ -242,6 +235,8 @@ async fn packed_bytes(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> 
 
 /// Packs within the transaction that ends the generation, if the body is small.
 pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    // A failure of an earlier write is not one of the pieces.
+    tx.flush().await?;
     let pieces = match pieces::list_small(tx, generation.uuid(), PACKED_AT_ONCE as i64).await {
         // A damaged piece must not keep the generation from ending.
         Err(error) if !error.is_database_wide() => {

@@ -37,7 +37,8 @@ pub(crate) use {base_request_joins, manifest_columns, request_columns};
 
 sql! {
     INSERT = "INSERT INTO generation_requests (generation_id, base_id, body, body_head, body_tail, manifest, manifest_head, \
-        manifest_tail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        manifest_tail) SELECT $1, $2, $3, $4, $5, $6, $7, $8 \
+        WHERE EXISTS (SELECT 1 FROM generations g WHERE g.id = $1) ON CONFLICT DO NOTHING";
     FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", base_request_joins!(), "JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
@@ -180,22 +181,14 @@ fn join_delta(
     whole.ok_or_else(|| inconsistent(TABLE, column, id, "its base is too short"))
 }
 
-/// Stores a request, after the row of its call.
-pub(crate) async fn insert(tx: &mut Tx, id: GenerationId, request: &StoredRequest) -> Result<(), StoreError> {
+/// Stores a request after the row of its call, as a deferred write. Without that row, and if the request is stored
+/// already, nothing changes.
+pub(crate) async fn defer_insert(tx: &mut Tx, id: GenerationId, request: &StoredRequest) -> Result<(), StoreError> {
     let StoredRequest { base, body, manifest } = request;
-    in_tx!(tx, |conn| sqlx::query(INSERT)
-        .bind(id.uuid())
-        .bind(base.map(GenerationId::uuid))
-        .bind(&body.bytes[..])
-        .bind(body.head as i64)
-        .bind(body.tail as i64)
-        .bind(&manifest.bytes[..])
-        .bind(manifest.head as i64)
-        .bind(manifest.tail as i64)
-        .execute(conn)
-        .await
-        .map(drop))?;
-    Ok(())
+    let insert = tx.defer(INSERT).bind(id.uuid()).bind(base.map(GenerationId::uuid));
+    let insert = insert.bind(body.bytes.to_vec()).bind(body.head as i64).bind(body.tail as i64);
+    let insert = insert.bind(manifest.bytes.to_vec()).bind(manifest.head as i64).bind(manifest.tail as i64);
+    insert.run().await.map(drop)
 }
 
 /// Returns the request exactly as it was sent.
@@ -243,7 +236,8 @@ pub(crate) async fn insert_imported(
         Some(base) => StoredRequest::against_base(&base, body, manifest),
         None => StoredRequest::from_whole(body, manifest),
     };
-    insert(tx, id, &request).await
+    defer_insert(tx, id, &request).await?;
+    tx.flush().await
 }
 
 /// Combines [`find_base_id`] and [`find_base`] inside a transaction.

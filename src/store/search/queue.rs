@@ -29,7 +29,7 @@ sql! {
     IDS = "SELECT item_id FROM search_queue";
 }
 
-/// Queues the text of a turn.
+/// Queues the text of a turn. Like the functions below, it is a deferred write: nobody waits for its result.
 pub async fn put_turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
     put(tx, SearchKind::Turn, turn.uuid()).await
 }
@@ -45,8 +45,7 @@ pub async fn put_document(tx: &mut Tx, document: DocumentId) -> Result<(), Store
 }
 
 async fn put(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| sqlx::query(PUT).bind(kind.as_str()).bind(id).execute(conn).await.map(drop))?;
-    Ok(())
+    tx.defer(PUT).bind(kind.as_str()).bind(id).run().await.map(drop)
 }
 
 /// An item of the queue. One whose kind is damaged is indexed as whatever has its id.

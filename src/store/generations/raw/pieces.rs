@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use sqlx::QueryBuilder;
 use uuid::Uuid;
 use zstd::bulk::Compressor;
 
 use crate::db::{Db, Tx};
+use crate::deferred_write::{RowCount, insert_of_rows};
 use crate::error::StoreError;
 use crate::generations::raw::compression::decompress;
 use crate::readable::Lossy;
@@ -23,6 +23,8 @@ const COMPRESSED_BYTES: usize = 256;
 
 /// Rows of values and `IGNORE_CONFLICTS` follow.
 const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes, length) ";
+/// The number of columns of [`INSERT`].
+const COLUMNS: usize = 4;
 
 sql! {
     SIZE = "SELECT CAST(SUM(COALESCE(length, LENGTH(bytes))) AS BIGINT) FROM generation_chunks WHERE generation_id = $1";
@@ -44,8 +46,30 @@ pub struct RawChunk<'a> {
 /// # Errors
 /// `NotUnique` when different bytes are stored at this offset of the response.
 pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), StoreError> {
+    let inserted = defer_append_chunks(tx, chunks).await?;
+    complete_append_chunks(tx, chunks, &inserted).await
+}
+
+/// Works like [`append_chunks`], as deferred writes, which [`complete_append_chunks`] must follow.
+pub async fn defer_append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<Vec<RowCount>, StoreError> {
+    let mut inserted = Vec::new();
     for some in fixed_chunks(chunks) {
-        if insert_chunks(tx, some).await? < some.len() as u64 {
+        inserted.push(defer_insert(tx, some).await?);
+    }
+    Ok(inserted)
+}
+
+/// Stores what of appended pieces was not inserted with them, because others are stored at their offsets.
+///
+/// # Errors
+/// As of [`append_chunks`].
+pub async fn complete_append_chunks(
+    tx: &mut Tx,
+    chunks: &[RawChunk<'_>],
+    inserted: &[RowCount],
+) -> Result<(), StoreError> {
+    for (some, inserted) in fixed_chunks(chunks).zip(inserted) {
+        if tx.rows_affected(*inserted).await? < some.len() as u64 {
             for chunk in some {
                 append_missing(tx, *chunk).await?;
             }
@@ -56,7 +80,11 @@ pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), S
 
 /// Stores the missing part of a piece.
 async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), StoreError> {
-    while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
+    while !chunk.bytes.is_empty() {
+        let inserted = defer_insert(tx, &[chunk]).await?;
+        if tx.rows_affected(inserted).await? > 0 {
+            break;
+        }
         let stored: StoredPiece = in_tx!(&mut *tx, |conn| {
             let query = sqlx::query_as(STORED).bind(chunk.generation_id.uuid()).bind(to_bigint(chunk.offset));
             query.fetch_one(conn).await?
@@ -72,19 +100,15 @@ async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), Stor
     Ok(())
 }
 
-/// Inserts one batch of a fixed size; returns the number of new pieces.
-async fn insert_chunks(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<u64, StoreError> {
-    let packed: Vec<(Cow<'_, [u8]>, Option<i64>)> = some.iter().map(|chunk| pack_piece(chunk.bytes)).collect();
-    Ok(in_tx!(tx, |conn| {
-        let mut query = QueryBuilder::new(INSERT);
-        query.push_values(some.iter().zip(&packed), |mut row, (chunk, (bytes, length))| {
-            row.push_bind(chunk.generation_id.uuid())
-                .push_bind(to_bigint(chunk.offset))
-                .push_bind(bytes.as_ref())
-                .push_bind(*length);
-        });
-        query.push(IGNORE_CONFLICTS).build().execute(conn).await?.rows_affected()
-    }))
+/// Inserts one batch of a fixed size.
+async fn defer_insert(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<RowCount, StoreError> {
+    let mut insert = tx.defer(insert_of_rows(INSERT, some.len(), COLUMNS, IGNORE_CONFLICTS));
+    for chunk in some {
+        let (bytes, length) = pack_piece(chunk.bytes);
+        insert = insert.bind(chunk.generation_id.uuid()).bind(to_bigint(chunk.offset));
+        insert = insert.bind(bytes.into_owned()).bind(length);
+    }
+    insert.run().await
 }
 
 /// A piece as it is stored: its bytes, and the length of the original if they are compressed.
