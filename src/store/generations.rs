@@ -302,7 +302,8 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
 /// Ends several generations as [`finish`] does, for a caller that does not need to know whether they had another end.
 /// These are deferred writes, except for responses that are not packed with their end.
 pub async fn defer_finish(tx: &mut Tx, ends: &[&GenerationEnd]) -> Result<(), StoreError> {
-    let (packed, others): (Vec<_>, Vec<_>) = ends.iter().partition(|end| end.has_small_body());
+    let (packed, others): (Vec<&GenerationEnd>, Vec<&GenerationEnd>) =
+        ends.iter().copied().partition(|end| end.has_small_body());
     for end in &packed {
         defer_end(tx, end).await?;
     }

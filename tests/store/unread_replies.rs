@@ -44,7 +44,7 @@ pub async fn check_unread(db: &Db, state: &StoryState<'_>) {
     }
     let mut tx = db.begin().await.unwrap();
     unread_replies::delete_all(&mut tx, owner).await.unwrap();
-    unread_replies::put(&mut tx, state.reply.id).await.unwrap();
+    unread_replies::defer_put(&mut tx, state.reply.id).await.unwrap();
     tx.commit().await.unwrap();
     assert!(is_unread().await);
 }
