@@ -30,6 +30,7 @@ pub mod insert;
 pub mod messages;
 pub mod offline;
 pub mod preferences;
+pub mod prompt_question;
 pub mod providers;
 pub mod raw_response;
 pub mod reruns;

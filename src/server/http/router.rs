@@ -127,6 +127,7 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/calls/{block}/view/document" turns::app_views::document),
     page!(get "/turns/{id}/calls/{block}/view/call" turns::app_views::call),
     page!(post "/turns/{id}/calls/{block}/view/call" turns::app_views::call_tool),
+    page!(post "/turns/{id}/calls/{block}/view/resource" turns::app_views::read_resource),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -276,6 +277,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/insert/view" tools::content::view_resource_form),
     page!(post "/forms/insert/resource" tools::content::attach_resource_form),
     page!(post "/forms/insert/prompt" tools::content::insert_prompt_form),
+    page!(post "/forms/insert/answer" tools::prompt_questions::answer_form),
     page!(post "/forms/insert/suggest" tools::content::suggest_form),
     page!(get "/settings/tools" tools::page::show),
     page!(post "/forms/tools/default" tools::page::save_default),
