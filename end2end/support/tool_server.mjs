@@ -3,7 +3,8 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-// `extra` is a number of further tools, for the tests of the tool search; with `pages` there is a tool with a page.
+// `extra` is a number of further tools, for the tests of the tool search; with `pages` there are tools with a page, and a
+// prompt that asks first.
 const [, , log, gate, extra = "0", pages = ""] = process.argv;
 const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 const TOOLS = [
@@ -23,6 +24,7 @@ if (pages) {
   const ui = { resourceUri: BOARD };
   TOOLS.push(
     { name: "board", title: "Board", description: "Shows a board.", inputSchema: TEXT, _meta: { ui } },
+    { name: "wait", title: "Wait", description: "Runs until it is stopped.", inputSchema: TEXT, _meta: { ui } },
     { name: "refresh", title: "Refresh", inputSchema: TEXT, _meta: { ui: { ...ui, visibility: ["app"] } } },
   );
 }
@@ -96,6 +98,7 @@ function call(id, params) {
       return say({ id, result: text(`${"A line of many.\n".repeat(8_000)}The end.`) });
     case "ask":
       return ask(id, query);
+    case "wait":
     case "slow":
       return void slow(id, params);
     default:
@@ -126,9 +129,19 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       return say({ id, result: { contents: [resource(params.uri)] } });
     case "prompts/list": {
       const topic = { name: "topic", required: true };
-      return say({ id, result: { prompts: [{ name: "plan", title: "Plan" }, { name: "review", arguments: [topic] }] } });
+      const asking = pages ? [{ name: "trip", title: "Trip" }] : [];
+      return say({ id, result: { prompts: [{ name: "plan", title: "Plan" }, { name: "review", arguments: [topic] }, ...asking] } });
     }
     case "prompts/get": {
+      if (params.name === "trip" && !params.inputResponses) {
+        const asked = { mode: "form", message: "Where to?", requestedSchema: CITY };
+        const inputRequests = { city: { method: "elicitation/create", params: asked } };
+        return say({ id, result: { resultType: "input_required", inputRequests, requestState: "begun" } });
+      }
+      if (params.name === "trip") {
+        const text = `Plan a trip to ${params.inputResponses.city.content.city} (${params.requestState}).`;
+        return say({ id, result: { messages: [{ role: "user", content: { type: "text", text } }] } });
+      }
       const words = params.name === "plan" ? "Plan my day." : `Review ${params.arguments.topic}.`;
       return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: words } }] } });
     }

@@ -44,8 +44,15 @@ pub enum FileKind {
 }
 
 impl FileKind {
+    const IMAGES: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::WebP];
+
     pub fn is_image(self) -> bool {
-        matches!(self, Self::Png | Self::Jpeg | Self::Gif | Self::WebP)
+        Self::IMAGES.contains(&self)
+    }
+
+    /// Returns the kind of images of this MIME type.
+    pub fn of_image(mime: &str) -> Option<Self> {
+        Self::IMAGES.into_iter().find(|kind| kind.mime() == mime)
     }
 
     /// Returns whether the file is text in some encoding, which the user may have to choose.

@@ -4,6 +4,7 @@
 use infer::MatcherType;
 
 use crate::{ConversionError, FileKind, archive, encoding};
+use turnleaf_domain::image_type::detect_image_type;
 
 /// Number of bytes that are examined.
 const HEAD: usize = 8 << 10;
@@ -22,11 +23,10 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     if bytes.is_empty() {
         return Err(ConversionError::Empty);
     }
+    if let Some(kind) = detect_image_type(bytes).and_then(FileKind::of_image) {
+        return Ok(kind);
+    }
     match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => return Ok(FileKind::Png),
-        [0xff, 0xd8, 0xff, ..] => return Ok(FileKind::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => return Ok(FileKind::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => return Ok(FileKind::WebP),
         _ if bytes.starts_with(PDF) => return Ok(FileKind::Pdf),
         _ if bytes.starts_with(ZIP) => return office_kind(bytes),
         _ if bytes.starts_with(RTF) => return unsupported("an RTF document"),

@@ -82,6 +82,64 @@ pub enum ElicitationAnswer {
     Cancel,
 }
 
+/// What a person does with a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ElicitationAction {
+    Accept,
+    Decline,
+    /// Dismisses the question without a choice.
+    Cancel,
+}
+
+/// What a server asks before it gives a person what they requested. The answers go with the same request again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct OpenQuestions {
+    pub questions: Vec<KeyedQuestion>,
+    /// The server's own state, which is sent back with the answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// One question of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct KeyedQuestion {
+    /// The server's name of the question.
+    pub key: String,
+    pub request: ElicitationRequest,
+}
+
+/// The answer to one question of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyedAnswer {
+    /// The server's name of the question.
+    pub key: String,
+    pub action: ElicitationAction,
+    /// The values of the form, by the names of its fields. Only with `accept`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub content: Option<Map<String, Value>>,
+}
+
+impl KeyedAnswer {
+    /// Returns the answer without the name of its question.
+    pub fn into_answer(self) -> ElicitationAnswer {
+        self.action.into_answer(self.content.unwrap_or_default())
+    }
+}
+
+impl ElicitationAction {
+    /// Returns the answer with this action; the content counts only for an accepted question.
+    pub fn into_answer(self, content: Map<String, Value>) -> ElicitationAnswer {
+        match self {
+            Self::Accept => ElicitationAnswer::Accept(content),
+            Self::Decline => ElicitationAnswer::Decline,
+            Self::Cancel => ElicitationAnswer::Cancel,
+        }
+    }
+}
+
 impl ElicitationAnswer {
     /// Returns the outcome of the question with this answer.
     pub fn outcome(&self) -> ElicitationOutcome {

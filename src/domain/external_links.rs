@@ -110,9 +110,10 @@ pub fn can_be_file_name(name: &str) -> bool {
     !name.starts_with("www.") && FILE_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Returns the URL of the page that asks before a link in a reply leads to `address`.
-pub fn confirmation_url(address: &str, turn: TurnId) -> String {
-    format!("{PATH}?turn={turn}&to={}", url_encoding::encode(address))
+/// Returns the URL of the page that asks before a link, in a reply or elsewhere, leads to `address`.
+pub fn confirmation_url(address: &str, turn: Option<TurnId>) -> String {
+    let turn = turn.map(|turn| format!("turn={turn}&")).unwrap_or_default();
+    format!("{PATH}?{turn}to={}", url_encoding::encode(address))
 }
 
 /// Returns host and port of an absolute URL.
@@ -210,7 +211,8 @@ mod tests {
     #[test]
     fn confirmation_url_contains_whole_address() {
         let turn = crate::fixtures::turn_id(2);
-        let address = confirmation_url("https://a.example/?q=\"1&2'#x", turn);
+        let address = confirmation_url("https://a.example/?q=\"1&2'#x", Some(turn));
         assert_eq!(address, format!("/leave?turn={turn}&to=https%3A%2F%2Fa.example%2F%3Fq%3D%221%262%27%23x"));
+        assert_eq!(confirmation_url("https://a.example", None), "/leave?to=https%3A%2F%2Fa.example");
     }
 }

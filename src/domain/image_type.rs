@@ -1,5 +1,8 @@
 //! The types of images that pages can show, by their first bytes.
 
+/// The types that [`detect_image_type`] returns.
+pub const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /// Detects the type of an image, whatever its declared type is. Formats that can contain script are none.
 pub fn detect_image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
@@ -29,6 +32,7 @@ mod tests {
             (b"", None),
         ] {
             assert_eq!(detect_image_type(bytes), kind, "{bytes:?}");
+            assert!(kind.is_none_or(|kind| IMAGE_TYPES.contains(&kind)), "{kind:?}");
         }
     }
 }

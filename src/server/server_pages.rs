@@ -35,6 +35,7 @@ pub mod preferences;
 pub mod preview;
 pub mod project_choice;
 pub mod projects;
+pub mod prompt_question;
 pub mod providers;
 pub mod raw_response;
 pub mod reruns;

@@ -3,10 +3,11 @@
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
-//! `event_stream` the HTTP transports. `catalog` lists and reads the resources and prompts of a server, `completion`
-//! suggests values for their arguments, and `app_view` reads the pages of its tools. `json_repair`, `listing` and
-//! `content` parse what a server sends, `listener` receives its notifications and `elicitation` its questions;
-//! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! `event_stream` the HTTP transports. `catalog` lists the resources and prompts of a server and reads the former,
+//! `prompt` gets the text of the latter, `completion` suggests values for their arguments, and `app_view` reads the
+//! pages of its tools. `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its
+//! notifications, `elicitation` its questions, and `required_input` what it needs before it answers; `error_messages`,
+//! `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod app_view;
 mod authorization;
@@ -29,6 +30,8 @@ mod listing;
 mod log;
 mod pipe;
 mod program;
+pub mod prompt;
+mod required_input;
 mod sanitizer;
 mod secrets;
 mod server;
@@ -50,6 +53,7 @@ use self::completion::ArgumentDraft;
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
 use self::lifecycle::Handshake;
 use self::log::ServerOutputLog;
+use self::prompt::{PromptAnswer, PromptRequest};
 use self::server::{McpServer, McpServerSnapshot, SupervisorCommand};
 pub use self::server::{McpServerState, McpServerStatus, McpTimeouts};
 use self::supervisor::{McpRuntime, McpSupervisor};
@@ -253,17 +257,20 @@ impl McpServers {
         self.find(key).ok_or_else(not_connected)?.read_resource(uri).await
     }
 
-    /// Returns the text of a prompt of a server with these arguments.
+    /// Reads a resource of a server for one of its pages, which is told all of its contents.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, as a part of a sentence.
+    pub async fn read_resource_for_view(&self, key: &McpServerKey, uri: &str) -> Result<Value, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.read_resource_for_view(uri).await
+    }
+
+    /// Returns the text of a prompt of a server, or what the server asks first.
     ///
     /// # Errors
     /// The reason why there is none, as a part of a sentence.
-    pub async fn prompt_text(
-        &self,
-        key: &McpServerKey,
-        name: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<String, CodedMessage> {
-        self.find(key).ok_or_else(not_connected)?.prompt_text(name, arguments).await
+    pub async fn prompt(&self, key: &McpServerKey, request: PromptRequest) -> Result<PromptAnswer, CodedMessage> {
+        self.find(key).ok_or_else(not_connected)?.prompt(request).await
     }
 
     /// Returns values that a server suggests for an argument.

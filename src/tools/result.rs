@@ -14,9 +14,11 @@ use turnleaf_providers::redaction::SecretSet;
 pub mod binary_text;
 mod picture_redraw;
 pub mod repeated_content;
+mod result_view;
 mod sanitizer;
 
 pub use picture_redraw::redraw_pictures;
+pub use result_view::ResultView;
 pub use sanitizer::{decode_lossy, strip_escapes};
 
 /// The outcome of a tool call.

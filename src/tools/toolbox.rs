@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::name::wire_name;
 use super::question::CallQuestions;
-use super::result::text_result;
+use super::result::{ResultView, text_result};
 use turnleaf_domain::approval::ApprovalRequest;
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::message_template::MessageArgs;
@@ -59,6 +59,8 @@ pub struct RunningCall {
     pub limit: Duration,
     /// The questions of the tool to the user, if it can ask any.
     pub questions: Option<CallQuestions>,
+    /// The page of the tool, as soon as its server gave it. It is shown also if the call is stopped.
+    pub view: Option<watch::Receiver<Option<ResultView>>>,
 }
 
 impl RunningCall {
@@ -69,7 +71,7 @@ impl RunningCall {
 
     /// Creates a call with the usual limit.
     pub fn new(result: BoxFuture<'static, CallResult>, progress: watch::Receiver<Option<ToolProgress>>) -> Self {
-        Self { result, progress, limit: limits::TOOL_TIME, questions: None }
+        Self { result, progress, limit: limits::TOOL_TIME, questions: None, view: None }
     }
 }
 

@@ -201,7 +201,7 @@ async fn page_calls_tools_of_its_server_that_need_no_approval() {
         let stored = stored.iter().map(|call| (call.tool.as_str(), call.end.as_ref().map(|end| end.result.as_str())));
         assert_eq!(stored.collect::<Vec<_>>(), [("echo", Some(r#"{"n":1}"#)), ("break", Some("it broke"))]);
         let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
-        assert!(page.contains("Tools that this view called") && page.contains("it broke"), "{page}");
+        assert!(page.contains("What this view asked its server") && page.contains("it broke"), "{page}");
         assert_eq!(api.instance.service.view_calls(ids::mint(), call).await.unwrap(), []);
         // What a page calls is no part of the chat.
         assert_eq!(api.instance.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
@@ -247,4 +247,36 @@ async fn script_behind_frames_is_served_to_pages() {
     assert!(script.contains("export function begin("));
     let (_, _, page) = get(&api, "/settings/appearance", &[]).await;
     assert!(page.contains("import(\"/frame-host.js\")"), "{page}");
+}
+
+#[tokio::test]
+async fn page_of_stopped_call_is_told_that_it_was_stopped() {
+    let lab = FakeToolbox::default().with_tool("show", ToolBehavior::HangsWithView(PAGE));
+    let calls = || {
+        let steps = [tool_call_answer([], &[("lab__show", "{}")]), streamed_answer([text_step("Done.")])];
+        ScriptedProvider::new("scripted", steps)
+    };
+    for instance in TestServer::on_every_database_with_tools(calls, || Arc::new(lab.clone())).await {
+        let before = lab.run_count("show");
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
+        lab.wait_for_runs("show", before + 1).await;
+        let call = tool_use_blocks(&instance.service.turn(instance.owner, id).await.unwrap())[0].id;
+        instance.service.stop_tool_call(instance.owner, id, call).await.unwrap();
+        instance.wait_until_complete(id).await;
+        instance.check_invariants().await;
+        let api = TestApi::with_server(instance);
+        let path = address(id, call);
+        let (status, told) = api.call("GET", &format!("{path}/call"), None).await;
+        assert_eq!((status, told.get("result")), (StatusCode::OK, None), "{told}");
+        let (status, _, document) = get(&api, &format!("{path}/document"), &[]).await;
+        assert_eq!((status, document.as_str()), (StatusCode::OK, PAGE));
+        // The server of this call is none that could be asked for a resource.
+        let read = |uri: &str| Some(json!({ "uri": uri }));
+        let (status, _) = api.call("POST", &format!("{path}/resource"), read("note:1")).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        let (status, problem) = api.call("POST", &format!("{path}/resource"), read("a\nb")).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("uri")), "{problem}");
+        api.instance.close().await;
+    }
 }

@@ -192,11 +192,15 @@ async fn question_expires_with_restart() {
     }
 }
 
-/// Sends a form and returns the status and the page.
 async fn submit(api: &TestApi, fields: &str) -> (StatusCode, String) {
+    submit_to(api, "/forms/elicitation", fields).await
+}
+
+/// Sends a form and returns the status and the page.
+async fn submit_to(api: &TestApi, path: &str, fields: &str) -> (StatusCode, String) {
     let request = Request::builder()
         .method("POST")
-        .uri("/forms/elicitation")
+        .uri(path)
         .header("host", "127.0.0.1:3000")
         .header("content-type", "application/x-www-form-urlencoded")
         .body(axum::body::Body::from(fields.to_owned()))
@@ -322,5 +326,59 @@ async fn suggestions_are_asked_for_one_known_subject() {
     ] {
         let (found, problem) = api.call("POST", "/api/tool-servers/nobody/suggestions", Some(body.clone())).await;
         assert_eq!((found, &problem["field"]), (status, &field), "{body}: {problem}");
+    }
+}
+
+#[tokio::test]
+async fn questions_before_prompt_are_answered_one_by_one() {
+    let provider = ScriptedProvider::new("scripted", []);
+    let registry = turnleaf_providers::registry::ProviderRegistry::from_providers(vec![(
+        Arc::new(provider),
+        vec!["model-a".into()],
+    )]);
+    let api = TestApi::with_server(TestServer::with_tools(registry, Arc::new(FakeToolbox::default())).await);
+    let open =
+        json!({ "questions": [{ "key": "a", "request": form() }, { "key": "b", "request": page() }], "state": "s" });
+    let pending = |given: Value| {
+        let pending = json!({ "chat": null, "server": "nobody", "prompt": "plan", "arguments": {}, "open": open,
+            "given": given });
+        turnleaf::domain::url_encoding::encode(&pending.to_string())
+    };
+    let first = pending(json!([]));
+    let (status, html) =
+        submit_to(&api, "/forms/insert/answer", &format!("pending={first}&action=accept&field0=&field1=x")).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html.contains("Question 1 of 2") && html.contains("aria-invalid"), "{html}");
+    let answer = "action=accept&field0=Bergen&field1=4";
+    let (status, html) = submit_to(&api, "/forms/insert/answer", &format!("pending={first}&{answer}")).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(html.contains("Question 2 of 2") && html.contains("/leave?to=https%3A%2F%2Fauth.example"), "{html}");
+    assert!(html.contains("&quot;days&quot;:4") && !html.contains("name=\"turn\""), "{html}");
+    // Only now the server is asked, and there is none.
+    let given = json!([{ "key": "a", "action": "accept", "content": { "city": "Bergen" } }]);
+    let last = pending(given);
+    for (fields, expected) in [
+        (format!("pending={last}&action=decline"), StatusCode::NOT_FOUND),
+        ("pending=x&action=accept".to_owned(), StatusCode::NOT_FOUND),
+    ] {
+        let (status, html) = submit_to(&api, "/forms/insert/answer", &fields).await;
+        assert_eq!(status, expected, "{fields}: {html}");
+    }
+    for (answers, status, field) in [
+        (json!([{ "key": "a", "action": "decline" }]), StatusCode::NOT_FOUND, Value::Null),
+        (
+            json!([{ "key": "a", "action": "decline", "content": {} }]),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("answers/0/content"),
+        ),
+        (
+            json!(vec![json!({ "key": "a", "action": "cancel" }); 17]),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!("answers"),
+        ),
+    ] {
+        let body = json!({ "name": "plan", "answers": answers, "state": "s" });
+        let (found, problem) = api.call("POST", "/api/tool-servers/nobody/prompts", Some(body)).await;
+        assert_eq!((found, &problem["field"]), (status, &field), "{problem}");
     }
 }

@@ -17,7 +17,7 @@ use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, 
 use turnleaf::domain::tool_output::AppView;
 use turnleaf_store::{Db, tool_policies};
 use turnleaf_tools::question::question_channel;
-use turnleaf_tools::result::{ResultPart, build_result, text_result};
+use turnleaf_tools::result::{ResultPart, ResultView, build_result, text_result};
 use turnleaf_tools::toolbox::{
     CallOutcome, CallResult, GateDecision, NewBlob, RunningCall, ToolCall, ToolDescription, Toolbox,
 };
@@ -43,6 +43,8 @@ pub enum ToolBehavior {
     ReturnsBlob(&'static [u8]),
     /// Returns a sentence with this page of its server, which is told its own result.
     ReturnsView(&'static str),
+    /// Gives this page of its server and never ends.
+    HangsWithView(&'static str),
     /// Asks the user this, and returns how the question was answered.
     Asks(ElicitationRequest),
     /// Returns this text and these images.
@@ -279,6 +281,15 @@ impl Toolbox for FakeToolbox {
         let progress = watch::Sender::new(None);
         let updates = progress.subscribe();
         let arguments = call.arguments;
+        let view = match &does {
+            Some(ToolBehavior::HangsWithView(page)) => Some(ResultView {
+                tool: tool.clone(),
+                uri: "ui://lab/page".into(),
+                page: Some(Bytes::from_static(page.as_bytes())),
+                answer: None,
+            }),
+            _ => None,
+        };
         let running = async move {
             let given = match does.unwrap() {
                 ToolBehavior::Echo => gives(arguments),
@@ -288,7 +299,7 @@ impl Toolbox for FakeToolbox {
                     gate.notified().await;
                     gives(value)
                 }
-                ToolBehavior::Hangs => std::future::pending().await,
+                ToolBehavior::Hangs | ToolBehavior::HangsWithView(_) => std::future::pending().await,
                 ToolBehavior::Progress(line, gate) => {
                     progress.send_replace(Some(ToolProgress { percent: Some(30), ..ToolProgress::from_line(line) }));
                     gate.notified().await;
@@ -326,7 +337,8 @@ impl Toolbox for FakeToolbox {
             touched.finish();
             given
         };
-        RunningCall { questions: Some(asked), ..RunningCall::new(running.boxed(), updates) }
+        let view = Some(watch::Sender::new(view).subscribe());
+        RunningCall { questions: Some(asked), view, ..RunningCall::new(running.boxed(), updates) }
     }
 
     fn is_open_to_views<'a>(&'a self, _: UserId, _: &'a ToolOrigin) -> BoxFuture<'a, bool> {

@@ -175,6 +175,7 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
             let prompt = json!({ "name": "review", "arguments": [{ "name": "style" }, { "name": "odd" }] });
             answer(id, &json!({ "prompts": [prompt] }));
         }
+        Some("prompts/get") => get_prompt(id, params),
         Some("completion/complete") => complete(id, params),
         Some("resources/read") => read_page(id, params["uri"].as_str().unwrap_or_default()),
         Some("ping") => answer(id, &json!({})),
@@ -193,6 +194,18 @@ fn capabilities(mode: &str) -> Value {
         "suggests" => json!({ "tools": {}, "prompts": {}, "completions": {} }),
         _ => json!({ "tools": { "listChanged": true } }),
     }
+}
+
+/// Gives a prompt once the user has answered a question.
+fn get_prompt(id: &Value, params: &Value) {
+    let Some(answers) = params.get("inputResponses") else {
+        let schema = json!({ "type": "object", "required": ["days"], "properties": { "days": { "type": "integer" } } });
+        let asked = json!({ "mode": "form", "message": "How many \u{1b}[1mdays?", "requestedSchema": schema });
+        let requests = json!({ "length": { "method": "elicitation/create", "params": asked } });
+        return answer(id, &json!({ "resultType": "input_required", "inputRequests": requests, "requestState": "s1" }));
+    };
+    let text = format!("{} {}", params["requestState"], answers["length"]);
+    answer(id, &json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": text } }] }));
 }
 
 /// Suggests values that continue what is written, in the language of the other argument.
@@ -268,6 +281,7 @@ fn list(mode: &str) -> Vec<Value> {
         );
         tools.extend([
             tool("show_old", json!({ "ui/resourceUri": "ui://bad/page" })),
+            tool("show_late", json!({ "ui": { "resourceUri": "ui://bad/page" } })),
             tool("refresh", json!({ "ui": { "resourceUri": "ui://bad/page", "visibility": ["app"] } })),
             tool("guarded", json!({ "ui": { "visibility": ["model"] } })),
         ]);
@@ -343,7 +357,7 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         }
         "ignore_cancel" => {}
         "append" | "append_too" => drop(thread::spawn(move || append(&id_of, &arguments))),
-        "heed_cancel" => drop(thread::spawn(move || wait_for_cancellation(&id_of))),
+        "heed_cancel" | "show_late" => drop(thread::spawn(move || wait_for_cancellation(&id_of))),
         "cancelled" => {
             let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
             send_text_result(id, &cancelled.as_ref().map_or(0, HashSet::len).to_string());

@@ -1,10 +1,11 @@
 //! Pages that tools have for their results (MCP Apps).
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use turnleaf::domain::tool_output::AppView;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult};
 
-use crate::mcp_fixtures::{call_tool, misbehaving_servers, outcome_text, server_key};
+use crate::mcp_fixtures::{LONG, call_tool, misbehaving_servers, outcome_text, server_key, start_call};
 
 /// Returns a blob of a result.
 fn blob<'a>(outcome: &'a CallResult, sha256: Option<&str>) -> &'a [u8] {
@@ -71,5 +72,30 @@ async fn result_stays_where_server_gives_no_page() {
             status.log
         );
     }
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn page_of_slow_call_is_there_before_its_end() {
+    let servers = misbehaving_servers("pages");
+    call_tool(&servers, "echo", json!({ "text": "up" })).await;
+    let mut call = start_call(&servers, "show_late", json!({}));
+    let mut view = call.view.take().expect("it may have a page");
+    let read = timeout(LONG, view.wait_for(Option::is_some)).await.expect("in time").expect("the call runs").clone();
+    let read = read.expect("it was read");
+    assert_eq!((read.tool.as_str(), read.page.as_deref()), ("show_late", Some(&b"<p>page 1"[..])));
+    drop(call);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn page_reads_resources_of_its_server() {
+    let servers = misbehaving_servers("pages");
+    call_tool(&servers, "echo", json!({ "text": "up" })).await;
+    let key = server_key("bad");
+    let read = servers.read_resource_for_view(&key, "ui://bad/plain").await.expect("it is there");
+    assert_eq!(read["contents"][0]["text"], "<p>page 1");
+    let missing = servers.read_resource_for_view(&key, "ui://bad/none").await.expect_err("it is not there");
+    assert!(missing.to_string().contains("no such page"), "{missing}");
     servers.shut_down().await;
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
-use turnleaf::domain::elicitation::ElicitationAnswer;
+use turnleaf::domain::elicitation::{ElicitationAction, ElicitationAnswer, KeyedAnswer};
 use turnleaf_tools::mcp::McpServerState;
+use turnleaf_tools::mcp::prompt::{PromptAnswer, PromptRequest};
 use turnleaf_tools::question::{QuestionEvent, ToolQuestion};
 use turnleaf_tools::toolbox::{CallOutcome, RunningCall};
 
 use crate::mcp_fixtures::{
-    LONG, call_tool, impatient_servers, misbehaving_servers, outcome_text, start_call, wait_for_state,
+    LONG, call_tool, impatient_servers, misbehaving_servers, outcome_text, server_key, start_call, wait_for_state,
 };
 
 /// Returns the arguments of a call during which the server asks.
@@ -116,5 +117,24 @@ async fn instructions_are_sanitized() {
     let servers = misbehaving_servers("instructs");
     let status = wait_for_state(&servers, McpServerState::Ready).await;
     assert_eq!(status.instructions.as_deref(), Some("Call echo first.\u{202e}"));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn prompt_is_given_after_answers_of_user() {
+    let servers = misbehaving_servers("good");
+    call_tool(&servers, "echo", json!({ "text": "up" })).await;
+    let key = server_key("bad");
+    let request = PromptRequest { name: "review".into(), ..PromptRequest::default() };
+    let PromptAnswer::Asks(open) = servers.prompt(&key, request.clone()).await.unwrap() else { panic!("it asks") };
+    assert_eq!((open.questions.len(), open.state.as_deref()), (1, Some("s1")));
+    let question = &open.questions[0];
+    assert_eq!((question.key.as_str(), question.request.message.as_str()), ("length", "How many days?"));
+    let content = json!({ "days": 3 }).as_object().cloned();
+    let answer = KeyedAnswer { key: "length".into(), action: ElicitationAction::Accept, content };
+    let answered = PromptRequest { answers: vec![answer], state: open.state, ..request };
+    let given = servers.prompt(&key, answered).await.unwrap();
+    let text = r#""s1" {"action":"accept","content":{"days":3}}"#;
+    assert_eq!(given, PromptAnswer::Text(text.into()));
     servers.shut_down().await;
 }

@@ -1,5 +1,6 @@
-//! Third-party MCP servers from npm. `cargo xtask test peers` installs them and passes their folder in
-//! `TURNLEAF_TEST_MCP`; without it these tests print that they are skipped.
+//! Third-party MCP servers from npm and PyPI, and servers written with the SDKs that most people use. `cargo xtask test
+//! peers` installs them and passes where they are in `TURNLEAF_TEST_MCP`, `TURNLEAF_TEST_SERVERS`,
+//! `TURNLEAF_TEST_FASTMCP` and `TURNLEAF_TEST_CHROMIUM`; without those these tests print that they are skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,22 @@ fn package_path(package: &str) -> Option<String> {
         return None;
     };
     let place = folder.join("@modelcontextprotocol").join(package).join("dist/index.js");
+    assert!(place.exists(), "{} is not there", place.display());
+    Some(place.display().to_string())
+}
+
+/// Returns the path in an environment variable; `None` where it is not set.
+fn named_path(variable: &str) -> Option<String> {
+    let found = std::env::var(variable).ok();
+    if found.is_none() {
+        eprintln!("skipped: {variable} is not set");
+    }
+    found
+}
+
+/// Returns the path of a file of `xtask/peers/servers`.
+fn server_file(file: &str) -> Option<String> {
+    let place = Path::new(&named_path("TURNLEAF_TEST_SERVERS")?).join(file);
     assert!(place.exists(), "{} is not there", place.display());
     Some(place.display().to_string())
 }
@@ -248,5 +265,78 @@ async fn structured_result_of_memory_server_is_told_once() {
     let outcome = call_tool(&servers, "search_nodes", json!({ "query": "tea" })).await;
     let text = outcome.result.to_string();
     assert_eq!((text.matches("UNIQUE").count(), text.matches("likes tea").count()), (1, 1), "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn every_tool_of_zod_server_is_offered_and_called() {
+    let Some(place) = server_file("zod_server.mjs") else { return };
+    let servers = start_servers(program_config(&["node", &place]));
+    let status = wait_for_state(&servers, McpServerState::Ready).await;
+    assert!(status.unusable.is_empty(), "{:?}", status.unusable);
+    assert_eq!(status.tools.len(), 10, "{:?}", status.tools);
+    for (tool, good, bad) in [
+        ("email", "a@example.org", "nobody"),
+        ("url", "https://de.wikipedia.org/wiki/Köln", "here"),
+        ("duration", "P1DT2H", "a day"),
+        ("datetime", "2026-01-02T03:04:05Z", "today"),
+        ("emoji", "🍃", "x"),
+        ("password", "abcdefg1", "short"),
+        ("quoted", "'a'", "'a\""),
+        ("letters", "叶", "1"),
+    ] {
+        let outcome = call_tool(&servers, tool, json!({ "value": good })).await;
+        let expected = (CallOutcome::Done, format!("{tool}: {good}"));
+        assert_eq!((outcome.outcome, outcome_text(&outcome)), expected, "{outcome:?}");
+        assert_eq!(call_tool(&servers, tool, json!({ "value": bad })).await.outcome, CallOutcome::Failed, "{tool}");
+    }
+    let root = json!({ "name": "a", "children": [{ "name": "b" }] });
+    assert_eq!(outcome_text(&call_tool(&servers, "tree", json!({ "root": root })).await), "tree: 1");
+    let outcome = call_tool(&servers, "list", json!({})).await;
+    assert_eq!(outcome.result.to_string().matches("UNIQUE").count(), 1, "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn fastmcp_server_tells_rows_once_and_lives_on_after_stop() {
+    let (Some(python), Some(place)) = (named_path("TURNLEAF_TEST_FASTMCP"), server_file("fast_server.py")) else {
+        return;
+    };
+    let servers = start_servers(program_config(&[&python, &place]));
+    let status = wait_for_state(&servers, McpServerState::Ready).await;
+    assert_eq!(status.instructions.as_deref(), Some("Use `rows` first."));
+    let outcome = call_tool(&servers, "rows", json!({ "count": 2 })).await;
+    assert_eq!(outcome.result.to_string().matches("row1").count(), 1, "{outcome:?}");
+    let outcome = call_tool(&servers, "picture", json!({})).await;
+    assert_eq!(outcome.metadata["images"].as_array().map(Vec::len), Some(1), "{outcome:?}");
+    let before = outcome_text(&call_tool(&servers, "process", json!({})).await);
+    let mut running = start_call(&servers, "slow", json!({ "seconds": 60 }));
+    let begun = running.progress.wait_for(Option::is_some);
+    assert!(tokio::time::timeout(LONG, begun).await.unwrap().is_ok());
+    drop(running);
+    tokio::time::sleep(4 * short_patience().stop).await;
+    assert_eq!(outcome_text(&call_tool(&servers, "process", json!({})).await), before, "it was not restarted");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn playwright_server_keeps_its_page_after_stop() {
+    let (Some(chromium), Some(place)) =
+        (named_path("TURNLEAF_TEST_CHROMIUM"), server_file("node_modules/@playwright/mcp/cli.js"))
+    else {
+        return;
+    };
+    let argv = ["node", &place, "--headless", "--no-sandbox", "--isolated", "--executable-path", &chromium];
+    let servers = start_servers(program_config(&argv));
+    let status = wait_for_state(&servers, McpServerState::Ready).await;
+    assert!(status.unusable.is_empty(), "{:?}", status.unusable);
+    let outcome = call_tool(&servers, "browser_navigate", json!({ "url": "data:text/html,<h1>signed in</h1>" })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    let running = start_call(&servers, "browser_wait_for", json!({ "time": 30 }));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    drop(running);
+    tokio::time::sleep(4 * short_patience().stop).await;
+    let outcome = call_tool(&servers, "browser_snapshot", json!({})).await;
+    assert!(outcome_text(&outcome).contains("signed in"), "{outcome:?}");
     servers.shut_down().await;
 }

@@ -206,14 +206,22 @@ fn build_for_browser() -> Result<(PathBuf, browser::Browser)> {
     Ok((binary, run_step("prepare the browser", browser::prepare_browser)?))
 }
 
-/// Runs the tests with third-party tool servers and an authorization server from npm, which the other parts skip.
+/// Runs the tests with third-party tool servers from npm and PyPI and an authorization server from npm, which the other
+/// parts skip.
 fn tools() -> Result<()> {
     let end2end = workspace::root().join("end2end");
     packages::install_node_packages("the tests with other servers of tools", &end2end)?;
+    let servers = workspace::root().join("xtask/peers/servers");
+    packages::install_node_packages("the tests with other servers of tools", &servers)?;
+    let python = workspace::target().join("peers/fastmcp");
+    packages::create_python_environment(&servers.join("requirements.txt"), &python)?;
+    let chromium = browser::chromium()?;
     for (target, tests) in [("tools", "third_party_servers::"), ("server", "third_party_sign_in::")] {
         let mut test = workspace::build_command("test");
         test.args(workspace::PRODUCT).args(["--test", target, "--", tests]);
-        finish(test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")))?;
+        test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")).env("TURNLEAF_TEST_SERVERS", &servers);
+        test.env("TURNLEAF_TEST_FASTMCP", python.join("bin/python")).env("TURNLEAF_TEST_CHROMIUM", &chromium);
+        finish(&mut test)?;
     }
     Ok(())
 }

@@ -93,14 +93,53 @@ test("a page asks for links, writes into the message box, and calls tools that n
   await expect(answer).toContainText("without an approval");
   await board(page).locator("#search").click();
   await expect(answer).toContainText("Found leaves.");
+  await board(page).locator("#read").click();
+  await expect(answer).toContainText("# Notes of today");
   await board(page).locator("#unknown").click();
   await expect(answer).toContainText('"code":-32601');
   expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page", "search leaves"]);
   await toolCards(page).first().getByRole("link", { name: "Open on its own page" }).click();
   const calls = page.locator(".view-calls > li");
-  await expect(calls).toHaveCount(1);
-  await calls.first().locator("summary").click();
-  await expect(calls.first()).toContainText("Found leaves.");
+  await expect(calls).toHaveCount(2);
+  await expect(calls.first()).toContainText("resources/read");
+  await calls.last().locator("summary").click();
+  await expect(calls.last()).toContainText("Found leaves.");
+});
+
+test("what a page wants the model to know is a file of the next message, which can be removed", async ({ page, model, turnleaf, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  const files = page.locator("form.composer .attached-item");
+  const answer = board(page).locator("#answer");
+  for (const button of ["#context", "#context-again", "#context"]) {
+    await board(page).locator(button).click();
+    await expect(answer).toHaveText("{}");
+    await expect(files).toHaveCount(1);
+    await expect(files).toHaveAttribute("data-state", "ready");
+    await expect(files).toContainText("View from Files");
+  }
+  await files.getByRole("button", { name: /Remove/ }).click();
+  await expect(files).toHaveCount(0);
+  await board(page).locator("#context-again").click();
+  await expect(files).toHaveAttribute("data-state", "ready");
+  await sendMessage(page, "And now?");
+  const reply = await model.nextReply();
+  expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("cards");
+  reply.finishWithText("Two.");
+  await expect(userTurns(page).last()).toContainText("View from Files");
+});
+
+test("the page of a call that was stopped is told so", async ({ page, model, turnleaf, tools, elsewhere }) => {
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls([wireName("wait"), elsewhere.url]);
+  await decisionButton(page, "Allow once").click();
+  // The page is read while the call runs.
+  await expect.poll(() => tools.ran).toContain("page");
+  await page.waitForTimeout(500);
+  await toolCards(page).first().getByRole("button", { name: "Stop this tool" }).click();
+  (await model.nextReply()).finishWithText("It was stopped.");
+  await expect(board(page).locator("#result")).toContainText("The person stopped the call.");
 });
 
 test("a page takes neither the focus nor the message box from whoever writes", async ({ page, model, turnleaf, elsewhere }) => {

@@ -74,3 +74,17 @@ test("a resource is viewed and attached, and a prompt is filled in", async ({ pa
   await page.getByRole("button", { name: "Insert review" }).click();
   await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("Review my code.");
 });
+
+test.describe("a server that asks before it gives a prompt", () => {
+  test.use({ withPages: true });
+
+  test("gets the answer and writes the prompt", async ({ page, turnleaf }) => {
+    const chat = await createChatWithTools(turnleaf);
+    await page.goto(`/insert?chat=${chat}`);
+    await page.getByRole("button", { name: "Insert Trip" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "“Files” asks you" })).toBeVisible();
+    await page.getByLabel("City").fill("Bergen");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("Plan a trip to Bergen (begun).");
+  });
+});

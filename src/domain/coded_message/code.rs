@@ -286,7 +286,6 @@ with_import_codes! { define_codes:
         Turnleaf on this machine as http://localhost.";
     SignInUnreachable, "sign_in_unreachable",
         "The sign-in service at {host} could not be reached{cause}. Try again later.";
-    SignInStatus, "sign_in_status", "it responded with HTTP {status}";
     SignInMetadataInvalid, "sign_in_metadata_invalid",
         "The sign-in service at {host} describes itself in a way that cannot be used. Ask its operator.";
     SignInResourceMismatch, "sign_in_resource_mismatch", "The server offers a sign-in for another address, {resource}.";

@@ -51,5 +51,7 @@ pub const SERVER_ERROR_BYTES: usize = 64 << 10;
 /// The page of a view and the result that it is given, each, and the time in which a server gives the page.
 pub const APP_VIEW_BYTES: usize = 4 << 20;
 pub const APP_VIEW_TIME: Duration = Duration::from_secs(10);
-/// The tools that one view may call, in all.
+/// The time after which the page of a running call is read before the call ends.
+pub const APP_VIEW_EARLY: Duration = Duration::from_secs(1);
+/// The tools that one view may call and the resources that it may read, in all.
 pub const VIEW_CALLS: u32 = 200;

@@ -145,6 +145,7 @@ const ROUTES: &[Route] = &[
     page!(get "/turns/{id}/previews/{block}" |shell| routing::get(turns::previews::page).layer(Extension(shell.site.clone()))),
     page!(get "/turns/{id}/previews/{block}/document" turns::previews::document),
     page!(get "/turns/{id}/previews/{block}/file" turns::previews::file),
+    page!(post "/turns/{id}/calls/{block}/view/resource" turns::app_views::read_resource),
     page!(post "/forms/edit" turns::pages::edit_form),
     page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
@@ -295,6 +296,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/insert/view" tools::content::view_resource_form),
     page!(post "/forms/insert/resource" tools::content::attach_resource_form),
     page!(post "/forms/insert/prompt" tools::content::insert_prompt_form),
+    page!(post "/forms/insert/answer" tools::prompt_questions::answer_form),
     page!(post "/forms/insert/suggest" tools::content::suggest_form),
     page!(get "/settings/tools" tools::page::show),
     page!(post "/forms/tools/default" tools::page::save_default),

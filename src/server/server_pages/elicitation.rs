@@ -6,10 +6,11 @@ use super::messages;
 use super::turns::turn_address;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::InvalidField;
+use crate::domain::elicitation::ElicitationRequest;
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence};
 use crate::ui::messages::elicitation as words;
-use crate::ui::transcript::elicitation_form::{ElicitationForm, FieldError};
+use crate::ui::transcript::elicitation_form::{ElicitationForm, FieldError, question_fields};
 use turnleaf_service::tools::elicitations::{CONTENT_FIELD, OpenElicitation};
 
 /// The page; after a refusal it keeps what was typed.
@@ -23,21 +24,16 @@ pub struct ElicitationQuestionPage {
 impl ElicitationQuestionPage {
     pub fn draw(self) -> ServerPage {
         let Self { question: OpenElicitation { turn, block, asked }, typed, error } = self;
-        let of_field = error.as_ref().and_then(|error| {
-            let name = error.field.strip_prefix(CONTENT_FIELD)?.strip_prefix('/')?;
-            let at = asked.request.fields.iter().position(|field| field.name == name)?;
-            Some(FieldError { at, sentence: coded_sentence(&error.reason) })
-        });
-        let notice = error.as_ref().map(|error| match &of_field {
-            Some(_) => words::check_answers().to_owned(),
-            None => field_error_sentence(error),
-        });
+        let (of_field, notice) = described_error(&asked.request, error.as_ref());
         let back = format!("{}#ask-{block}", turn_address(&turn));
-        let form = ElicitationForm { turn: turn.id, block, asked: &asked, typed: typed.as_deref(), error: of_field };
+        let id = asked.id.to_string();
+        let (request, typed) = (&asked.request, typed.as_deref());
+        let form = ElicitationForm { turn: Some(turn.id), id: &id, request, typed, error: of_field };
         let body = view! {
             <p><a href=back>{messages::back_to_chat()}</a></p>
             {form.question()}
             <form class="form" method="post" action="/forms/elicitation">
+                {question_fields(turn.id, block, asked.id)}
                 {form.fields()}
                 <div class="deeds">{form.buttons(None)}</div>
             </form>
@@ -47,13 +43,30 @@ impl ElicitationQuestionPage {
     }
 }
 
+/// Returns where an error belongs in the form of a question, and the sentence above the form.
+pub fn described_error(
+    request: &ElicitationRequest,
+    error: Option<&InvalidField>,
+) -> (Option<FieldError>, Option<String>) {
+    let of_field = error.and_then(|error| {
+        let name = error.field.strip_prefix(CONTENT_FIELD)?.strip_prefix('/')?;
+        let at = request.fields.iter().position(|field| field.name == name)?;
+        Some(FieldError { at, sentence: coded_sentence(&error.reason) })
+    });
+    let notice = error.map(|error| match &of_field {
+        Some(_) => words::check_answers().to_owned(),
+        None => field_error_sentence(error),
+    });
+    (of_field, notice)
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
     use serde_json::json;
 
     use super::*;
-    use crate::domain::elicitation::{Elicitation, ElicitationRequest, parse_fields};
+    use crate::domain::elicitation::{Elicitation, parse_fields};
     use crate::domain::{MessageCode, fixtures};
 
     #[test]

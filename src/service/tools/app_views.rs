@@ -1,6 +1,6 @@
 //! The pages of tool servers for the results of their tools (MCP Apps), as they were stored with the results. Nothing
 //! is requested from a server to show one, so a page is what it was when its call ended. `tool_calls` runs the
-//! tools that a page calls.
+//! tools that a page calls, and reads the resources that it asks for.
 
 mod tool_calls;
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::calls::call_of;
 use crate::{Service, ServiceError};
+use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::tool::ToolLabel;
 use turnleaf_domain::tool_output::{AppView, value_to_text};
 use turnleaf_domain::{Block, BlockId, Content, Turn, TurnId, UserId};
@@ -26,6 +27,8 @@ pub struct StoredAppView {
     pub arguments: Value,
     /// The name of the tool as its model was given it.
     wire_name: String,
+    /// Whether the call was stopped before it had a result.
+    pub is_stopped: bool,
     page: String,
     answer: Option<String>,
     /// The stored result, which may be shorter than the server's.
@@ -70,7 +73,9 @@ impl Service {
 impl StoredAppView {
     fn find(turn: Turn, block: BlockId) -> Result<Self, ServiceError> {
         let call = call_of(&turn, block)?;
-        let Content::ToolUse { tool_name, arguments, .. } = &call.content else { return Err(ServiceError::NotFound) };
+        let Content::ToolUse { tool_name, arguments, status, .. } = &call.content else {
+            return Err(ServiceError::NotFound);
+        };
         let of_call = |known: &&Block| known.parent_block_id == Some(block);
         let mut results = turn.blocks.iter().filter(of_call).filter_map(|known| match &known.content {
             Content::ToolResult { result, metadata, .. } => Some((result, AppView::find(metadata)?)),
@@ -83,8 +88,8 @@ impl StoredAppView {
         let (answer, result) = (view.answer.map(str::to_owned), result.clone());
         let title = label("title").unwrap_or_else(|| tool.clone());
         let (server, arguments) = (label("server").unwrap_or_default(), arguments.clone());
-        let wire_name = tool_name.clone();
-        Ok(Self { tool, title, server, arguments, wire_name, page, answer, result, turn })
+        let (wire_name, is_stopped) = (tool_name.clone(), *status == ToolStatus::Cancelled);
+        Ok(Self { tool, title, server, arguments, wire_name, is_stopped, page, answer, result, turn })
     }
 }
 
@@ -101,7 +106,6 @@ fn answer_of(result: &Value, is_error: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnleaf_domain::block::ToolStatus;
     use turnleaf_domain::fixtures;
 
     fn turn(metadata: Value) -> (Turn, BlockId) {
@@ -131,7 +135,7 @@ mod tests {
         let found = StoredAppView::find(turn.clone(), call).unwrap();
         let named = (found.tool.as_str(), found.title.as_str(), found.server.as_str(), found.page.as_str());
         assert_eq!(named, ("weather", "Weather", "Skies", "p"));
-        assert_eq!(found.arguments, json!({ "in": "x" }));
+        assert_eq!((&found.arguments, found.is_stopped), (&json!({ "in": "x" }), false));
         let told = answer_of(&found.result, false);
         assert_eq!((&told["structuredContent"], &told["isError"]), (&json!({ "sky": "blue" }), &json!(false)));
         assert!(matches!(StoredAppView::find(turn, result), Err(ServiceError::NotFound)));

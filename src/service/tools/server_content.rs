@@ -11,12 +11,14 @@ use crate::coded_sentence::CodedSentence;
 use crate::turns::messages::MessageBlock;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::Attachment;
+use turnleaf_domain::elicitation::{ElicitationAction, KeyedAnswer, OpenQuestions};
 use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, file_name, limits, url_encoding};
 use turnleaf_store::drafts::Draft;
 use turnleaf_tools::mcp::catalog::{PromptArgument, PromptEntry, ResourceEntry, ServerCatalog};
 
 pub use turnleaf_tools::mcp::catalog::ResourceContent;
 pub use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
+pub use turnleaf_tools::mcp::prompt::{PromptAnswer, PromptRequest};
 
 /// What a tool server offers to insert into a message. All of its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -115,12 +117,7 @@ impl Service {
         server: &str,
         uri: &str,
     ) -> Result<ResourceContent, ServiceError> {
-        if uri.len() > limits::RESOURCE_URI_BYTES {
-            return Err(InvalidField::too_long("uri", limits::RESOURCE_URI_BYTES).into());
-        }
-        if uri.is_empty() || uri.contains(char::is_control) {
-            return Err(InvalidField::new("uri", MessageCode::NotAUrl).into());
-        }
+        check_resource_uri(uri)?;
         self.enabled_server_name(owner, server).await?;
         let key = self.tools().server_key(owner, server);
         self.tools().servers().read_resource(&key, uri).await.map_err(unavailable)
@@ -172,28 +169,30 @@ impl Service {
         self.attach_to_draft(owner, chat, vec![block]).await
     }
 
-    /// Returns the text of a prompt with these arguments.
+    /// Returns the text of a prompt, or what its server asks first.
     ///
     /// # Errors
-    /// `InvalidField` (`arguments/NAME`) for a missing or unknown argument; those of [`Self::server_catalog`].
+    /// `InvalidField` (`arguments/NAME`) for a missing or unknown argument, and for answers that are too long; those of
+    /// [`Self::server_catalog`].
     pub async fn server_prompt(
         &self,
         owner: UserId,
-        (server, prompt): (&str, &str),
-        arguments: Map<String, Value>,
-    ) -> Result<String, ServiceError> {
+        server: &str,
+        request: PromptRequest,
+    ) -> Result<PromptAnswer, ServiceError> {
+        check_answers(&request)?;
         let catalog = self.server_catalog(owner, server).await?;
-        let known = catalog.prompts.iter().find(|known| known.name == prompt);
+        let known = catalog.prompts.iter().find(|known| known.name == request.name);
         let known = known.ok_or_else(|| match &catalog.problem {
             Some(problem) => unavailable(problem.message()),
             None => ServiceError::NotFound,
         })?;
-        let arguments = checked_arguments(known, arguments)?;
+        let request = PromptRequest { arguments: checked_arguments(known, request.arguments)?, ..request };
         let key = self.tools().server_key(owner, server);
-        self.tools().servers().prompt_text(&key, prompt, arguments).await.map_err(unavailable)
+        self.tools().servers().prompt(&key, request).await.map_err(unavailable)
     }
 
-    /// Appends the text of a prompt to the text of a draft. Returns the new revision of the draft.
+    /// Appends the text of a prompt to the text of a draft. Returns what the server asks instead, if it asks first.
     ///
     /// # Errors
     /// Those of [`Self::server_prompt`], and those of a draft that becomes too long.
@@ -201,16 +200,20 @@ impl Service {
         &self,
         owner: UserId,
         chat: Option<ChatId>,
-        prompt: (&str, &str),
-        arguments: Map<String, Value>,
-    ) -> Result<i64, ServiceError> {
-        let text = self.server_prompt(owner, prompt, arguments).await?;
+        server: &str,
+        request: PromptRequest,
+    ) -> Result<Option<OpenQuestions>, ServiceError> {
+        let text = match self.server_prompt(owner, server, request).await? {
+            PromptAnswer::Text(text) => text,
+            PromptAnswer::Asks(questions) => return Ok(Some(questions)),
+        };
         let append = |draft: &mut Draft| {
             let between = if draft.text.trim().is_empty() { "" } else { "\n\n" };
             draft.text = format!("{}{between}{text}", draft.text.trim_end());
             !text.is_empty()
         };
-        self.change_draft(owner, chat, append).await
+        self.change_draft(owner, chat, append).await?;
+        Ok(None)
     }
 
     async fn enabled_server_name(&self, owner: UserId, server: &str) -> Result<String, ServiceError> {
@@ -240,8 +243,42 @@ fn catalog_view(server: String, name: String, listed: Result<&ServerCatalog, Cod
     }
 }
 
-fn unavailable(problem: CodedMessage) -> ServiceError {
+/// Checks the address of a resource.
+pub(crate) fn check_resource_uri(uri: &str) -> Result<(), InvalidField> {
+    if uri.len() > limits::RESOURCE_URI_BYTES {
+        return Err(InvalidField::too_long("uri", limits::RESOURCE_URI_BYTES));
+    }
+    if uri.is_empty() || uri.contains(char::is_control) {
+        return Err(InvalidField::new("uri", MessageCode::NotAUrl));
+    }
+    Ok(())
+}
+
+/// The error of a server that does not do what it is asked.
+pub(crate) fn unavailable(problem: CodedMessage) -> ServiceError {
     ServiceError::conflict("server_unavailable", problem)
+}
+
+/// Checks the size of what is sent back to a server. What it contains is checked by the server, which asked for it.
+fn check_answers(request: &PromptRequest) -> Result<(), InvalidField> {
+    if request.answers.len() > limits::ELICITATIONS_PER_CALL {
+        return Err(InvalidField::too_long("answers", limits::ELICITATIONS_PER_CALL));
+    }
+    let unexpected = |answer: &KeyedAnswer| answer.content.is_some() && answer.action != ElicitationAction::Accept;
+    if let Some(at) = request.answers.iter().position(unexpected) {
+        return Err(InvalidField::new(format!("answers/{at}/content"), MessageCode::OnlyWith.with("other", "accept")));
+    }
+    let bytes = serde_json::to_string(&request.answers).map_or(usize::MAX, |answers| answers.len());
+    let most = limits::ELICITATION_BYTES * limits::ELICITATIONS_PER_CALL;
+    if bytes > most {
+        return Err(InvalidField::too_long("answers", most));
+    }
+    match &request.state {
+        Some(state) if state.len() > limits::ELICITATION_BYTES => {
+            Err(InvalidField::too_long("state", limits::ELICITATION_BYTES))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the arguments of a prompt, which are texts, and leaves out empty ones.

@@ -310,7 +310,7 @@ impl Toolbox for ServiceToolbox {
     fn run(&self, call: ToolCall) -> RunningCall {
         let (tools, block) = (self.clone(), call.caller.block);
         let server = call.origin.server().to_owned();
-        let RunningCall { result: outcome, progress, limit, questions } = self.start_call(call);
+        let RunningCall { result: outcome, progress, limit, questions, view } = self.start_call(call);
         let result = Box::pin(async move {
             let outcome = outcome.await;
             tools.note_scope_refusal(block, outcome.outcome);
@@ -319,7 +319,7 @@ impl Toolbox for ServiceToolbox {
             ResourceLink::set_server(&mut outcome.metadata, &server);
             outcome
         });
-        RunningCall { result, progress, limit, questions }
+        RunningCall { result, progress, limit, questions, view }
     }
 
     fn end_sign_in_wait(&self, call: &ToolCall, is_tried: bool) {

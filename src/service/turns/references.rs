@@ -13,6 +13,7 @@ use turnleaf_domain::attachment::{
     AttachmentCard, DOCUMENT_REF_TYPE, WRAPPING_TOKENS, image_tokens, is_attached, is_reference,
 };
 use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::image_type::IMAGE_TYPES;
 use turnleaf_domain::tokens::approx_tokens;
 use turnleaf_domain::{
     Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, document_prompt, limits,
@@ -203,7 +204,7 @@ impl Service {
         sums: &mut AttachmentSizes,
     ) -> Result<(Content, AttachmentCard), ServiceError> {
         let (mime, length) = blobs::find_type_and_size(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
-        if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime.as_str()) {
+        if !IMAGE_TYPES.contains(&mime.as_str()) {
             return Err(InvalidField::new("content", MessageCode::NotAnImage).into());
         }
         sums.images += length;

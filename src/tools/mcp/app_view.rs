@@ -6,15 +6,12 @@ use rmcp::RoleClient;
 use rmcp::model::{ExtensionCapabilities, ServerResult};
 use rmcp::service::Peer;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::catalog;
-use crate::result::{CallResult, NewBlob, clean_value, strip_escapes};
+use crate::result::{clean_value, strip_escapes};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{APP_VIEW_BYTES, RESOURCE_URI_BYTES};
-use turnleaf_domain::tool_output::AppView;
 use turnleaf_domain::{CodedMessage, MessageCode};
-use turnleaf_platform::hex::hex;
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
@@ -50,55 +47,46 @@ pub fn is_hidden_from(tool: &Value, caller: &str) -> bool {
     visibility.is_some_and(|visibility| visibility.iter().all(|who| who != caller))
 }
 
-/// A page, and what it is told about its call.
-#[derive(Debug)]
-pub struct ReadView {
-    page: Bytes,
-    /// The whole result as JSON; `None` if it is too large.
-    answer: Option<Bytes>,
-}
-
-/// Reads the page at this address. `answer` is the result that it shows.
+/// Reads the page at this address.
 ///
 /// # Errors
 /// The reason why there is no page, as a part of a sentence.
-pub async fn read(
-    peer: &Peer<RoleClient>,
-    secrets: SecretSet,
-    uri: &str,
-    answer: ServerResult,
-) -> Result<ReadView, CodedMessage> {
+pub async fn read_page(peer: &Peer<RoleClient>, secrets: SecretSet, uri: &str) -> Result<Bytes, CodedMessage> {
     let contents = catalog::read_contents(peer, &secrets, uri).await?;
     let uri = uri.to_owned();
-    // Both may hold megabytes, so they are cleaned on a blocking thread.
+    // It may hold megabytes, so it is cleaned on a blocking thread.
     let clean = move || {
         let contents = serde_json::to_value(contents).unwrap_or_default();
-        let page = page_of(&contents, &uri, &secrets).map_err(CodedMessage::uncoded)?;
-        let answer = serde_json::to_value(answer).ok().and_then(|answer| answer_of(&answer, &secrets));
-        Ok(ReadView { page, answer })
+        page_of(&contents, &uri, &secrets).map_err(CodedMessage::uncoded)
     };
     tasks::spawn_blocking(clean).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
 }
 
-/// Adds the view to the result of a call of this tool; without a page, that its tool has one.
-pub fn attach(outcome: &mut CallResult, tool: &str, uri: &str, view: Option<ReadView>) {
-    let (page, answer) = match view {
-        Some(ReadView { page, answer }) => (Some(page), answer),
-        None => (None, None),
-    };
-    let page = page.map(|page| keep(outcome, MIME_ESSENCE, page));
-    let answer = answer.map(|answer| keep(outcome, "application/json", answer));
-    let view = AppView { uri, tool: Some(tool), page: page.as_deref(), answer: answer.as_deref() };
-    outcome.metadata.insert(AppView::KEY.to_owned(), view.to_value());
+/// Returns a result as its page is told it; `None` if it is too large.
+pub async fn told_answer(secrets: SecretSet, answer: ServerResult) -> Option<Bytes> {
+    let clean = move || answer_of(&serde_json::to_value(answer).ok()?, &secrets);
+    tasks::spawn_blocking(clean).await.ok().flatten()
 }
 
-/// Adds a blob to a result and returns its name.
-fn keep(outcome: &mut CallResult, mime: &str, bytes: Bytes) -> String {
-    let sha256 = hex(Sha256::digest(&bytes));
-    if outcome.blobs.iter().all(|known| known.sha256 != sha256) {
-        outcome.blobs.push(NewBlob { sha256: sha256.clone(), mime: mime.to_owned(), bytes });
+/// Reads a resource for a page of its server, which is told all of its contents.
+///
+/// # Errors
+/// The reason why there is none, as a part of a sentence.
+pub async fn read_resource(peer: &Peer<RoleClient>, secrets: SecretSet, uri: &str) -> Result<Value, CodedMessage> {
+    let contents = catalog::read_contents(peer, &secrets, uri).await?;
+    let clean = move || told_contents(&serde_json::to_value(contents).unwrap_or_default(), &secrets);
+    tasks::spawn_blocking(clean).await.unwrap_or_else(|_| Err(MessageCode::ResponseUnreadable.into()))
+}
+
+/// Returns the contents of a response as a page is told them.
+fn told_contents(response: &Value, secrets: &SecretSet) -> Result<Value, CodedMessage> {
+    let contents = response.get("contents").filter(|contents| contents.is_array()).cloned();
+    let contents = contents.and_then(|contents| clean_value(secrets, contents));
+    let told = json!({ "contents": contents.ok_or(MessageCode::ResponseUnreadable)? });
+    if told.to_string().len() > APP_VIEW_BYTES {
+        return Err(MessageCode::ResponseTooLarge.with("limit", ByteSize::from_usize(APP_VIEW_BYTES)));
     }
-    sha256
+    Ok(told)
 }
 
 /// Returns the page of a response.
@@ -154,7 +142,6 @@ fn answer_of(answer: &Value, secrets: &SecretSet) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{CallOutcome, text_result};
     use turnleaf_domain::limits::JSON_DEPTH;
 
     const URI: &str = "ui://weather/view.html";
@@ -266,18 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn view_is_attached_with_its_blobs() {
-        let mut outcome = text_result(CallOutcome::Done, "Sunny.");
-        let view = ReadView { page: Bytes::from_static(b"<p>"), answer: Some(Bytes::from_static(b"{}")) };
-        attach(&mut outcome, "weather", URI, Some(view));
-        let metadata = Value::Object(outcome.metadata.clone());
-        let found = AppView::find(&metadata).expect("it has one");
-        let of = |sha256: Option<&str>| outcome.blobs.iter().find(|blob| Some(blob.sha256.as_str()) == sha256);
-        let page = of(found.page).expect("the page is there");
-        assert_eq!((page.mime.as_str(), page.bytes.as_ref()), ("text/html", &b"<p>"[..]));
-        assert_eq!(of(found.answer).map(|answer| answer.bytes.as_ref()), Some(&b"{}"[..]));
-        let mut missing = text_result(CallOutcome::Done, "Sunny.");
-        attach(&mut missing, "weather", URI, None);
-        assert_eq!(Value::Object(missing.metadata), json!({ "app": { "uri": URI, "tool": "weather" } }));
+    fn page_is_told_clean_contents_within_limits() {
+        let read = |response: Value| told_contents(&response, &secrets());
+        let contents = json!([{ "uri": "a:1", "text": "key 9f8e7d6c5b4a3f2e" }, { "uri": "a:2", "blob": "/wAB" }]);
+        let told = json!([{ "uri": "a:1", "text": "key [removed]" }, { "uri": "a:2", "blob": "/wAB" }]);
+        assert_eq!(read(json!({ "contents": contents, "_meta": {} })), Ok(json!({ "contents": told })));
+        for (response, code) in [
+            (json!({}), MessageCode::ResponseUnreadable),
+            (json!({ "contents": "x" }), MessageCode::ResponseUnreadable),
+            (json!({ "contents": [{ "text": "x".repeat(APP_VIEW_BYTES) }] }), MessageCode::ResponseTooLarge),
+        ] {
+            assert_eq!(read(response).map_err(|why| why.code), Err(code));
+        }
     }
 }

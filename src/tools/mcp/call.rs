@@ -2,8 +2,6 @@
 //! input of the user first gets the call again with the answers. A tool with a page (MCP Apps) is asked for it after its
 //! result. The call runs in its own task, so that cancellation completes after the caller has gone.
 
-mod input;
-
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::RoleClient;
@@ -15,19 +13,21 @@ use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, oneshot, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::input::RequiredInput;
 use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
+use super::required_input::RequiredInput;
 use super::server::{McpConnection, McpServer, SupervisorCommand};
 use super::{app_view, content, error_messages};
 use crate::question::{QuestionSender, question_channel, run_within};
-use crate::result::{CallOutcome, CallResult, text_result};
+use crate::result::{CallOutcome, CallResult, ResultView, text_result};
 use crate::toolbox::RunningCall;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::{APP_VIEW_TIME, ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use turnleaf_domain::limits::{
+    APP_VIEW_EARLY, APP_VIEW_TIME, ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME,
+};
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{MessageCode, UserId};
 
@@ -35,6 +35,7 @@ use turnleaf_domain::{MessageCode, UserId};
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, owner: UserId) -> RunningCall {
     let (progress_sender, progress) = watch::channel(None);
     let (questions, asked) = question_channel();
+    let (page, view) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
@@ -48,6 +49,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
         pending: Mutex::default(),
         slot: Mutex::default(),
         view: OnceLock::new(),
+        page,
         answer: Mutex::default(),
     };
     calls.spawn(call.run(tool, arguments, done));
@@ -56,7 +58,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
         let _is_wanted = is_wanted;
         outcome.await.unwrap_or_else(|_| text_result(CallOutcome::Cancelled, "the call was cancelled"))
     });
-    RunningCall { limit, questions: Some(asked), ..RunningCall::new(outcome, progress) }
+    RunningCall { limit, questions: Some(asked), view: Some(view), ..RunningCall::new(outcome, progress) }
 }
 
 struct McpCall {
@@ -69,8 +71,11 @@ struct McpCall {
     pending: Mutex<Option<RequestId>>,
     /// The permit of the connection. A call without one has an open question, or had one and waits for its turn.
     slot: Mutex<Option<OwnedSemaphorePermit>>,
-    /// The name of a tool with a page, the address of the page, and the result that the page is told.
+    /// The name of a tool with a page, and the address of the page.
     view: OnceLock<(String, String)>,
+    /// The page, if it was read before the call ended.
+    page: watch::Sender<Option<ResultView>>,
+    /// The result that the page is told.
     answer: Mutex<Option<ServerResult>>,
 }
 
@@ -128,6 +133,7 @@ impl McpCall {
                 end.unwrap_or_else(late)
             }
             () = self.stop.cancelled() => CallEnd::Stopped,
+            end = self.read_page_early(&connection) => end,
         };
         let pending = self.take_pending();
         let outcome = self.with_view(&connection, result_of(end)).await;
@@ -146,16 +152,38 @@ impl McpCall {
         if outcome.outcome != CallOutcome::Done {
             return outcome;
         }
-        let read = app_view::read(&connection.peer, self.server.result_secrets(), uri, answer);
-        let read = tokio::select! {
-            read = timeout(APP_VIEW_TIME, read) => read.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into())),
-            () = self.stop.cancelled() => return outcome,
+        let early = self.page.borrow().clone();
+        let view = match early {
+            Some(view) => view,
+            None => tokio::select! {
+                view = self.read_page(connection, tool, uri) => view,
+                () = self.stop.cancelled() => return outcome,
+            },
         };
-        if let Err(reason) = &read {
+        let answer = match view.page {
+            Some(_) => app_view::told_answer(self.server.result_secrets(), answer).await,
+            None => None,
+        };
+        ResultView { answer, ..view }.attach_to(&mut outcome);
+        outcome
+    }
+
+    async fn read_page(&self, connection: &McpConnection, tool: &str, uri: &str) -> ResultView {
+        let read = app_view::read_page(&connection.peer, self.server.result_secrets(), uri);
+        let page = timeout(APP_VIEW_TIME, read).await.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()));
+        if let Err(reason) = &page {
             self.server.log.add(&format!("(the page `{uri}` of a tool is not shown: {reason})"));
         }
-        app_view::attach(&mut outcome, tool, uri, read.ok());
-        outcome
+        ResultView { tool: tool.to_owned(), uri: uri.to_owned(), page: page.ok(), answer: None }
+    }
+
+    /// Reads the page while a call runs that takes some time: it is shown also if such a call is stopped. Never ends.
+    async fn read_page_early(&self, connection: &McpConnection) -> CallEnd {
+        if let Some((tool, uri)) = self.view.get() {
+            sleep(APP_VIEW_EARLY).await;
+            self.page.send_replace(Some(self.read_page(connection, tool, uri).await));
+        }
+        std::future::pending().await
     }
 
     /// Sends the call, and again with the answers of the user while the server needs some.

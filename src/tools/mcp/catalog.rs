@@ -1,21 +1,20 @@
 //! The resources and prompts of a server: listed on request and cached until the server reports a change. Every text is
-//! untrusted; what is read becomes an attachment or text that a person sees before it is sent.
+//! untrusted; a resource that is read becomes an attachment that a person sees before it is sent.
 
 use bytes::Bytes;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ErrorCode, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest,
-    ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest,
-    ReadResourceRequestParams, ServerResult,
+    ClientRequest, ErrorCode, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerResult,
 };
 use rmcp::service::{Peer, ServiceError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{error_messages, sanitizer};
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
     RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_CATALOG_PAGES, SERVER_NAME_BYTES, SERVER_PROMPT_ARGUMENTS,
-    SERVER_PROMPT_BYTES, TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
+    TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;
@@ -263,39 +262,6 @@ fn content_of(answer: &Value, secrets: &SecretSet) -> Result<ResourceContent, Co
     Ok(ResourceContent { mime, bytes: secrets.redact_bytes(bytes), is_text: false })
 }
 
-/// Gets the messages of a prompt as one text, for a person to edit.
-///
-/// # Errors
-/// The reason why there is no text, as a part of a sentence.
-pub async fn prompt_text(
-    peer: &Peer<RoleClient>,
-    secrets: &SecretSet,
-    name: &str,
-    arguments: Map<String, Value>,
-) -> Result<String, CodedMessage> {
-    let mut params = GetPromptRequestParams::new(name);
-    params.arguments = (!arguments.is_empty()).then_some(arguments);
-    let answer = peer.send_request(ClientRequest::GetPromptRequest(GetPromptRequest::new(params))).await;
-    match answer.map_err(|error| error_messages::request_error(&error, secrets))? {
-        ServerResult::GetPromptResult(prompt) => {
-            Ok(text_of_messages(&serde_json::to_value(prompt).unwrap_or_default(), secrets))
-        }
-        _ => Err(MessageCode::ResponseUnreadable.into()),
-    }
-}
-
-/// Joins the texts of messages and of embedded resources. Other content has no form as text.
-fn text_of_messages(prompt: &Value, secrets: &SecretSet) -> String {
-    let messages = prompt.get("messages").and_then(Value::as_array).into_iter().flatten();
-    let text = |message: &Value| {
-        let content = message.get("content")?;
-        let text = content.get("text").or_else(|| content.pointer("/resource/text"))?;
-        text.as_str().map(str::to_owned)
-    };
-    let texts: Vec<String> = messages.filter_map(text).collect();
-    sanitizer::clean_text(&texts.join("\n\n"), secrets, SERVER_PROMPT_BYTES)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -340,15 +306,5 @@ mod tests {
         }
         let large = json!({ "contents": [{ "uri": "a", "text": "x".repeat(UPLOAD_BYTES + 1) }] });
         assert!(content_of(&large, &none).is_err());
-    }
-
-    #[test]
-    fn messages_become_text_to_edit() {
-        let prompt = json!({ "messages": [
-            { "role": "user", "content": { "type": "text", "text": "Review:\0" } },
-            { "role": "user", "content": { "type": "resource", "resource": { "uri": "a", "text": "code" } } },
-            { "role": "user", "content": { "type": "image", "data": "", "mimeType": "image/png" } },
-        ] });
-        assert_eq!(text_of_messages(&prompt, &secrets()), "Review:\n\ncode");
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use rmcp::RoleClient;
 use rmcp::service::Peer;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio::time::{Duration, Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::app_view;
 use super::authorization::SignInNeed;
 use super::catalog::{self, ResourceContent, ServerCatalog};
 use super::completion::{self, ArgumentDraft};
@@ -19,6 +20,7 @@ use super::listener::McpListener;
 use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::PendingAnswers;
+use super::prompt::{self, PromptAnswer, PromptRequest};
 use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 use turnleaf_providers::redaction::SecretSet;
@@ -279,13 +281,23 @@ impl McpServer {
         self.within_limit(catalog::read_resource(&connection.peer, &self.secrets, uri)).await
     }
 
-    /// Returns the text of a prompt.
+    /// Reads a resource for a page of the server.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, as a part of a sentence.
+    pub async fn read_resource_for_view(&self, uri: &str) -> Result<Value, CodedMessage> {
+        let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
+        self.within_limit(app_view::read_resource(&connection.peer, self.result_secrets(), uri)).await
+    }
+
+    /// Returns the text of a prompt, or what the server asks first.
     ///
     /// # Errors
     /// The reason why there is none, as a part of a sentence.
-    pub async fn prompt_text(&self, name: &str, arguments: Map<String, Value>) -> Result<String, CodedMessage> {
+    pub async fn prompt(&self, request: PromptRequest) -> Result<PromptAnswer, CodedMessage> {
         let connection = self.connection().await.map_err(CodedMessage::uncoded)?;
-        self.within_limit(catalog::prompt_text(&connection.peer, &self.secrets, name, arguments)).await
+        let (name, secrets) = (&self.config.name, self.result_secrets());
+        self.within_limit(prompt::get(&connection.peer, &secrets, name, request)).await
     }
 
     /// Returns suggested values of an argument.

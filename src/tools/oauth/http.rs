@@ -124,7 +124,7 @@ async fn read(mut response: Response, url: &Url) -> Result<ReadResponse, CodedMe
 }
 
 pub(super) fn status_error(url: &Url, status: StatusCode) -> CodedMessage {
-    unreachable(url, MessageCode::SignInStatus.with("status", status.as_u16()))
+    unreachable(url, MessageCode::ResponseStatus.with("status", status.as_u16()))
 }
 
 fn unreachable(url: &Url, cause: CodedMessage) -> CodedMessage {

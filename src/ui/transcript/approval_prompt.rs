@@ -5,7 +5,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
-use super::elicitation_form::ElicitationForm;
+use super::elicitation_form::{ElicitationForm, question_fields};
 use super::turn_heading::heading_id;
 use crate::browser::focus;
 use crate::domain::approval::ApprovalRequest;
@@ -218,7 +218,8 @@ fn call_page_links(turn: TurnId, block: BlockId, has_server: bool) -> AnyView {
 #[component]
 fn ElicitationPrompt(turn: TurnId, block: BlockId, asked: Elicitation) -> impl IntoView {
     let posting = AsyncForm::from_context();
-    let form = ElicitationForm { turn, block, asked: &asked, typed: None, error: None };
+    let id = asked.id.to_string();
+    let form = ElicitationForm { turn: Some(turn), id: &id, request: &asked.request, typed: None, error: None };
     let title_id = format!("ask-{block}-title");
     let labelled_by = title_id.clone();
     view! {
@@ -241,6 +242,7 @@ fn ElicitationPrompt(turn: TurnId, block: BlockId, asked: Elicitation) -> impl I
                 class="ask-form no-print"
                 on:submit=move |event| posting.submit(event, move || focus_after_answer(turn))
             >
+                {question_fields(turn, block, asked.id)}
                 {form.fields()}
                 <div class="ask-buttons">{form.buttons(Some(posting))}</div>
                 {posting.problem_view()}

@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
-use crate::domain::elicitation::{Elicitation, ElicitationField, ElicitationFieldType, ElicitationTextFormat};
+use crate::domain::elicitation::{ElicitationField, ElicitationFieldType, ElicitationRequest, ElicitationTextFormat};
 use crate::domain::external_links::confirmation_url;
-use crate::domain::{BlockId, TurnId};
+use crate::domain::{BlockId, ElicitationId, TurnId};
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
 use crate::ui::kit::Icon;
@@ -27,12 +27,23 @@ pub struct FieldError {
 
 /// A question with what was typed.
 pub struct ElicitationForm<'a> {
-    pub turn: TurnId,
-    pub block: BlockId,
-    pub asked: &'a Elicitation,
+    /// The reply during which it is asked; none for a question outside of replies.
+    pub turn: Option<TurnId>,
+    /// Unique on the page.
+    pub id: &'a str,
+    pub request: &'a ElicitationRequest,
     /// The submitted values of each field, after a refusal.
     pub typed: Option<&'a [Vec<String>]>,
     pub error: Option<FieldError>,
+}
+
+/// Renders the hidden fields that name a question of a call.
+pub fn question_fields(turn: TurnId, block: BlockId, question: ElicitationId) -> AnyView {
+    view! {
+        <input type="hidden" name="turn" value=turn.to_string()/>
+        <input type="hidden" name="block" value=block.to_string()/>
+        <input type="hidden" name="question" value=question.to_string()/>
+    }
 }
 
 /// Returns the name of the input of the field with this index. The names that the server chose are not used in pages.
@@ -43,11 +54,12 @@ pub fn field_name(at: usize) -> String {
 impl ElicitationForm<'_> {
     /// Renders the server's words, the warning, and the page that it leads to.
     pub fn question(&self) -> AnyView {
-        let request = &self.asked.request;
+        let request = self.request;
         let server = request.server.as_str();
         // A server page has no reactive owner, and the text never changes.
         let message = draw_static(&[tool_rendering::elicitation_message(&request.message)]);
-        let warning = request.looks_secret().then(|| {
+        let is_kept = self.turn.is_some();
+        let warning = (is_kept && request.looks_secret()).then(|| {
             view! {
                 <p class="said warn" role="note" dir="auto"><Icon name="alert"/><span>{words::asks_for_secret(server)}</span></p>
             }
@@ -66,8 +78,8 @@ impl ElicitationForm<'_> {
                 </p>
             }
         });
-        let goes_to =
-            request.page.is_none().then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
+        let goes_to = (request.page.is_none() && is_kept)
+            .then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
         view! {
             {message}
             {warning}
@@ -76,20 +88,15 @@ impl ElicitationForm<'_> {
         }
     }
 
-    /// Renders the hidden fields and the inputs.
+    /// Renders the inputs.
     pub fn fields(&self) -> AnyView {
-        let inputs = self.asked.request.fields.iter().enumerate().map(|(at, field)| self.field(at, field));
-        view! {
-            <input type="hidden" name="turn" value=self.turn.to_string()/>
-            <input type="hidden" name="block" value=self.block.to_string()/>
-            <input type="hidden" name="question" value=self.asked.id.to_string()/>
-            {inputs.collect_view()}
-        }
+        let inputs = self.request.fields.iter().enumerate().map(|(at, field)| self.field(at, field));
+        inputs.collect_view().into_any()
     }
 
     /// Renders the buttons. Declining and cancelling need no valid form.
     pub fn buttons(&self, posting: Option<AsyncForm>) -> AnyView {
-        let accept = if self.asked.request.page.is_some() { words::finished() } else { words::send() };
+        let accept = if self.request.page.is_some() { words::finished() } else { words::send() };
         let button = |class: &'static str, action: &'static str, name: &'static str| {
             view! {
                 <button
@@ -112,7 +119,7 @@ impl ElicitationForm<'_> {
     }
 
     fn field(&self, at: usize, field: &ElicitationField) -> AnyView {
-        let id = format!("question-{}-{at}", self.asked.id);
+        let id = format!("question-{}-{at}", self.id);
         let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
         let error = self.error.as_ref().filter(|error| error.at == at).map(|error| error.sentence.clone());
         let hint = hint_of(field);

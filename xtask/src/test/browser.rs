@@ -26,7 +26,11 @@ pub fn prepare_browser() -> Result<Browser> {
     Ok(Browser { chromium })
 }
 
-fn chromium() -> Result<PathBuf> {
+/// Finds or installs Chromium.
+///
+/// # Errors
+/// It is missing and cannot be installed; the error explains how to install it.
+pub fn chromium() -> Result<PathBuf> {
     let find = || ["chromium", "chromium-browser", "google-chrome"].iter().find_map(find_program);
     if let Some(chosen) = env::var_os("CHROMIUM").map(PathBuf::from).or_else(find) {
         return Ok(chosen);

@@ -19,7 +19,7 @@ use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{BlockId, ElicitationId};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::question::QuestionEvent;
-use turnleaf_tools::result::text_result;
+use turnleaf_tools::result::{ResultView, text_result};
 use turnleaf_tools::tool_search;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, ToolCall};
 
@@ -67,6 +67,8 @@ pub(super) struct StepCall {
     pub questions: Option<mpsc::UnboundedReceiver<QuestionEvent>>,
     /// The open questions, with the channels for their answers.
     pub open: Vec<OpenQuestion>,
+    /// The page of the running tool, as soon as its server gave it.
+    pub view: Option<watch::Receiver<Option<ResultView>>>,
     work: Option<AbortHandle>,
 }
 
@@ -145,9 +147,14 @@ impl CallEnding {
         Self::without_running(ToolStatus::Interrupted, crate::ending::INTERRUPTED_RESULT)
     }
 
-    /// Returns the ending of a call that a person stopped after it had run for `took`.
-    pub fn stopped(took: Option<Duration>) -> Self {
-        Self { took, ..Self::without_running(ToolStatus::Cancelled, result_texts::STOPPED) }
+    /// Returns the ending of a call that a person stopped after it had run for `took`, with the page that its server gave
+    /// until then.
+    pub fn stopped(took: Option<Duration>, view: Option<ResultView>) -> Self {
+        let mut ending = Self { took, ..Self::without_running(ToolStatus::Cancelled, result_texts::STOPPED) };
+        if let Some(view) = view.filter(|view| view.page.is_some()) {
+            view.attach_to(&mut ending.outcome);
+        }
+        ending
     }
 }
 
@@ -171,6 +178,7 @@ impl ToolStep {
             has_progress: false,
             questions: None,
             open: Vec::new(),
+            view: None,
             work: None,
         };
         Self { calls: calls.into_iter().map(call).collect(), pause: None, work: FuturesUnordered::new() }

@@ -166,7 +166,8 @@ impl TurnRun<'_> {
             return Ok(CommandOutcome::NotOpen);
         }
         let took = matches!(call.stage, CallStage::Running).then(|| call.began.elapsed());
-        self.end_call(step, at, CallEnding::stopped(took)).await?;
+        let view = call.view.as_ref().and_then(|view| view.borrow().clone());
+        self.end_call(step, at, CallEnding::stopped(took, view)).await?;
         Ok(CommandOutcome::Done)
     }
 

@@ -70,6 +70,7 @@ impl TurnRun<'_> {
             None => (None, watch::Sender::new(0).subscribe()),
         };
         step.calls[at].progress = Some(running.progress);
+        step.calls[at].view = running.view;
         // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
         let most: Duration = running.limit + limits::TOOL_STOP + limits::APP_VIEW_TIME + limits::TOOL_PICTURES_TIME;
         let outcome = async move {

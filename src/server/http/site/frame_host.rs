@@ -25,12 +25,12 @@ mod tests {
 
     #[test]
     fn script_sends_nothing_for_a_document() {
-        // A message goes into the message box, a link to the page that asks about it, and a call of a tool to the
-        // service, which asks the gate. Nothing else leaves a frame.
+        // A message goes into the message box, context into its attachments, a link to the page that asks about it, and
+        // what is for the tool server to the service, which asks the gate. Nothing else leaves a frame.
         for sending in ["requestSubmit", "XMLHttpRequest", "sendBeacon", "WebSocket", "innerHTML", "eval("] {
             assert!(!SCRIPT.contains(sending), "{sending}");
         }
-        assert_eq!(SCRIPT.matches("fetch(address").count(), 2, "the call of the document, and one of a tool");
+        assert_eq!(SCRIPT.matches("fetch(address").count(), 2, "the call of the document, and what it asks its server");
         assert_eq!(SCRIPT.matches("fetch(").count(), 2, "nothing else is requested");
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::attachment::Attachment;
+use crate::domain::elicitation::{KeyedAnswer, OpenQuestions};
 use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -21,10 +22,13 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::response::service_problem::refusal_sentence;
+use crate::server::http::tools::prompt_questions::PendingPrompt;
 use crate::server::server_pages::insert::{InsertPage, ResourcePage, TypedInsert, URI_FIELD, argument_field};
 use crate::ui::locale::coded_messages::{coded_sentence, labelled_sentence};
 use turnleaf_service::ServiceError;
-use turnleaf_service::tools::server_content::{ArgumentDraft, ArgumentSubject, ResourceContent, ServerCatalogView};
+use turnleaf_service::tools::server_content::{
+    ArgumentDraft, ArgumentSubject, PromptAnswer, PromptRequest, ResourceContent, ServerCatalogView,
+};
 
 /// A resource to store for a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -49,12 +53,20 @@ pub struct ServerPromptRequest {
     #[serde(default)]
     #[schema(value_type = Object)]
     arguments: Map<String, Value>,
+    /// The answers to the questions of an earlier response.
+    #[serde(default)]
+    answers: Vec<KeyedAnswer>,
+    /// The `state` of that response.
+    #[serde(default)]
+    state: Option<String>,
 }
 
-/// The text of a prompt.
+/// The text of a prompt, or what its server asks first.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ServerPromptText {
-    text: String,
+#[serde(untagged)]
+pub enum ServerPromptText {
+    Text { text: String },
+    Asks(OpenQuestions),
 }
 
 /// An argument that is being written: of a prompt, or of a template of addresses.
@@ -113,8 +125,12 @@ pub async fn show_prompt(
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<ServerPromptRequest>,
 ) -> Result<ApiJson<ServerPromptText>, Problem> {
-    let text = app.service().server_prompt(viewer.0, (&id, &body.name), body.arguments).await?;
-    Ok(ApiJson(ServerPromptText { text }))
+    let ServerPromptRequest { name, arguments, answers, state } = body;
+    let request = PromptRequest { name, arguments, answers, state };
+    Ok(ApiJson(match app.service().server_prompt(viewer.0, &id, request).await? {
+        PromptAnswer::Text(text) => ServerPromptText::Text { text },
+        PromptAnswer::Asks(questions) => ServerPromptText::Asks(questions),
+    }))
 }
 
 /// `POST /api/tool-servers/{id}/suggestions`: returns values that a server suggests for an argument.
@@ -273,8 +289,13 @@ pub async fn insert_prompt_form(
     let names = argument_names(&fields).into_iter().enumerate();
     let arguments: Map<String, Value> =
         names.map(|(at, name)| (name, Value::String(fields.lines(&argument_field(at))))).collect();
-    match app.service().insert_server_prompt(viewer.0, chat, (&server, &name), arguments).await {
-        Ok(_) => Ok(see_other(&chat_page_path(chat))),
+    let request = PromptRequest { name, arguments, ..PromptRequest::default() };
+    match app.service().insert_server_prompt(viewer.0, chat, &server, request.clone()).await {
+        Ok(None) => Ok(see_other(&chat_page_path(chat))),
+        Ok(Some(open)) => {
+            let pending = PendingPrompt::new(chat, server, request, open);
+            Ok(context.respond(&app, StatusCode::OK, pending.page(None, None)))
+        }
         Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
     }
 }

@@ -154,9 +154,12 @@ pub fn store_server_resource(operation: ApiOperation) -> ApiOperation {
 pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "show_server_prompt", "Returns the text of a prompt of a tool server.")
-        .add_description("The text is for a person to edit; nothing is sent to a model.")
+        .add_description(
+            "The text is for a person to edit; nothing is sent to a model. A server may ask the person first: the response has `questions` instead of `text`. Send the same request \
+            again with their `answers` and the `state` of that response.",
+        )
         .request_body::<ServerPromptRequest>(json!({ "name": "review", "arguments": { "style": "short" } }))
-        .response::<ServerPromptText>(200, "The text.")
+        .response::<ServerPromptText>(200, "The text, or the questions of the server.")
         .problem_response(409, UNAVAILABLE)
         .problem_response(422, INVALID_VALUE)
         .problem_response(409, OFF)

@@ -1,5 +1,6 @@
 //! The page of a tool server for the result of a call: Turnleaf's page around it, the document itself, and what the
-//! document is told about its call. All of it was stored when the call ended. The document may also call tools.
+//! document is told about its call. All of it was stored when the call ended. The document may also call tools and read
+//! resources.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -54,7 +55,9 @@ pub struct AppViewCall {
     turn: TurnId,
     tool: String,
     arguments: Value,
-    result: Value,
+    /// `None` for a call that was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
     version: &'static str,
 }
 
@@ -65,7 +68,10 @@ pub async fn call(
     PathIds(turn, block): PathIds<TurnId, BlockId>,
 ) -> Result<ApiJson<AppViewCall>, Problem> {
     let view = app.service().app_view(viewer.0, turn, block).await?;
-    let result = app.service().app_view_answer(viewer.0, &view).await?;
+    let result = match view.is_stopped {
+        true => None,
+        false => Some(app.service().app_view_answer(viewer.0, &view).await?),
+    };
     let (tool, arguments) = (view.tool, view.arguments);
     Ok(ApiJson(AppViewCall { turn, tool, arguments, result, version: env!("CARGO_PKG_VERSION") }))
 }
@@ -89,4 +95,22 @@ pub async fn call_tool(
 ) -> Result<ApiJson<Value>, Problem> {
     let ViewToolCall { name, arguments } = body;
     Ok(ApiJson(app.service().call_tool_from_view(viewer.0, (turn, block), &name, arguments).await?))
+}
+
+/// A resource that a document reads, as the script between it and Turnleaf's page passes it on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewResourceRead {
+    uri: String,
+}
+
+/// `POST /turns/{id}/calls/{block}/view/resource`: reads a resource of the document's server and responds with its
+/// contents. The document itself cannot send this.
+pub async fn read_resource(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathIds(turn, block): PathIds<TurnId, BlockId>,
+    ApiJson(body): ApiJson<ViewResourceRead>,
+) -> Result<ApiJson<Value>, Problem> {
+    Ok(ApiJson(app.service().read_resource_from_view(viewer.0, (turn, block), &body.uri).await?))
 }

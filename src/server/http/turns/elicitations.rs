@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::domain::elicitation::{Elicitation, ElicitationAnswer};
+use crate::domain::elicitation::{Elicitation, ElicitationAction, ElicitationRequest};
 use crate::domain::{BlockId, ElicitationId, InvalidField, MessageCode, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -20,16 +20,6 @@ use crate::server::server_pages::elicitation::ElicitationQuestionPage;
 use crate::ui::transcript::elicitation_form::field_name;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::elicitations::CONTENT_FIELD;
-
-/// The user's action on a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ElicitationAction {
-    Accept,
-    Decline,
-    /// Dismisses the question without a choice.
-    Cancel,
-}
 
 /// An answer to a question of a tool server.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -55,17 +45,9 @@ pub async fn answer(
         let invalid = InvalidField::new(CONTENT_FIELD, MessageCode::OnlyWith.with("other", "accept"));
         return Err(Problem::unprocessable("invalid", invalid));
     }
-    let answer = answer_of(body.action, body.content.unwrap_or_default());
+    let answer = body.action.into_answer(body.content.unwrap_or_default());
     let turn = app.service().answer_elicitation(viewer.0, (turn, block), body.elicitation_id, answer).await?;
     Ok(ApiJson(turn.into()))
-}
-
-fn answer_of(action: ElicitationAction, content: Map<String, Value>) -> ElicitationAnswer {
-    match action {
-        ElicitationAction::Accept => ElicitationAnswer::Accept(content),
-        ElicitationAction::Decline => ElicitationAnswer::Decline,
-        ElicitationAction::Cancel => ElicitationAnswer::Cancel,
-    }
 }
 
 /// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the question of the call is closed.
@@ -98,13 +80,12 @@ pub async fn answer_form(
 ) -> Result<Response, Problem> {
     let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
     let question: ElicitationId = fields.subject_id("question")?;
-    let action = serde_json::from_value(Value::String(fields.text("action").unwrap_or_default()))
-        .map_err(|_| InvalidField::new("action", MessageCode::NoValidDecision))?;
+    let action = submitted_action(&fields)?;
     let open = app.service().open_elicitation(viewer.0, turn, block).await?;
-    let typed = submitted_values(&open.asked, &fields);
+    let typed = submitted_values(&open.asked.request, &fields);
     let content = open.asked.request.content_from_form(|at| typed.get(at).cloned().unwrap_or_default());
     // The form may be that of an earlier question; the service refuses it.
-    let answer = answer_of(action, content);
+    let answer = action.into_answer(content);
     match app.service().answer_elicitation(viewer.0, (turn, block), question, answer).await {
         Ok(turn) => Ok(reply_response(&fields, &turn)),
         Err(ServiceError::Invalid(invalid)) if fields.is_checked("stay") => {
@@ -118,9 +99,18 @@ pub async fn answer_form(
     }
 }
 
+/// Returns the action of the pressed button.
+///
+/// # Errors
+/// The field with another value.
+pub fn submitted_action(fields: &SubmittedFields) -> Result<ElicitationAction, InvalidField> {
+    serde_json::from_value(Value::String(fields.text("action").unwrap_or_default()))
+        .map_err(|_| InvalidField::new("action", MessageCode::NoValidDecision))
+}
+
 /// Returns the submitted values of each field of the form.
-fn submitted_values(asked: &Elicitation, fields: &SubmittedFields) -> Vec<Vec<String>> {
-    (0..asked.request.fields.len()).map(|at| fields.values(&field_name(at))).collect()
+pub fn submitted_values(request: &ElicitationRequest, fields: &SubmittedFields) -> Vec<Vec<String>> {
+    (0..request.fields.len()).map(|at| fields.values(&field_name(at))).collect()
 }
 
 /// Returns the error with the label of its field, as the form shows it.

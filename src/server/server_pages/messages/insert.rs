@@ -24,6 +24,20 @@ define_messages! {
     image: "This is an image or another file. Attach it to see it.", "这是图片或其他文件，附加后即可查看。";
 }
 
+/// The number of a question before a prompt.
+pub fn question_place(at: usize, of: usize) -> String {
+    message!("Question {at} of {of}", "第 {at} 个问题，共 {of} 个")
+}
+
+/// The warning at a question before a prompt: who gets the answer, and what must not be entered.
+pub fn answer_goes_to(server: &str) -> String {
+    message!(
+        "Your answer goes to the tool server “{server}”, which then writes the prompt. Don’t enter passwords or other \
+        secrets.",
+        "你的回答会发给工具服务器“{server}”，由它据此写出提示词。请勿填写密码或其他机密。"
+    )
+}
+
 /// The title of the page of a resource.
 pub fn resource_of(server: &str) -> String {
     message!("Resource of “{server}”", "“{server}”的资源")

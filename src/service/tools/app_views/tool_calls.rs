@@ -1,10 +1,12 @@
 //! Calls of tools by views: a view may call the tools of its own server that run without an approval in its chat. The
-//! gate decides as it does for a model, and each call is stored before its tool runs.
+//! gate decides as it does for a model, and each call is stored before its tool runs. A view may also read the resources
+//! of its own server, which is stored in the same list.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::{StoredAppView, answer_of};
+use crate::tools::server_content::{check_resource_uri, unavailable};
 use crate::{Service, ServiceError};
 use turnleaf_domain::id::is_imported;
 use turnleaf_domain::tool::ToolOrigin;
@@ -16,6 +18,9 @@ use turnleaf_store::branches;
 use turnleaf_store::view_calls::{self, NewViewCall};
 use turnleaf_tools::result::text_result;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, RunningCall, ToolCall, ToolCaller};
+
+/// The method of the protocol, under which reading a resource is listed among the calls of a view.
+const RESOURCE_READ: &str = "resources/read";
 
 impl Service {
     /// Runs a tool for the view of a call's result; returns the result as `tools/call` of the protocol gives it. A
@@ -47,10 +52,43 @@ impl Service {
         let late = || text_result(CallOutcome::TimedOut, "the tool took too long");
         let outcome = timeout(most, result).await.unwrap_or_else(|_| late());
         let (answer, end) = self.end_of_view_call(outcome);
+        self.end_view_call(owner, id, end).await?;
+        Ok(answer)
+    }
+
+    /// Reads a resource of the view's own server; returns it as `resources/read` of the protocol gives it.
+    ///
+    /// # Errors
+    /// `InvalidField` for an address that is none. `NotFound` for a view of another user, for one in an imported chat or
+    /// of a disabled server, and for one call more than a view may make. `server_unavailable` if it cannot be read.
+    pub async fn read_resource_from_view(
+        &self,
+        owner: UserId,
+        (turn, block): (TurnId, BlockId),
+        uri: &str,
+    ) -> Result<Value, ServiceError> {
+        check_resource_uri(uri)?;
+        let view = self.app_view(owner, turn, block).await?;
+        let server = self.server_of_view(&view).await?;
+        if self.tools().offerings(owner).await?.iter().all(|offering| offering.server != server) {
+            return Err(ServiceError::NotFound);
+        }
+        let id = self.begin_view_call(owner, block, (RESOURCE_READ, &json!({ "uri": uri }))).await?;
+        let key = self.tools().server_key(owner, &server);
+        let read = self.tools().servers().read_resource_for_view(&key, uri).await;
+        let (outcome, mut shown) = match &read {
+            Ok(contents) => (ViewCallOutcome::Done, contents.to_string()),
+            Err(reason) => (ViewCallOutcome::Failed, reason.to_string()),
+        };
+        shown.truncate(shown.floor_char_boundary(limits::TOOL_OUTPUT_BYTES.min(shown.len())));
+        self.end_view_call(owner, id, ViewCallEnd { outcome, result: shown, at: self.clock().now() }).await?;
+        read.map_err(unavailable)
+    }
+
+    async fn end_view_call(&self, owner: UserId, id: ViewCallId, end: ViewCallEnd) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         view_calls::end(&mut tx, owner, id, &end).await?;
-        tx.commit().await?;
-        Ok(answer)
+        Ok(tx.commit().await?)
     }
 
     /// Returns the calls that the view of this call's result has made, oldest first.
@@ -69,19 +107,26 @@ impl Service {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolCall, ServiceError> {
-        let turn = &view.turn;
-        // Nobody approved the call of an imported chat here.
-        if is_imported(turn.id.uuid()) {
-            return Err(ServiceError::NotFound);
-        }
-        let frozen = branches::frozen(self.db(), turn.branch_id).await?;
-        let offered = frozen.and_then(|frozen| frozen.tools).unwrap_or_default();
-        let shown = offered.into_iter().find(|known| known.spec.name == view.wire_name).and_then(|known| known.origin);
-        let Some(ToolOrigin::Server { server, .. }) = shown else { return Err(ServiceError::NotFound) };
+        let (turn, server) = (&view.turn, self.server_of_view(view).await?);
         // The id of the block is that of one call, so each call of a view has its own.
         let caller = ToolCaller { owner, chat: turn.chat_id, turn: turn.id, block: ids::mint() };
         let origin = ToolOrigin::Server { server, tool: tool.to_owned() };
         Ok(ToolCall { caller, origin, arguments: Value::Object(arguments) })
+    }
+
+    /// Returns the id of the server that a view is from.
+    async fn server_of_view(&self, view: &StoredAppView) -> Result<String, ServiceError> {
+        // Nobody approved the call of an imported chat here.
+        if is_imported(view.turn.id.uuid()) {
+            return Err(ServiceError::NotFound);
+        }
+        let frozen = branches::frozen(self.db(), view.turn.branch_id).await?;
+        let offered = frozen.and_then(|frozen| frozen.tools).unwrap_or_default();
+        let shown = offered.into_iter().find(|known| known.spec.name == view.wire_name).and_then(|known| known.origin);
+        match shown {
+            Some(ToolOrigin::Server { server, .. }) => Ok(server),
+            _ => Err(ServiceError::NotFound),
+        }
     }
 
     async fn begin_view_call(

@@ -212,7 +212,7 @@ fn close_at_word(state: ComposerState) -> Option<(String, String)> {
     Some((before, typed))
 }
 
-/// Replaces the word by the text of a prompt. One that needs arguments is filled in on the page of the servers.
+/// Replaces the word by the text of a prompt. One that needs arguments or answers is filled in on the page of the servers.
 fn choose_prompt(state: ComposerState, prompt: ServerPrompt) {
     let Some(area) = state.area.get_untracked() else { return };
     let Some((before, typed)) = close_at_word(state) else { return };
@@ -223,7 +223,8 @@ fn choose_prompt(state: ComposerState, prompt: ServerPrompt) {
     }
     spawn_local(async move {
         match prompt.text().await {
-            Ok(text) => {
+            Ok(None) => SlashCommand::Insert.run(),
+            Ok(Some(text)) => {
                 if let Some(area) = state.area.try_get_untracked().flatten() {
                     textarea::insert(&area, &text);
                 }

@@ -28,11 +28,11 @@ impl ServerPrompt {
         MentionOption { icon: "tool", name: self.title.clone(), detail }
     }
 
-    /// Lets the server write the text of a prompt without arguments.
-    pub async fn text(&self) -> Result<String, ApiFailureMessage> {
+    /// Lets the server write the text of a prompt without arguments; `None` if it asks the user first.
+    pub async fn text(&self) -> Result<Option<String>, ApiFailureMessage> {
         let path = format!("/api/tool-servers/{}/prompts", url_encoding::encode(&self.server));
         let answer = api_request::post(&path, &json!({ "name": self.name })).await?;
-        answer.get("text").and_then(Value::as_str).map(str::to_owned).ok_or(None)
+        Ok(answer.get("text").and_then(Value::as_str).map(str::to_owned))
     }
 }
 

@@ -323,7 +323,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
             "登录需要 Turnleaf 的安全地址。请将 TURNLEAF_PUBLIC_URL 设为 https:// 地址，或在本机以 http://localhost 打开 Turnleaf。"
         }
         MessageCode::SignInUnreachable => "无法连接 {host} 的登录服务{cause}。请稍后再试。",
-        MessageCode::SignInStatus => "它返回 HTTP {status}",
         MessageCode::SignInMetadataInvalid => "{host} 的登录服务对自身的描述无法使用。请联系其管理员。",
         MessageCode::SignInResourceMismatch => "该服务器提供的登录针对另一个地址 {resource}。",
         MessageCode::SignInIssuerMismatch => "{host} 的登录服务自称为 {issuer}，因此未使用。请联系该服务器的管理员。",

@@ -158,7 +158,7 @@ fn with_confirming_links(part: MarkupPart, known: &KnownHosts, turn: TurnId) -> 
         let address = unescape(&rest[begin..end]);
         match LinkTarget::parse(&address) {
             Some(target) if known.is_known(target.host(), &address) => out.push_str(&rest[begin..end]),
-            _ => escape(&confirmation_url(&address, turn), &mut out),
+            _ => escape(&confirmation_url(&address, Some(turn)), &mut out),
         }
         rest = &rest[end..];
     }

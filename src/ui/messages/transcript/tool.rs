@@ -24,7 +24,7 @@ define_messages! {
     resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
     open_view: "Open on its own page", "在单独的页面中打开";
-    view_calls: "Tools that this view called", "此视图调用的工具";
+    view_calls: "What this view asked its server", "此视图向服务器提出的请求";
     view_call_done: "done", "已完成";
     view_call_failed: "failed", "失败";
     view_call_open: "without a result so far", "尚无结果";

@@ -1,10 +1,11 @@
 // The host of documents in sandboxed frames: MCP Apps, version 2026-01-26 (SEP-1865). It tells a document about the
 // call that it is for, and answers its requests. A document is untrusted: only messages of a frame of this page count,
-// their rate and what is read of them are bounded, nothing is sent in the person's name, and only tools run that run
-// without an approval anyway.
+// their rate and what is read of them are bounded, nothing is sent in the person's name, only tools run that run
+// without an approval anyway, and only resources of the document's own server are read.
 
 const PROTOCOL = "2026-01-26";
-/** The longest names of methods and tools, ids of requests, addresses of links, and texts for the message box with their parts. */
+/** The longest names of methods and tools, ids of requests, addresses of links and resources, and texts for the message box
+    or for the model with their parts. */
 const METHOD_CHARS = 100;
 const TOOL_CHARS = 200;
 const ID_CHARS = 200;
@@ -18,7 +19,7 @@ const ACTIVE_MS = 5000;
 /** The messages of one frame: at once, and per second. */
 const BURST = 60;
 const PER_SECOND = 30;
-/** The tools that run for one frame at once. */
+/** The tools that run and the resources that are read for one frame at once. */
 const CALLS_AT_ONCE = 4;
 /** The heights that a document may ask for, in CSS pixels. */
 const LOWEST = 48;
@@ -136,7 +137,13 @@ const HANDLERS = {
     return {
       protocolVersion: PROTOCOL,
       hostInfo: { name: "Turnleaf", version: call.version },
-      hostCapabilities: { openLinks: {}, serverTools: {}, ...(messageBox() && { message: { text: {} } }), sandbox: {} },
+      hostCapabilities: {
+        openLinks: {},
+        serverTools: {},
+        serverResources: {},
+        ...(messageBox() && { message: { text: {} }, updateModelContext: { text: {}, structuredContent: {} } }),
+        sandbox: {},
+      },
       hostContext: { ...context, toolInfo: { tool: { name: call.tool, inputSchema: { type: "object" } } } },
     };
   },
@@ -146,7 +153,8 @@ const HANDLERS = {
     if (!call || session.isReady) return;
     session.isReady = true;
     send(frame, { method: "ui/notifications/tool-input", params: { arguments: call.arguments } });
-    send(frame, { method: "ui/notifications/tool-result", params: call.result });
+    if (call.result) send(frame, { method: "ui/notifications/tool-result", params: call.result });
+    else send(frame, { method: "ui/notifications/tool-cancelled", params: { reason: "The person stopped the call." } });
     tell(frame, session);
   },
 
@@ -178,30 +186,58 @@ const HANDLERS = {
   },
 
   "ui/message"(frame, _, { role, content }) {
-    const parts = Array.isArray(content) ? content : [content];
-    const isText = (part) => part?.type === "text" && typeof part.text === "string" && part.text.length <= TEXT_CHARS;
-    if (role !== "user" || !parts.length || parts.length > TEXT_PARTS || !parts.every(isText)) {
-      throw new Refusal(INVALID_PARAMS, "Only texts of the user are accepted.");
-    }
-    const text = visible(parts.map((part) => part.text).join("\n\n")).trim();
+    if (role !== "user") throw new Refusal(INVALID_PARAMS, "Only texts of the user are accepted.");
+    const text = textOf(Array.isArray(content) ? content : [content]);
     if (!text || text.length > TEXT_CHARS) throw new Refusal(INVALID_PARAMS, "The text is empty or too long.");
     refuseUnasked(frame);
     writeMessage(frame, text);
   },
 
+  /** What the model should know becomes a file of the next message, where the person sees it and can remove it. */
+  "ui/update-model-context"(frame, _, { content, structuredContent }) {
+    const text = Array.isArray(content) && content.length ? textOf(content) : "";
+    const data = structuredContent === undefined ? "" : JSON.stringify(structuredContent, null, 2);
+    if (typeof data !== "string" || text.length + data.length > TEXT_CHARS) {
+      throw new Refusal(INVALID_PARAMS, "The context is too long.");
+    }
+    refuseUnasked(frame);
+    attachContext(frame, [text, visible(data)].filter(Boolean).join("\n\n"));
+  },
+
   /** The server decides whether the tool may run, and keeps what ran. */
   async "tools/call"(frame, session, { name, arguments: given }) {
     if (typeof name !== "string" || name.length > TOOL_CHARS) throw new Refusal(INVALID_PARAMS, "Unknown tool.");
-    if (!(await session.call)) throw new Refusal(REFUSED, "The view has not begun.");
-    if (session.running >= CALLS_AT_ONCE) throw new Refusal(REFUSED, "Too many tools run for this view.");
-    session.running += 1;
-    try {
-      return await callTool(frame.dataset.call, { name, arguments: given ?? {} });
-    } finally {
-      session.running -= 1;
-    }
+    const reason = "This view may not call that tool without an approval. The person can ask for it in the chat.";
+    return ask(session, frame.dataset.call, { name, arguments: given ?? {} }, reason);
+  },
+
+  async "resources/read"(frame, session, { uri }) {
+    if (typeof uri !== "string" || uri.length > URL_CHARS) throw new Refusal(INVALID_PARAMS, "Unknown resource.");
+    const address = frame.dataset.call.replace(/call$/, "resource");
+    return ask(session, address, { uri }, "This resource cannot be read.");
   },
 };
+
+/** Returns the visible text of parts, which must be texts. */
+function textOf(parts) {
+  const isText = (part) => part?.type === "text" && typeof part.text === "string" && part.text.length <= TEXT_CHARS;
+  if (!parts.length || parts.length > TEXT_PARTS || !parts.every(isText)) {
+    throw new Refusal(INVALID_PARAMS, "Only texts are accepted.");
+  }
+  return visible(parts.map((part) => part.text).join("\n\n")).trim();
+}
+
+/** Asks the document's tool server something, through ours. */
+async function ask(session, address, body, reason) {
+  if (!(await session.call)) throw new Refusal(REFUSED, "The view has not begun.");
+  if (session.running >= CALLS_AT_ONCE) throw new Refusal(REFUSED, "Too many requests of this view are open.");
+  session.running += 1;
+  try {
+    return await post(address, body, reason);
+  } finally {
+    session.running -= 1;
+  }
+}
 
 /** Refuses what only the person may cause: they have just clicked or typed, and in this frame. What they do elsewhere
     in the page activates it, too, and the document can take the focus then; so the pointer must be over the frame, or
@@ -257,6 +293,24 @@ function writeMessage(frame, text) {
   announce(frame.dataset.written);
 }
 
+/** Attaches a text to the next message, in the place of the one that this frame gave before. An empty text only takes
+    that away. */
+function attachContext(frame, text) {
+  const input = document.getElementById("attach-files");
+  if (!messageBox() || !(input instanceof HTMLInputElement)) throw new Refusal(REFUSED, "There is no message box.");
+  // Views of one server have the same title; the call makes the name unique.
+  const call = frame.dataset.call.split("/").at(-3) ?? "";
+  const name = `${frame.title.replace(/[^\p{L}\p{N} _-]/gu, "")} ${call.slice(-4)}`;
+  for (const item of document.querySelectorAll("form.composer .attached-item")) {
+    if (item.querySelector(".chip-text")?.textContent.startsWith(name)) item.querySelector("button[name=detach]")?.click();
+  }
+  if (!text) return;
+  const files = new DataTransfer();
+  files.items.add(new File([text], `${name}.md`, { type: "text/markdown" }));
+  input.files = files.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
 /** Has screen readers say this, in the region that `ui::announce` serves. */
 function announce(text) {
   const region = document.getElementById("say");
@@ -271,13 +325,10 @@ async function fetchCall(address) {
   return response.json();
 }
 
-async function callTool(address, call) {
+async function post(address, body, reason) {
   const headers = { accept: "application/json", "content-type": "application/json" };
-  const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });
-  if (response.status === 404) {
-    const reason = "This view may not call that tool without an approval. The person can ask for it in the chat.";
-    throw new Refusal(REFUSED, reason);
-  }
+  const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+  if ([404, 409, 422].includes(response.status)) throw new Refusal(REFUSED, reason);
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.json();
 }

@@ -1,5 +1,6 @@
-//! Input that a server needs before it runs a call: questions in the place of a result (protocol 2026-07-28,
-//! `input_required`), or addresses that the user must open first (error -32042). The call is sent again afterwards.
+//! Input that a server needs before it runs a call or gives a prompt: questions in the place of a result (protocol
+//! 2026-07-28, `input_required`), or addresses that the user must open first (error -32042). The request is sent again
+//! afterwards.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,9 @@ use crate::mcp::error_messages::URL_REQUIRED;
 use crate::mcp::json_repair::FIELD_ORDER;
 use crate::mcp::{elicitation, sanitizer};
 use crate::question::QuestionSender;
-use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest};
-use turnleaf_domain::limits::{ELICITATION_MESSAGE_BYTES, ELICITATIONS_PER_CALL};
+use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest, KeyedQuestion, OpenQuestions};
+use turnleaf_domain::limits::{ELICITATION_BYTES, ELICITATION_MESSAGE_BYTES, ELICITATIONS_PER_CALL};
 use turnleaf_providers::redaction::SecretSet;
 
 /// What a server needs before it runs a call.
@@ -86,14 +88,8 @@ impl RequiredInput {
                 Ok(params)
             }
             Self::Answers { requests, state } => {
-                // The user is asked nothing if the call cannot be sent again anyway.
-                let readable = |(key, request): (String, Result<ElicitationRequest, String>)| match request {
-                    Ok(request) => Ok((key, request)),
-                    Err(why) => Err(format!("the server asks for something else: {why}")),
-                };
-                let requests = requests.into_iter().map(readable).collect::<Result<Vec<_>, String>>()?;
                 let mut responses = BTreeMap::new();
-                for (key, request) in requests {
+                for KeyedQuestion { key, request } in readable(requests)? {
                     let is_form = request.page.is_none();
                     let answer = elicitation::to_result(questions.ask(request).await, is_form);
                     responses
@@ -105,6 +101,35 @@ impl RequiredInput {
             }
         }
     }
+
+    /// Returns the questions, for a person who answers them with another request.
+    ///
+    /// # Errors
+    /// The sentence that says why they cannot be answered that way.
+    pub fn into_questions(self) -> Result<OpenQuestions, String> {
+        match self {
+            Self::Answers { requests, state } => {
+                if state.as_ref().is_some_and(|state| state.len() > ELICITATION_BYTES) {
+                    return Err(format!("its state is larger than {}", ByteSize::from_usize(ELICITATION_BYTES)));
+                }
+                if requests.is_empty() {
+                    return Err("it asks for nothing".into());
+                }
+                Ok(OpenQuestions { questions: readable(requests)?, state })
+            }
+            Self::Pages(_) => Err("the user has to open a page first".into()),
+        }
+    }
+}
+
+/// Returns the requests if all of them can be shown: a person is asked nothing if the request cannot be sent again
+/// anyway.
+fn readable(requests: Vec<(String, Result<ElicitationRequest, String>)>) -> Result<Vec<KeyedQuestion>, String> {
+    let question = |(key, request): (String, Result<ElicitationRequest, String>)| match request {
+        Ok(request) => Ok(KeyedQuestion { key, request }),
+        Err(why) => Err(format!("the server asks for something else: {why}")),
+    };
+    requests.into_iter().map(question).collect()
 }
 
 #[cfg(test)]
