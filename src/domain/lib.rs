@@ -88,7 +88,7 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProviderId,
-    QueuedMessageId, RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    QueuedMessageId, RerunId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -7,12 +7,14 @@ mod imports;
 mod queued_messages;
 mod search;
 mod sign_in;
+mod title_requests;
 mod tool_servers;
 
 pub use imports::*;
 pub use queued_messages::*;
 pub use search::*;
 pub use sign_in::*;
+pub use title_requests::*;
 pub use tool_servers::*;
 
 /// The largest plausible count of tokens, bytes, events or millionths of a dollar (`bounded_sum!` repeats it).

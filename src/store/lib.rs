@@ -20,6 +20,7 @@ mod postgres_tx;
 pub mod readable;
 mod rows;
 pub mod time_limits;
+pub mod title_requests;
 
 pub mod archive;
 pub mod attachments;
@@ -100,6 +101,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),
+        ("title_requests", title_requests::STATEMENTS),
         ("tool_listings", tool_listings::STATEMENTS),
         ("tool_policies", tool_policies::STATEMENTS),
         ("tool_servers", tool_servers::STATEMENTS),

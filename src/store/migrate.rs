@@ -58,6 +58,7 @@ migration_files!(
     "0049_import_reports",
     "0051_queued_messages",
     "0054_unread_replies",
+    "0055_title_requests",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));

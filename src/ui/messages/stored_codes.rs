@@ -115,6 +115,7 @@ fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
         FailureKind::ProviderStalled if has_seconds => "{provider} 已 {seconds} 秒无响应。",
         FailureKind::ProviderStalled => "{provider} 长时间无响应。",
         FailureKind::ProviderProtocol => "{provider} 返回了无效的响应。",
+        FailureKind::NoTitle => "{provider} 没有给出标题。",
         FailureKind::LimitEvent
         | FailureKind::LimitOutput
         | FailureKind::LimitRounds

@@ -65,6 +65,7 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         | Kind::LimitToolArgs => &[RecoveryAction::RetryWithModel],
         Kind::LimitOutput | Kind::LimitTime => &[RecoveryAction::Continue],
         Kind::ProviderTruncated
+        | Kind::NoTitle
         | Kind::LimitRounds
         | Kind::ServerRestarted
         | Kind::StorageFull
