@@ -78,7 +78,7 @@ struct SupervisorState {
     started: broadcast::Sender<ChatId>,
     /// Changes whenever a reply has ended.
     ended: watch::Sender<()>,
-    /// The running request for a title of each chat, with the token that stops it.
+    /// The request for a title that each chat has a slot for, with the token that stops it.
     titles: Mutex<HashMap<ChatId, (TitleRequestId, CancellationToken)>>,
     /// Changes whenever a request for a title has ended.
     titles_ended: watch::Sender<()>,

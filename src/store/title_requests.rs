@@ -41,7 +41,8 @@ sql! {
         cost_basis = $16, price_version = $17, raw_response = $18, raw_sha256 = $19, raw_bytes = $20, title = $21 \
         WHERE owner_id = $1 AND id = $2 AND status = 'running'";
     INTERRUPT = "UPDATE title_requests SET status = 'error', error = $1, ended_at = $2 WHERE status = 'running'";
-    RUNNING_OF_CHAT = "SELECT id FROM title_requests WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
+    INTERRUPT_OF_CHAT = "UPDATE title_requests SET status = 'error', error = $3, ended_at = $4 \
+        WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
     COUNT_OF_CHAT = "SELECT COUNT(*) FROM title_requests WHERE owner_id = $1 AND chat_id = $2";
     FIND = owned_request!("r.id, r.chat_id, r.turn_id, r.provider, r.model_requested, r.model_returned, r.manifest, \
         r.manifest_bytes, r.raw_sha256, r.raw_bytes, r.raw_complete, r.status, r.stop_reason, r.input_tokens, \
@@ -239,14 +240,19 @@ pub async fn interrupt_running(tx: &mut Tx, error: &Failure, at: DateTime<Utc>) 
     Ok(())
 }
 
-/// Returns the running request of a chat.
-pub async fn find_running(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TitleRequestId>, StoreError> {
-    let id: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(RUNNING_OF_CHAT)
-        .bind(owner.uuid())
-        .bind(chat.uuid())
-        .fetch_optional(pool)
-        .await?);
-    Ok(id.map(TitleRequestId::from))
+/// Ends the request of a chat that runs nowhere, although its end is not stored.
+pub async fn interrupt_running_of_chat(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    error: &Failure,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(INTERRUPT_OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
+        query.bind(Json(error)).bind(at).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Returns the number of stored requests of a chat.
