@@ -11,7 +11,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::generations::raw::{PackedBody, compress, decompress_column};
 use crate::generations::{Generation, GenerationEnd, GenerationStatus, RawKind};
-use crate::readable::{Lossy, ok_or_log, time_of_id};
+use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, ok_or_log, time_of_id};
 use crate::rows::{UsageRow, from_json, parse_word, storable_text, to_bigint, to_unsigned, to_word};
 use turnleaf_domain::{ChatId, CostBasis, Failure, TitleRequestId, TurnId, UserId};
 
@@ -48,6 +48,9 @@ sql! {
         r.manifest_bytes, r.raw_sha256, r.raw_bytes, r.raw_complete, r.status, r.stop_reason, r.input_tokens, \
         r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.reasoning_tokens, r.cost_micros, r.cost_basis, \
         r.price_version, r.error, r.title, r.first_token_at, r.started_at, r.ended_at");
+    LIST = "SELECT r.id, r.title, r.status, r.started_at FROM title_requests r JOIN turns t ON t.id = r.turn_id \
+        JOIN chats c ON c.id = r.chat_id WHERE r.owner_id = $1 AND r.chat_id = $2 AND t.deleted_at IS NULL \
+        AND c.deleted_at IS NULL ORDER BY r.id DESC LIMIT $3";
     BODY = owned_request!("r.body, r.body_bytes");
     RAW = owned_request!("r.raw_response, r.raw_bytes");
 }
@@ -79,6 +82,18 @@ pub struct TitleRequest {
     /// The provider call. It has the id of the request, and its turn is the reply at the end of the path that was sent.
     pub call: Generation,
 }
+
+/// A request in the list of a chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedTitleRequest {
+    pub id: TitleRequestId,
+    pub title: Option<String>,
+    pub status: GenerationStatus,
+    pub started_at: DateTime<Utc>,
+}
+
+/// The columns of [`LIST`].
+type ListedRow = (Uuid, Lossy<Option<String>>, String, Lossy<DateTime<Utc>>);
 
 struct TitleRequestRow {
     id: Uuid,
@@ -270,6 +285,23 @@ pub async fn find(db: &Db, owner: UserId, id: TitleRequestId) -> Result<Option<T
     let row: Option<TitleRequestRow> =
         with_pool!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await? });
     row.map(TitleRequestRow::into_request).transpose()
+}
+
+/// Returns the requests of a chat, newest first.
+pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Vec<ListedTitleRequest>, StoreError> {
+    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+        let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).bind(i64::from(limit));
+        query.fetch_all(pool).await?
+    });
+    let listed = |(id, title, status, started_at): ListedRow| {
+        Ok::<_, StoreError>(ListedTitleRequest {
+            id: id.into(),
+            title: title.unwrap_or_default(TABLE, "title", id),
+            status: parse_word(status, TABLE, "status", id)?,
+            started_at: started_at.unwrap_or_log(TABLE, "started_at", id, || time_of_id(id)),
+        })
+    };
+    Ok(keep_decoded(keep_readable(rows, TABLE).into_iter().map(listed), TABLE))
 }
 
 /// Returns the body exactly as it was sent.

@@ -21,6 +21,8 @@ use turnleaf_store::generations::GenerationStatus;
 use turnleaf_store::title_requests::{self, TitleRequest};
 use turnleaf_store::{StoreError, branches, turns};
 
+pub use turnleaf_store::title_requests::ListedTitleRequest;
+
 /// A suggested title, or the request for one.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct TitleSuggestion {
@@ -151,6 +153,11 @@ impl Service {
     /// Returns a suggestion of a chat that is not in Trash.
     pub async fn title_suggestion(&self, owner: UserId, id: TitleRequestId) -> Result<TitleSuggestion, ServiceError> {
         Ok(self.title_request(owner, id).await?.into())
+    }
+
+    /// Returns the last requests for a title of this chat, newest first.
+    pub async fn title_requests(&self, owner: UserId, chat: ChatId) -> Result<Vec<ListedTitleRequest>, ServiceError> {
+        Ok(title_requests::list(self.db(), owner, chat, limits::TITLE_REQUESTS_LISTED).await?)
     }
 
     /// Returns the body of a request as it was sent, without headers and so without an API key.

@@ -158,6 +158,7 @@ async fn settings_response(
         RejectedForm::Settings(form, wrong) => (form, wrong, chat.title.clone()),
         RejectedForm::Title(title, reason) => (stored, FieldErrors::from([("title".to_owned(), reason)]), title),
     };
+    let title_requests = app.service().title_requests(viewer, id).await?;
     let view = ChatSettingsView {
         chat: Some(&chat),
         title: &title,
@@ -167,6 +168,7 @@ async fn settings_response(
             .map(|((branch, frozen), (name, capabilities))| (branch, frozen, name.as_str(), capabilities)),
         form: &form,
         errors: &wrong,
+        title_requests: &title_requests,
     };
     Ok(context.respond(app, status, view.page(notice)))
 }
