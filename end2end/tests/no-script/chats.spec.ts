@@ -20,6 +20,17 @@ test("a chat is renamed and deleted by forms, and restored from Trash", async ({
   await page.goto(chat);
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
 
+  // A suggested title is proposed in the form that renames the chat.
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "Suggest a title" }).click({ noWaitAfter: true });
+  (await model.nextReply()).finishWithText("\"Greetings\"");
+  await expect(page).toHaveURL(/\/title-suggestions\//);
+  await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("Greetings");
+  await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await page.goto(chat);
+
   await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page).toHaveURL(/\/trash\?done=chat/);
