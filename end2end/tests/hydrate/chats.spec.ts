@@ -1,5 +1,5 @@
 // Whole chats: deletion and restore in every way, renaming, unread chats on two devices, and slow loading.
-// UX-35, UX-46 of docs/acceptance.md.
+// UX-35, UX-46, UX-47 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";

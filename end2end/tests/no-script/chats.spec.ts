@@ -1,5 +1,5 @@
 // Whole chats without script: renamed, deleted, restored; and errors are pages.
-// UX-32, UX-44 of docs/acceptance.md.
+// UX-32, UX-44, UX-47 of docs/acceptance.md.
 import { chooseModel, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
