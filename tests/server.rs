@@ -166,6 +166,8 @@ mod test_server;
 mod thinking_mode;
 #[path = "server/third_party_sign_in.rs"]
 mod third_party_sign_in;
+#[path = "server/title_suggestions.rs"]
+mod title_suggestions;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
 #[path = "server/tool_call_support.rs"]

@@ -63,6 +63,8 @@ mod spending;
 mod statements;
 #[path = "store/storage.rs"]
 mod storage;
+#[path = "store/title_requests.rs"]
+mod title_requests;
 #[path = "store/tools.rs"]
 mod tools;
 #[path = "store/trash.rs"]

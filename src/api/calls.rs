@@ -40,6 +40,7 @@ calls! {
     "find_in_chat": chats::FindInChat,
     "glance_at_chat": chats::GlanceAtChat,
     "rename_chat": chats::RenameChat,
+    "suggest_title": chats::SuggestTitle,
     "place_chat": chats::PlaceChat,
     "delete_chat": chats::DeleteChat,
     "restore_chat": chats::RestoreChat,

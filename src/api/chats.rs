@@ -89,6 +89,13 @@ pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError>
     pages.rename_chat(viewer, chat_id, title).await
 }
 
+/// Asks the model of a chat for a title, which changes nothing by itself.
+#[server(prefix = "/api/page", endpoint = "suggest_title", input = JsonPost, output = JsonPost)]
+pub async fn suggest_title(chat_id: ChatId) -> Result<String, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.suggest_title(viewer, chat_id).await
+}
+
 /// Pins or unpins a chat, moves it into or out of the archive, and marks it as read or unread.
 #[server(prefix = "/api/page", endpoint = "place_chat", input = JsonPost, output = JsonPost)]
 pub async fn place_chat(

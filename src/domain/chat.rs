@@ -1,6 +1,7 @@
 //! Chats: the row of a whole tree, and the rules of its title.
 
 mod heading;
+mod suggested_title;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::id::{BranchId, ChatId, ProjectId, TurnId, UserId};
 use crate::limits;
 
 pub use heading::ChatListHeading;
+pub use suggested_title::clean_suggested_title;
 
 /// A chat without its turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

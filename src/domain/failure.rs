@@ -33,6 +33,8 @@ pub enum FailureKind {
     ProviderStalled,
     /// The response did not follow the protocol.
     ProviderProtocol,
+    /// The response to a request for a title had none.
+    NoTitle,
     /// One event of the provider exceeded the size limit.
     LimitEvent,
     LimitOutput,
@@ -85,6 +87,7 @@ impl FailureKind {
             Self::ProviderTruncated => "provider_truncated",
             Self::ProviderStalled => "provider_stalled",
             Self::ProviderProtocol => "provider_protocol",
+            Self::NoTitle => "no_title",
             Self::LimitEvent => "limit_event",
             Self::LimitOutput => "limit_output",
             Self::LimitRounds => "limit_rounds",
@@ -106,7 +109,7 @@ impl FailureKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::ProviderUnreachable,
         Self::ProviderAuth,
         Self::ProviderQuota,
@@ -120,6 +123,7 @@ impl FailureKind {
         Self::ProviderTruncated,
         Self::ProviderStalled,
         Self::ProviderProtocol,
+        Self::NoTitle,
         Self::LimitEvent,
         Self::LimitOutput,
         Self::LimitRounds,
@@ -165,6 +169,7 @@ impl FailureKind {
             Self::ProviderStalled if has_seconds => "{provider} sent nothing for {seconds} s.",
             Self::ProviderStalled => "{provider} sent nothing for too long.",
             Self::ProviderProtocol => "{provider} sent an invalid response.",
+            Self::NoTitle => "{provider} did not suggest a title.",
             Self::LimitEvent | Self::LimitOutput | Self::LimitRounds | Self::LimitToolArgs | Self::LimitTime => {
                 "The reply reached a limit set on this server."
             }

@@ -101,6 +101,8 @@ ids! {
     BlockId;
     /// A generation: one provider call.
     GenerationId;
+    /// A request for the title of a chat.
+    TitleRequestId;
     /// A document.
     DocumentId;
     /// A configured provider connection.

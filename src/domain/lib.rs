@@ -90,7 +90,8 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProjectId,
-    ProviderId, QueuedMessageId, RerunId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    ProviderId, QueuedMessageId, RerunId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId,
+    ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -8,6 +8,7 @@ mod projects;
 mod queued_messages;
 mod search;
 mod sign_in;
+mod title_requests;
 mod tool_servers;
 
 pub use imports::*;
@@ -15,6 +16,7 @@ pub use projects::*;
 pub use queued_messages::*;
 pub use search::*;
 pub use sign_in::*;
+pub use title_requests::*;
 pub use tool_servers::*;
 
 /// The largest plausible count of tokens, bytes, events or millionths of a dollar (`bounded_sum!` repeats it).
@@ -355,8 +357,7 @@ pub const CONVERTS_AT_ONCE: usize = 2;
 pub const PAGE_CONVERTS_AT_ONCE: usize = 1;
 pub const CONVERT_WAIT: Duration = Duration::from_secs(60);
 pub const CONVERT_HEAD_BYTES: usize = 64 << 10;
-/// The entries of an archive file, and the compression ratio of an entry beyond a harmless size: the bounds of Apache
-/// POI's `ZipSecureFile`, which reads the same formats.
+/// The entries of an archive file, and the compression ratio of an entry beyond a harmless size: those of Apache POI.
 pub const UNPACKED_ENTRIES: usize = 10_000;
 pub const UNPACKED_RATIO: u64 = 100;
 pub const UNPACKED_GRACE: u64 = 100 << 10;
@@ -365,8 +366,7 @@ pub const SHEET_COLUMNS: u32 = 256;
 pub const CONVERT_NOTES: usize = 20;
 pub const ENCODING_SAMPLE: usize = 64 << 10;
 pub const ENCODING_CHOICES: usize = 6;
-/// An image: its pixels and longer side; the longer sides of thumbnails and of images for models, and the bytes of
-/// the latter.
+/// An image: its pixels and longer side; the longer sides of thumbnails and of images for models, and their bytes.
 pub const IMAGE_PIXELS: u64 = 50_000_000;
 pub const IMAGE_SIDE: u32 = 16_384;
 pub const THUMBNAIL_PIXELS: u32 = 512;

@@ -13,11 +13,10 @@ mod recorder;
 mod repair;
 mod resume_state;
 mod run;
+pub(crate) mod title;
 mod tools;
 
 use std::sync::Arc;
-
-use tokio::time::Instant;
 
 use self::recorder::Recorder;
 use self::run::{GenerationFollowUp, HaltReason, TurnRun, missing_provider_failure};
@@ -26,12 +25,10 @@ use super::ending::{TurnEnding, TurnSpending, closing_events};
 use super::journal::JournalBatch;
 use super::live_turns::{Interrupt, LiveTurn};
 use super::supervisor::{RunJob, Supervisor};
-use turnleaf_domain::fold::GenerationUsages;
 use turnleaf_domain::{Cost, Failure, FailureKind, Turn, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
-use turnleaf_providers::provider::AttachmentsByBlock;
 use turnleaf_store::generations::raw;
 
 /// The state a run starts from.
@@ -53,26 +50,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, b
             return fail_turn(supervisor, live, missing_provider_failure(&job.lock.provider)).await;
         }
     };
-    let mut run = TurnRun {
-        recorder: Recorder::new(live.clone(), supervisor.journal().clone()).decide_thinking(job.is_thinking_undecided),
-        supervisor,
-        live,
-        job,
-        provider,
-        usages: GenerationUsages::default(),
-        charges: Vec::new(),
-        context: None,
-        base_of_step: None,
-        images: AttachmentsByBlock::default(),
-        paused_at: None,
-        steps_raw: Vec::new(),
-        response_id: None,
-        generations: Vec::new(),
-        step: 0,
-        repair: None,
-        deadline: Instant::now() + supervisor.timeouts().turn,
-        cut_off: None,
-    };
+    let mut run = TurnRun::new(supervisor, live, job, provider);
     let steps = match begins {
         RunStart::Fresh => run.run_steps(None).await,
         RunStart::Resumed => run.resume_steps().await,

@@ -22,6 +22,7 @@ pub mod supervisor;
 pub mod sweep;
 pub mod timeouts;
 
+pub use driver::title::PreparedTitleRequest;
 pub use follower::{EventCursor, FollowerItem, can_be_shortened};
 pub use supervisor::{ChatOpening, RunJob, StopOutcome, Supervisor};
 pub use timeouts::RunTimeouts;

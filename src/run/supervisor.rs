@@ -1,10 +1,11 @@
 //! The supervisor: starts and stops runs, and drains them when the server shuts down.
 
 mod run_tasks;
+mod title_tasks;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
@@ -22,7 +23,7 @@ use super::timeouts::RunTimeouts;
 use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::params_resolution::ResolvedParams;
 use turnleaf_domain::user_input_wait::pending_user_input;
-use turnleaf_domain::{Capabilities, Chat, ChatId, ModelLock, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{Capabilities, Chat, ChatId, ModelLock, TitleRequestId, Turn, TurnId, UserId, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_store::{Db, StoreError, turns};
@@ -77,6 +78,10 @@ struct SupervisorState {
     started: broadcast::Sender<ChatId>,
     /// Changes whenever a reply has ended.
     ended: watch::Sender<()>,
+    /// The request for a title that each chat has a slot for, with the token that stops it.
+    titles: Mutex<HashMap<ChatId, (TitleRequestId, CancellationToken)>>,
+    /// Changes whenever a request for a title has ended.
+    titles_ended: watch::Sender<()>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, `docs/reference/providers.md 2.2`).
     stores_raw: AtomicBool,
     timeouts: RunTimeouts,
@@ -118,6 +123,8 @@ impl Supervisor {
             closing,
             started: broadcast::Sender::new(STARTED_CAPACITY),
             ended: watch::Sender::new(()),
+            titles: Mutex::default(),
+            titles_ended: watch::Sender::new(()),
             stores_raw: AtomicBool::new(store_raw),
             timeouts: pace,
             path_cache: PathCache::default(),
@@ -313,8 +320,9 @@ impl Supervisor {
         }
     }
 
-    /// Ends the turns that an earlier process left running. Call before serving.
+    /// Ends the turns, and the requests for titles, that an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
+        super::sweep::end_title_requests(&self.0.db, &self.0.clock).await?;
         super::sweep::sweep_unfinished_turns(&self.0.db, &self.0.clock).await
     }
 

@@ -18,7 +18,8 @@ use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{
-    Db, StoreError, Tx, generations, idempotency_keys, search, spending, storage, turn_blocks, turn_events, turns,
+    Db, StoreError, Tx, generations, idempotency_keys, search, spending, storage, title_requests, turn_blocks,
+    turn_events, turns,
 };
 
 /// Ends all unfinished turns that do not wait for a person; returns their number. Each turn is a transaction of its
@@ -42,6 +43,17 @@ pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<u
         }
     }
     Ok(ended)
+}
+
+/// Ends the requests for titles that an earlier process left running. A damaged row that refuses it stays.
+pub async fn end_title_requests(db: &Db, clock: &Arc<dyn Clock>) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    db.fence(&mut tx).await?;
+    tx.savepoint().await?;
+    let failure = Failure::new(FailureKind::ServerRestarted, "");
+    let ended = title_requests::interrupt_running(&mut tx, &failure, clock.now()).await;
+    keep_or_undo(&mut tx, ended).await?;
+    tx.commit().await
 }
 
 /// Returns the ending of a turn whose process is gone.

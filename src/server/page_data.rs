@@ -19,8 +19,8 @@ use crate::api::view::{
 };
 use crate::domain::excerpt::first_words;
 use crate::domain::{
-    Branch, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus, UserId,
-    limits,
+    Branch, ChatId, Failure, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus,
+    UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_service::paths::{ChatPath, window::WindowDirection};
@@ -29,6 +29,7 @@ use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
 
 use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::locale::failure_sentences::failure_sentence;
 use crate::ui::locale::{Locale, locale, with_locale};
 pub use path_window::WholePath;
 
@@ -173,6 +174,16 @@ impl PageService {
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {
         let change = ChatChange { title: Some(title), ..ChatChange::default() };
         self.0.change_chat(viewer, id, change).await.map(drop).map_err(self.api_error())
+    }
+
+    /// Asks the model of a chat for a title. A failed request is a conflict with the code of its failure.
+    pub async fn suggest_title(&self, viewer: UserId, id: ChatId) -> Result<String, ApiError> {
+        let suggestion = self.0.suggest_title(viewer, id, None).await.map_err(self.api_error())?.value;
+        let failed = |failure: Failure| ApiError::Conflict {
+            code: failure.kind.as_str().to_owned(),
+            message: with_locale(self.1, || failure_sentence(&failure)),
+        };
+        suggestion.title.ok_or_else(|| suggestion.error.map_or(ApiError::NotFound, failed))
     }
 
     pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {

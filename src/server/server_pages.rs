@@ -42,6 +42,7 @@ pub mod reruns;
 pub mod search;
 pub mod sent_request;
 pub mod shortcuts;
+pub mod title_suggestion;
 pub mod tool_call;
 pub mod tools;
 pub mod transfer;

@@ -3,6 +3,7 @@
 pub mod copies;
 pub mod drafts;
 pub mod new_chats;
+pub mod titles;
 pub mod unread;
 
 use std::collections::HashSet;

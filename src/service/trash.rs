@@ -54,7 +54,9 @@ impl Service {
 
     /// Deletes a chat with all its turns.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<DeletionSummary, ServiceError> {
-        self.delete(owner, id, DeletionRoot::Chat, [None, None]).await
+        let deleted = self.delete(owner, id, DeletionRoot::Chat, [None, None]).await?;
+        self.supervisor().stop_title(id);
+        Ok(deleted)
     }
 
     /// Returns the number of turns that a deletion of this turn removes, itself included.

@@ -22,6 +22,7 @@ pub mod readable;
 mod rows;
 mod sqlite_tx;
 pub mod time_limits;
+pub mod title_requests;
 
 pub mod archive;
 pub mod attachments;
@@ -105,6 +106,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),
+        ("title_requests", title_requests::STATEMENTS),
         ("tool_listings", tool_listings::STATEMENTS),
         ("tool_policies", tool_policies::STATEMENTS),
         ("tool_servers", tool_servers::STATEMENTS),

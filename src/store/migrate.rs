@@ -59,6 +59,7 @@ migration_files!(
     "0051_queued_messages",
     "0053_projects",
     "0054_unread_replies",
+    "0055_title_requests",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));

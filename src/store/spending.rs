@@ -1,7 +1,7 @@
 //! Spending: tokens and cost of a turn, and of everything in a period by day, model, provider, chat or branch.
 //!
-//! Spending is never undone: generations of deleted turns and chats count until they are purged. A deleted chat is no
-//! longer named, but its sums are included.
+//! Spending is never undone: calls of deleted turns and chats count until they are purged. A deleted chat is no longer
+//! named, but its sums are included. Requests for titles count with the chat and the branch of their reply.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -31,10 +31,53 @@ macro_rules! token_sums {
     };
 }
 
-/// Sums over the finished generations of this owner ($1) that started from $2 on and before $3. `$keys` are the
-/// grouping columns, `$which` is a further condition.
+/// The finished calls of a table, of this owner ($1), that started from $2 on and before $3. `$which` is a further
+/// condition.
+macro_rules! calls {
+    ($table:literal, $which:literal) => {
+        concat!(
+            "SELECT c.id AS chat_id, c.title, c.deleted_at, t.branch_id, ",
+            $table,
+            ".started_at, ",
+            $table,
+            ".provider, ",
+            $table,
+            ".model_requested, ",
+            $table,
+            ".model_returned, ",
+            $table,
+            ".input_tokens, ",
+            $table,
+            ".output_tokens, ",
+            $table,
+            ".cache_read_tokens, ",
+            $table,
+            ".cache_write_tokens, ",
+            $table,
+            ".reasoning_tokens, ",
+            $table,
+            ".cost_micros, ",
+            $table,
+            ".cost_basis FROM chats c JOIN turns t ON t.chat_id = c.id JOIN ",
+            $table,
+            " ON ",
+            $table,
+            ".turn_id = t.id WHERE c.owner_id = $1 AND ",
+            $table,
+            ".started_at >= $2 AND ",
+            $table,
+            ".started_at < $3 AND ",
+            $table,
+            ".status <> 'running'",
+            $which
+        )
+    };
+}
+
+/// Sums over the finished calls of an owner in a period, with the parameters of [`calls`]: those of replies, and
+/// requests for titles. `$keys` are the grouping columns, `$which` is a condition.
 macro_rules! sums {
-    ($keys:literal, $joins:literal, $which:literal, $group:literal) => {
+    ($keys:literal, $which:literal, $group:literal) => {
         concat!(
             "SELECT ",
             $keys,
@@ -45,10 +88,11 @@ macro_rules! sums {
             bounded_sum!("g.cost_micros"),
             " AS BIGINT) AS cost_micros, CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_cost_generations, \
              CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) \
-             AS estimated_generations FROM chats c JOIN turns t ON t.chat_id = c.id \
-             JOIN generations g ON g.turn_id = t.id ",
-            $joins,
-            " WHERE c.owner_id = $1 AND g.started_at >= $2 AND g.started_at < $3 AND g.status <> 'running' AND NOT g.is_copy",
+             AS estimated_generations FROM (",
+            calls!("generations", " AND NOT generations.is_copy"),
+            " UNION ALL ",
+            calls!("title_requests", ""),
+            ") g",
             $which,
             " GROUP BY ",
             $group,
@@ -62,13 +106,13 @@ sql! {
     TURN_USAGE = concat!("SELECT ", token_sums!(), " FROM generations g WHERE g.turn_id = $1");
     TURN_CHARGES = "SELECT cost_micros, cost_basis, price_version FROM generations WHERE turn_id = $1 ORDER BY step";
     // A time is text in SQLite, and casts to the same text in PostgreSQL, up to the day.
-    BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", "", "", "1");
-    BY_MODEL = sums!("g.provider AS provider, COALESCE(g.model_returned, g.model_requested) AS model", "", "", "1, 2");
-    BY_PROVIDER = sums!("g.provider AS provider", "", "", "1");
-    BY_CHAT = sums!("CASE WHEN c.deleted_at IS NULL THEN c.id END AS chat_id, \
-        CASE WHEN c.deleted_at IS NULL THEN c.title END AS title", "", "", "1, 2");
-    BY_BRANCH = sums!("b.id AS branch_id, b.name AS branch_name", "JOIN branches b ON b.id = t.branch_id",
-        " AND c.id = $4 AND c.deleted_at IS NULL", "1, 2");
+    BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", "", "1");
+    BY_MODEL = sums!("g.provider AS provider, COALESCE(g.model_returned, g.model_requested) AS model", "", "1, 2");
+    BY_PROVIDER = sums!("g.provider AS provider", "", "1");
+    BY_CHAT = sums!("CASE WHEN g.deleted_at IS NULL THEN g.chat_id END AS chat_id, \
+        CASE WHEN g.deleted_at IS NULL THEN g.title END AS title", "", "1, 2");
+    BY_BRANCH = sums!("g.branch_id AS branch_id, (SELECT b.name FROM branches b WHERE b.id = g.branch_id) AS branch_name",
+        " WHERE g.chat_id = $4 AND g.deleted_at IS NULL", "1, 2");
 }
 
 /// The grouping of sums.

@@ -63,6 +63,9 @@ sql! {
         WHERE q.owner_id = $1 AND q.turn_id IS NULL";
     PROJECTS = "SELECT CAST(COALESCE(SUM(octet_length(p.instructions)), 0) AS BIGINT) FROM projects p \
         WHERE p.owner_id = $1";
+    TITLES = "SELECT CAST(COALESCE(SUM(octet_length(r.body) + octet_length(r.manifest) \
+        + COALESCE(octet_length(r.raw_response), 0) + COALESCE(octet_length(CAST(r.error AS TEXT)), 0)), 0) AS BIGINT) \
+        FROM title_requests r WHERE r.owner_id = $1";
     /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
@@ -142,5 +145,6 @@ pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> 
     });
     let turns = sum(COUNTED).await? + to_unsigned(uncounted);
     let chats = turns + sum(JOURNAL).await? + sum(PIECES).await? + sum(QUEUED).await? + sum(PROJECTS).await?;
+    let chats = chats + sum(TITLES).await?;
     Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
 }

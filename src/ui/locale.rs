@@ -37,6 +37,7 @@ macro_rules! plural_message {
 }
 
 pub mod coded_messages;
+pub mod failure_sentences;
 
 /// The cookie with the chosen language.
 pub const LOCALE_COOKIE: &str = "turnleaf_language";

@@ -164,6 +164,7 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.{of_pinned} AND t.role = 'assistant' \
              ORDER BY t.id LIMIT 1"
         ),
+        "UPDATE title_requests SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1".into(),
         format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),
         format!("UPDATE tool_servers SET sealed_headers = {bytes}"),
         format!(

@@ -7,6 +7,7 @@ use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
 use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
+use turnleaf_store::title_requests::{self, NewTitleRequest};
 use turnleaf_store::{Db, branches, chats, exchanges, generations, turns, users};
 
 use crate::databases::test_databases;
@@ -53,6 +54,43 @@ struct FinishedCall {
     cost: Option<(u64, CostBasis)>,
 }
 
+fn end_of(id: GenerationId, model_returned: Option<&str>, call: &FinishedCall) -> GenerationEnd {
+    let (input_tokens, output_tokens) = call.tokens;
+    GenerationEnd {
+        id,
+        status: GenerationStatus::Complete,
+        raw_complete: true,
+        model_returned: model_returned.map(str::to_owned),
+        stop_reason: None,
+        usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+        charge: call.cost.map(|(micros, basis)| Charge { micros, basis, price_version: None }),
+        error: None,
+        first_token_at: None,
+        ended_at: parse_time(call.at),
+        body: None,
+    }
+}
+
+/// Stores a finished request for a title of this reply's chat.
+async fn store_title_request(db: &Db, owner: UserId, turn: TurnId, call: FinishedCall) {
+    let (provider, requested, returned) = call.model;
+    let new = NewTitleRequest {
+        id: next_id(),
+        turn_id: turn,
+        provider: provider.into(),
+        api: "openai_chat".into(),
+        model_requested: requested.into(),
+        body: Default::default(),
+        manifest: "{}".into(),
+        started_at: parse_time(call.at),
+    };
+    let id = GenerationId::from(new.id.uuid());
+    let mut tx = db.begin().await.unwrap();
+    assert!(title_requests::insert(&mut tx, owner, &new).await.unwrap());
+    assert!(title_requests::finish(&mut tx, owner, &end_of(id, returned, &call), Some("A title")).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
 async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
     let (provider, requested, returned) = call.model;
     let new = NewGeneration {
@@ -66,20 +104,7 @@ async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
         raw_kind: RawKind::None,
         started_at: parse_time(call.at),
     };
-    let (input_tokens, output_tokens) = call.tokens;
-    let end = GenerationEnd {
-        id: new.id,
-        status: GenerationStatus::Complete,
-        raw_complete: true,
-        model_returned: returned.map(str::to_owned),
-        stop_reason: None,
-        usage: Usage { input_tokens, output_tokens, ..Usage::default() },
-        charge: call.cost.map(|(micros, basis)| Charge { micros, basis, price_version: None }),
-        error: None,
-        first_token_at: None,
-        ended_at: parse_time(call.at),
-        body: None,
-    };
+    let end = end_of(new.id, returned, &call);
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();
     assert!(generations::finish(&mut tx, &end).await.unwrap());
@@ -141,18 +166,10 @@ async fn spending_adds_up_by_every_dimension() {
         .await;
         let on_birds = create_reply(db, owner, &of_birds).await;
         let (tokens, cost) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
-        store_call(
-            db,
-            on_birds,
-            FinishedCall {
-                step: 0,
-                model: ("router", "gpt", Some("gpt-1")),
-                at: "2026-11-30T12:00:00.5Z",
-                tokens,
-                cost,
-            },
-        )
-        .await;
+        // A title was suggested.
+        let model = ("router", "gpt", Some("gpt-1"));
+        let call = FinishedCall { step: 0, model, at: "2026-11-30T12:00:00.5Z", tokens, cost };
+        store_title_request(db, owner, on_birds, call).await;
         // Both are outside November.
         for (step, at) in [(1, "2026-10-31T23:59:59.9Z"), (2, "2026-12-01T00:00:00Z")] {
             store_call(db, on_birds, FinishedCall { step, model: gpt, at, tokens, cost }).await;

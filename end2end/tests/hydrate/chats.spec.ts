@@ -1,5 +1,5 @@
 // Whole chats: deletion and restore in every way, renaming, unread chats on two devices, and slow loading.
-// UX-35, UX-49 of docs/acceptance.md.
+// UX-35, UX-49, UX-50 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
@@ -40,6 +40,31 @@ test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z b
   await messageBox(page).focus();
   await page.keyboard.press("Control+z");
   await expect(row(page, first)).toBeVisible();
+});
+
+test("a suggested title becomes the title at once, and Undo brings the previous one back", async ({ page, model }) => {
+  await createChat(page, model, "Names for a boat?");
+  const title = page.getByRole("heading", { level: 1 });
+  await expect(title).toHaveText("Names for a boat?");
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "Suggest a title" }).click();
+  await expect(page.locator(".toasts").getByText("Suggesting a title…")).toBeVisible();
+  const call = await model.nextReply();
+  expect(JSON.stringify(call.request.messages)).toContain("Suggest a title for this conversation");
+  call.finishWithText("**Ada and other boats**");
+  await expect(title).toHaveText("Ada and other boats");
+  await expect(page.locator(".toasts").getByText("Renamed to “Ada and other boats”.")).toBeVisible();
+  await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
+  await expect(title).toHaveText("Names for a boat?");
+
+  // What was sent is a page, as for a reply.
+  const chat = new URL(page.url()).pathname;
+  await page.goto(`${chat}/settings`);
+  await page.getByText("Last suggestions").click();
+  await page.getByRole("link", { name: "Ada and other boats" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Suggested title");
+  await page.getByText("Request as sent").click();
+  await expect(page.getByRole("group", { name: "Request as sent" })).toContainText("Suggest a title for this conversation");
 });
 
 test("after a chat is deleted from the list the next one has the focus", async ({ page, model }) => {

@@ -1,5 +1,5 @@
 // Whole chats without script: renamed, deleted, restored; and errors are pages.
-// UX-32, UX-44 of docs/acceptance.md.
+// UX-32, UX-44, UX-50 of docs/acceptance.md.
 import { chooseModel, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -19,6 +19,17 @@ test("a chat is renamed and deleted by forms, and restored from Trash", async ({
   await expect(page.getByText("Saved.")).toBeVisible();
   await page.goto(chat);
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
+
+  // A suggested title is proposed in the form that renames the chat.
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "Suggest a title" }).click({ noWaitAfter: true });
+  (await model.nextReply()).finishWithText("\"Greetings\"");
+  await expect(page).toHaveURL(/\/title-suggestions\//);
+  await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("Greetings");
+  await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await page.goto(chat);
 
   await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();

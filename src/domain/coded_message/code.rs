@@ -92,6 +92,8 @@ with_import_codes! { define_codes:
     NotStopped, "not_stopped", "the reply could not be stopped; try again";
     QueueFull, "queue_full", "at most {most} messages can be queued";
     QueuedMessageSent, "queued_message_sent", "this message was already sent";
+    TitleNeedsReply, "title_needs_reply", "a title can be suggested once the chat has a complete reply";
+    TooManyTitles, "too_many_titles", "at most {most} titles can be suggested for a chat";
     AttachedGone, "attached_gone", "something attached to it no longer exists";
     EarlierReplyRunning, "earlier_reply_running", "the reply before this message is still being generated";
     ReplyRunning, "reply_running", "this reply is still being generated";

@@ -4,7 +4,7 @@ use super::FailureKind::*;
 use super::*;
 
 /// Kind, code, automatic retry, manual retry.
-const TABLE: [(FailureKind, &str, bool, bool); 22] = [
+const TABLE: [(FailureKind, &str, bool, bool); 23] = [
     (ProviderUnreachable, "provider_unreachable", true, true),
     (ProviderAuth, "provider_auth", false, false),
     (ProviderQuota, "provider_quota", false, false),
@@ -18,6 +18,7 @@ const TABLE: [(FailureKind, &str, bool, bool); 22] = [
     (ProviderTruncated, "provider_truncated", false, true),
     (ProviderStalled, "provider_stalled", false, true),
     (ProviderProtocol, "provider_protocol", false, true),
+    (NoTitle, "no_title", false, true),
     (LimitEvent, "limit_event", false, true),
     (LimitOutput, "limit_output", false, true),
     (LimitRounds, "limit_rounds", false, true),

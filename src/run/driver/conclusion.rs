@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::generation::progress::GenerationProgress;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
+use crate::supervisor::Supervisor;
 use turnleaf_domain::{BlockState, Charge, Event, TurnStatus};
 use turnleaf_platform::tasks;
 use turnleaf_providers::prices::BillableCall;
@@ -89,22 +90,9 @@ impl TurnRun<'_> {
 
     /// Records the cost of a call as far as it is known; the sum of the turn includes it.
     pub(super) async fn charge(&mut self, sale: BillableCall) -> Option<Charge> {
-        let charge = self.price(sale).await;
+        let charge = price(self.supervisor, sale).await;
         self.charges.push(charge.clone());
         charge
-    }
-
-    async fn price(&self, sale: BillableCall) -> Option<Charge> {
-        let prices = self.supervisor.registry().prices();
-        if !sale.needs_price_list() {
-            return prices.charge(&sale);
-        }
-        // The price list is parsed at its first use, on a blocking thread, so that other replies do not wait for it.
-        let pricing = tasks::spawn_blocking(move || prices.charge(&sale));
-        pricing.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "the price of a call could not be computed");
-            None
-        })
     }
 
     pub(super) fn generation_end(
@@ -135,4 +123,18 @@ impl TurnRun<'_> {
             body: None,
         }
     }
+}
+
+/// Returns the cost of a call as far as it is known.
+pub(super) async fn price(supervisor: &Supervisor, sale: BillableCall) -> Option<Charge> {
+    let prices = supervisor.registry().prices();
+    if !sale.needs_price_list() {
+        return prices.charge(&sale);
+    }
+    // The price list is parsed at its first use, on a blocking thread, so that other replies do not wait for it.
+    let pricing = tasks::spawn_blocking(move || prices.charge(&sale));
+    pricing.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the price of a call could not be computed");
+        None
+    })
 }

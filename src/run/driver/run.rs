@@ -110,7 +110,37 @@ impl AppliedRepair {
     }
 }
 
-impl TurnRun<'_> {
+impl<'a> TurnRun<'a> {
+    /// Returns the state before the first step.
+    pub(super) fn new(
+        supervisor: &'a Supervisor,
+        live: &'a Arc<LiveTurn>,
+        job: RunJob,
+        provider: Arc<dyn Provider>,
+    ) -> Self {
+        let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
+        Self {
+            recorder: recorder.decide_thinking(job.is_thinking_undecided),
+            supervisor,
+            live,
+            job,
+            provider,
+            usages: GenerationUsages::default(),
+            charges: Vec::new(),
+            context: None,
+            base_of_step: None,
+            images: AttachmentsByBlock::default(),
+            paused_at: None,
+            steps_raw: Vec::new(),
+            response_id: None,
+            generations: Vec::new(),
+            step: 0,
+            repair: None,
+            deadline: Instant::now() + supervisor.timeouts().turn,
+            cut_off: None,
+        }
+    }
+
     /// Looks up the provider again, because its settings may have changed while the run waited for a person.
     pub(super) fn refresh_provider(&mut self) -> Result<(), Failure> {
         let lock = &self.job.lock;

@@ -9,4 +9,5 @@ pub mod operations;
 pub mod page;
 pub mod path_views;
 pub mod settings;
+pub mod titles;
 pub mod tools;

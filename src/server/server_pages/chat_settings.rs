@@ -6,10 +6,10 @@ mod chat_actions;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use chat_actions::{delete_form, rename_form};
+use chat_actions::{delete_form, suggest_title_form};
 use leptos::prelude::*;
 
-pub use chat_actions::chat_paths;
+pub use chat_actions::{chat_paths, rename_form, suggest_title_button};
 
 use super::form_fields::{FieldKind, SelectField, TextField};
 use super::projects::chat_project_form;
@@ -22,6 +22,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};
 use crate::ui::locale::message;
 use crate::ui::messages as app_words;
+use turnleaf_service::chats::titles::ListedTitleRequest;
 use turnleaf_service::projects::ListedProject;
 
 /// The values of the form as they were typed.
@@ -148,6 +149,8 @@ pub struct ChatSettingsView<'a> {
     pub projects: &'a [ListedProject],
     pub form: &'a ChatSettingsForm,
     pub errors: &'a FieldErrors,
+    /// The last requests for a title.
+    pub title_requests: &'a [ListedTitleRequest],
 }
 
 impl ChatSettingsView<'_> {
@@ -172,6 +175,7 @@ impl ChatSettingsView<'_> {
             <p><a href=format!("{chat_path}/tools")>{messages::tools::of_chat()}</a></p>
             {self.chat.is_none().then(|| view! { <p class="lead">{messages::next_chat_hint()}</p> })}
             {self.chat.map(|chat| rename_form(chat, self.title, self.error("title")))}
+            {self.chat.map(|chat| suggest_title_form(chat, self.title_requests))}
             {self.chat.map(crate::server::server_pages::chats::list_position_form)}
             <form class="form" method="post" action=format!("{chat_path}/settings")>
                 {self.branch.map(|(branch, ..)| view! {

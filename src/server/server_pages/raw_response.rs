@@ -20,16 +20,7 @@ impl RawResponsePage<'_> {
             view! { <a class="button bare" href=format!("/api/generations/{id}/raw") download="">{texts::download_raw_response()}</a> }
         });
         let text = match shown {
-            Some(bytes) => {
-                let cut = (bytes.len() < *length).then(|| texts::raw_response_cut(bytes.len(), *length));
-                view! {
-                    {cut.map(|words| view! { <p class="hint">{words}</p> })}
-                    <pre class="raw-text" dir="ltr" tabindex="0" role="group" aria-label=texts::raw_response_text()>
-                        <code>{String::from_utf8_lossy(bytes).into_owned()}</code>
-                    </pre>
-                }
-                .into_any()
-            }
+            Some(bytes) => bytes_panel(texts::raw_response_text(), bytes, *length),
             None if ids.is_empty() => {
                 view! { <p>{texts::no_request_reason(turn.status, turn.error.is_some())}</p> }.into_any()
             }
@@ -66,6 +57,18 @@ impl RawResponsePage<'_> {
         let links = links.collect_view();
         view! { <nav class="requests no-print" aria-label=texts::requests()><ol>{links}</ol></nav> }.into_any()
     }
+}
+
+/// Renders the beginning of stored bytes as text; `length` is that of all of them.
+pub(super) fn bytes_panel(name: &'static str, bytes: &[u8], length: usize) -> AnyView {
+    let cut = (bytes.len() < length).then(|| texts::raw_response_cut(bytes.len(), length));
+    view! {
+        {cut.map(|words| view! { <p class="hint">{words}</p> })}
+        <pre class="raw-text" dir="ltr" tabindex="0" role="group" aria-label=name>
+            <code>{String::from_utf8_lossy(bytes).into_owned()}</code>
+        </pre>
+    }
+    .into_any()
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl SentRequestPage<'_> {
         view! { <nav class="requests no-print" aria-label=texts::requests()><ol>{links}</ol></nav> }.into_any()
     }
 
-    fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
+    pub(super) fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
         // The reply is a message of its own later requests.
         let turns = request_parts::turns_by_id(self.sent);
         let from = entries.len().saturating_sub(SentRequests::MESSAGES);
@@ -135,7 +135,7 @@ impl SentRequestPage<'_> {
 }
 
 /// Renders the request as a list of names and values.
-fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
+pub(super) fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
     let fact = |name: &'static str, value: String| view! { <div><dt>{name}</dt><dd dir="auto">{value}</dd></div> };
     let since = |at: chrono::DateTime<chrono::Utc>| {
         amounts::measured_time((at - generation.started_at).num_milliseconds().max(0).unsigned_abs())

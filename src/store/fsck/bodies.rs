@@ -1,5 +1,5 @@
-//! Checks raw responses against the length and sha256 that were taken at arrival, and image references against the
-//! stored blobs.
+//! Checks raw responses, and what was sent for a title, against the length and sha256 that were taken of the originals,
+//! and image references against the stored blobs.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::finding::{FsckFinding, finding, note_unreadable, readable_ids};
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::generations::raw::decompress;
+use crate::generations::raw::{decompress, decompress_column};
 use crate::generations::requests::{
     RequestBodyRow, RequestManifestRow, base_request_joins, manifest_columns, request_columns,
 };
@@ -18,6 +18,9 @@ sql! {
     BODY = "SELECT raw_response, raw_sha256, raw_bytes FROM generations WHERE id = $1 AND raw_response IS NOT NULL";
     REQUESTS = "SELECT generation_id FROM generation_requests ORDER BY generation_id";
     REQUEST = concat!("SELECT ", request_columns!(), ", ", manifest_columns!(), " FROM generations g ", base_request_joins!(), "WHERE g.id = $1");
+    TITLES = "SELECT id FROM title_requests ORDER BY id";
+    TITLE = "SELECT body, body_sha256, body_bytes, manifest, manifest_bytes, raw_response, raw_sha256, raw_bytes \
+        FROM title_requests WHERE id = $1";
     BLOBS = "SELECT sha256 FROM blobs WHERE bytes IS NOT NULL ORDER BY sha256";
     BYTES = "SELECT bytes FROM blobs WHERE sha256 = $1 AND bytes IS NOT NULL";
     BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
@@ -36,6 +39,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
         }
     }
     check_requests(db, findings).await?;
+    check_title_requests(db, findings).await?;
     check_blobs(db, findings).await
 }
 
@@ -53,6 +57,43 @@ async fn check_requests(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), 
         let Some(Request { body, manifest }) = row else { continue };
         note_unreadable(body.reassemble(id), findings)?;
         note_unreadable(manifest.reassemble(id), findings)?;
+    }
+    Ok(())
+}
+
+/// The compressed values of a request for a title.
+struct TitleBodies {
+    body: Vec<u8>,
+    body_sha256: Vec<u8>,
+    body_bytes: i64,
+    manifest: Vec<u8>,
+    manifest_bytes: i64,
+    raw_response: Option<Vec<u8>>,
+    raw_sha256: Option<Vec<u8>>,
+    raw_bytes: Option<i64>,
+}
+from_row!(TitleBodies { body, body_sha256, body_bytes, manifest, manifest_bytes, raw_response, raw_sha256, raw_bytes });
+
+async fn check_title_requests(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
+    const TABLE: &str = "title_requests";
+    let ids = with_pool!(db, |pool| sqlx::query_as(TITLES).fetch_all(pool).await?);
+    for id in readable_ids::<Uuid>(ids) {
+        let row: Option<TitleBodies> =
+            with_pool!(db, |pool| sqlx::query_as(TITLE).bind(id).fetch_optional(pool).await?);
+        let Some(row) = row else { continue };
+        let manifest = decompress_column(&row.manifest, row.manifest_bytes, (TABLE, "manifest", id));
+        note_unreadable(manifest, findings)?;
+        let response = row.raw_response.zip(row.raw_sha256).zip(row.raw_bytes);
+        let response = response.map(|((packed, sha256), length)| ("raw_response", packed, sha256, length));
+        let body = ("body", row.body, row.body_sha256, row.body_bytes);
+        for (column, packed, sha256, length) in std::iter::once(body).chain(response) {
+            let read = decompress_column(&packed, length, (TABLE, column, id));
+            if let Some(bytes) = note_unreadable(read, findings)?
+                && Sha256::digest(&bytes).as_slice() != sha256
+            {
+                findings.push(finding("I9", TABLE, id, format!("its {column} does not match its sha256")));
+            }
+        }
     }
     Ok(())
 }

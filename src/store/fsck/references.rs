@@ -51,6 +51,9 @@ rules! {
     OWNER_OF_UNREAD_REPLY: "R15", "unread_replies", "its reply is missing or in another chat, or of another owner",
         "SELECT u.turn_id FROM unread_replies u LEFT JOIN turns t ON t.id = u.turn_id \
          LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> u.chat_id OR c.owner_id <> u.owner_id";
+    OWNER_OF_TITLE_REQUEST: "R15", "title_requests", "its reply is missing or in another chat, or of another owner",
+        "SELECT r.id FROM title_requests r LEFT JOIN turns t ON t.id = r.turn_id \
+         LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> r.chat_id OR c.owner_id <> r.owner_id";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";

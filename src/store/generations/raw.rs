@@ -18,7 +18,7 @@ use crate::storage;
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 use turnleaf_platform::tasks;
 
-pub(crate) use self::compression::{PackedBody, compress, decompress};
+pub(crate) use self::compression::{PackedBody, compress, decompress, decompress_column};
 pub use self::pieces::{RawChunk, append_chunks, complete_append_chunks, defer_append_chunks};
 
 /// Bodies up to this many bytes are compressed inside the transaction that ends the generation, which takes a few

@@ -18,6 +18,8 @@ define_messages! {
     unpinned_now: "Unpinned.", "已取消置顶。";
     archived_can_undo: "Archived. Undo available.", "已归档，可撤销。";
     back_in_list: "Unarchived.", "已取消归档。";
+    suggest_title: "Suggest a title", "建议标题";
+    suggesting_title: "Suggesting a title…", "正在建议标题…";
 }
 
 /// The months in order.
@@ -56,6 +58,11 @@ pub fn heading(heading: ChatListHeading) -> String {
 /// A failed action on a chat, with the reason.
 pub fn not_done(title: &str, reason: &str) -> String {
     message!("“{title}”: {reason}", "“{title}”：{reason}")
+}
+
+/// The toast after a suggested title became the title.
+pub fn renamed_to(title: &str) -> String {
+    message!("Renamed to “{title}”.", "已重命名为“{title}”。")
 }
 
 /// The toast after archiving a chat.

@@ -1,27 +1,15 @@
-//! Localized sentences of what the server stores as a code with arguments: failures, notices, pauses, dropped
-//! parameters, and notes of approval requests. The English templates are those of the codes (`domain`), because the
-//! API has them, too; the Chinese ones are here, by code. Rows of older versions and of newer ones whose sentence is
-//! unknown are shown as they are stored.
+//! Localized sentences of what the server stores as a code with arguments: failures (`ui::locale::failure_sentences`),
+//! notices, pauses, dropped parameters, and notes of approval requests. The English templates are those of the codes
+//! (`domain`), because the API has them, too; the Chinese ones are here, by code. Rows of older versions and of newer
+//! ones whose sentence is unknown are shown as they are stored.
 
 use crate::domain::approval::{ApprovalNote, ApprovalRequest};
 use crate::domain::notice::{Notice, stop_reason_of, stored_notice_text};
 use crate::domain::user_input_wait::{ReplyPauseReason, open_pause_text};
-use crate::domain::{Block, DroppedParam, Failure, FailureKind};
+use crate::domain::{Block, DroppedParam};
 use crate::ui::locale::coded_messages::{drop_reason_sentence, localized_template};
+pub use crate::ui::locale::failure_sentences::failure_sentence;
 use crate::ui::locale::{Locale, locale, localized_word, message};
-
-/// Why a reply failed.
-pub fn failure_sentence(failure: &Failure) -> String {
-    let known = failure.sentence_args().and_then(|args| {
-        let has_seconds = args.contains_key(Failure::SECONDS);
-        localized_template(
-            failure.kind.sentence_template(has_seconds),
-            chinese_failure(failure.kind, has_seconds),
-            &args,
-        )
-    });
-    known.unwrap_or_else(|| failure.message.clone())
-}
 
 /// The sentence of a notice block. `None` for other blocks.
 pub fn notice_block_sentence(block: &Block) -> Option<String> {
@@ -96,33 +84,6 @@ fn not_sent_sentence(dropped: &DroppedParam) -> String {
     match param.as_str() {
         "thinking" => message!("{param} was adjusted: {reason}.", "已调整 {param}：{reason}。"),
         _ => message!("{param} was not sent: {reason}.", "未发送 {param}：{reason}。"),
-    }
-}
-
-fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
-    match kind {
-        FailureKind::ProviderUnreachable => "无法连接 {provider}。",
-        FailureKind::ProviderAuth => "{provider} 拒绝了 API 密钥。",
-        FailureKind::ProviderQuota => "你的 {provider} 账户额度已用尽。",
-        FailureKind::ProviderRateLimited => "{provider} 正在限制请求。",
-        FailureKind::ProviderOverloaded => "{provider} 过载，已收到的部分已保存。",
-        FailureKind::ProviderError => "{provider} 在生成回复时出错。",
-        FailureKind::ProviderRefusedRequest => "{provider} 拒绝了请求。",
-        FailureKind::ModelNotFound => "{provider} 没有这个模型。",
-        FailureKind::ContextTooLong => "对话超出了模型的上下文长度。",
-        FailureKind::ContentFiltered => "服务商中止了此回复。",
-        FailureKind::ProviderTruncated => "与 {provider} 的连接中断。",
-        FailureKind::ProviderStalled if has_seconds => "{provider} 已 {seconds} 秒无响应。",
-        FailureKind::ProviderStalled => "{provider} 长时间无响应。",
-        FailureKind::ProviderProtocol => "{provider} 返回了无效的响应。",
-        FailureKind::LimitEvent
-        | FailureKind::LimitOutput
-        | FailureKind::LimitRounds
-        | FailureKind::LimitToolArgs
-        | FailureKind::LimitTime => "回复达到了此服务器设置的限制。",
-        FailureKind::ServerRestarted => "生成此回复时服务器重启了。",
-        FailureKind::StorageFull => "服务器磁盘已满。",
-        FailureKind::Internal | FailureKind::Unknown => "服务器出错了。",
     }
 }
 

@@ -281,7 +281,7 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
         Kind::StorageFull => {
             ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")
         }
-        Kind::ProviderError | Kind::ProviderProtocol | Kind::Internal | Kind::Unknown => return None,
+        Kind::ProviderError | Kind::ProviderProtocol | Kind::NoTitle | Kind::Internal | Kind::Unknown => return None,
     };
     Some(localized_word(english, chinese))
 }

@@ -71,7 +71,7 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         | Kind::LimitRounds
         | Kind::ServerRestarted
         | Kind::StorageFull => &[RecoveryAction::Continue],
-        Kind::Internal | Kind::Unknown => &[],
+        Kind::NoTitle | Kind::Internal | Kind::Unknown => &[],
     }
 }
 

@@ -70,7 +70,15 @@ fn settings_response(
     notice: Option<ActionNotice>,
 ) -> Response {
     let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let view = ChatSettingsView { chat: None, title: "", branch: None, projects: &[], form, errors: wrong };
+    let view = ChatSettingsView {
+        chat: None,
+        title: "",
+        branch: None,
+        projects: &[],
+        form,
+        errors: wrong,
+        title_requests: &[],
+    };
     context.respond(app, status, view.page(notice))
 }
 

@@ -15,6 +15,7 @@ use crate::server::http::chats::path_views::{
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::streams::socket::SocketQuery;
 use serde_json::json;
+use turnleaf_service::chats::titles::TitleSuggestion;
 
 const LEAF: &str =
     "`leaf` names a turn of the path, by its id or by its `ord`; without it, the path that the chat opens at.";
@@ -86,6 +87,42 @@ pub fn copy_chat(operation: ApiOperation) -> ApiOperation {
         .created_response::<ChatCopy>("The new chat.")
         .problem_response(409, "`turn_running`: the reply is still running.")
         .problem_response(422, "`invalid`: unknown turn in this chat, or not a reply.")
+}
+
+pub fn suggest_title(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "suggest_title", "Asks the model of a chat for a title.")
+        .add_description(
+            "Sends the path that the chat opens at to the model of its branch, with an instruction behind it. Responds \
+            when the request has ended; `status` is `complete`, or `error` with the reason. The title of the chat does \
+            not change. While a request of the chat runs, it is the result.",
+        )
+        .created_response::<TitleSuggestion>("The suggestion.")
+        .problem_response(409, "`title_needs_reply`: the chat has no reply.")
+        .problem_response(409, "`turn_running`: its last reply is still running.")
+        .problem_response(409, "`model_unavailable`: the model cannot be used.")
+        .problem_response(409, "`too_many_titles`: the chat has as many suggestions as it can have.")
+        .shared_response(429)
+}
+
+pub fn show_title_suggestion(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "show_title_suggestion", "Shows a suggested title.")
+        .response::<TitleSuggestion>(200, "The suggestion.")
+}
+
+pub fn show_title_request(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "show_title_request", "Returns the request for a title as it was sent.")
+        .add_description("The body, with the hashes of images in the place of their bytes.")
+        .custom_response(200, "The bytes.", "application/octet-stream", json!({ "type": "string" }))
+}
+
+pub fn show_title_response(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "show_title_response", "Returns the raw provider response to a request for a title.")
+        .add_description("Unchanged, except that the server's own API keys are removed if the provider repeats them.")
+        .custom_response(200, "The bytes.", "application/octet-stream", json!({ "type": "string" }))
 }
 
 pub fn set_last_viewed(operation: ApiOperation) -> ApiOperation {

@@ -159,6 +159,7 @@ async fn settings_response(
         RejectedForm::Title(title, reason) => (stored, FieldErrors::from([("title".to_owned(), reason)]), title),
     };
     let projects = app.service().projects(viewer).await?;
+    let title_requests = app.service().title_requests(viewer, id).await?;
     let view = ChatSettingsView {
         chat: Some(&chat),
         title: &title,
@@ -169,6 +170,7 @@ async fn settings_response(
         projects: &projects,
         form: &form,
         errors: &wrong,
+        title_requests: &title_requests,
     };
     Ok(context.respond(app, status, view.page(notice)))
 }

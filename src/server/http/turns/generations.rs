@@ -2,8 +2,9 @@
 //! responses.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 
 use crate::domain::{GenerationId, TurnId};
 use crate::server::access::Viewer;
@@ -32,17 +33,22 @@ pub async fn show(
 }
 
 /// `GET /api/generations/{id}/raw`: returns the body as the provider sent it, byte for byte except for the server's
-/// own API keys. Browsers never show it as a document.
+/// own API keys.
 pub async fn raw_response(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<GenerationId>,
 ) -> Result<Response, Problem> {
-    let bytes = app.service().raw_response(viewer.0, id).await?;
+    Ok(bytes_as_file(app.service().raw_response(viewer.0, id).await?, "response.bin"))
+}
+
+/// Returns bytes of a provider call as a file, which browsers never show as a document.
+pub fn bytes_as_file(bytes: Bytes, name: &'static str) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
-        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"response.bin\"")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CONTENT_DISPOSITION, disposition.as_str()),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
     ];
-    Ok((headers, bytes).into_response())
+    (headers, bytes).into_response()
 }

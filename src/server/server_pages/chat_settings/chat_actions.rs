@@ -1,13 +1,14 @@
-//! Actions on a chat on its settings page: rename and delete; and the addresses of its pages.
+//! Actions on a chat on its settings page: rename, suggest a title, and delete; and the addresses of its pages.
 
 use leptos::prelude::*;
 
 use crate::domain::{Chat, ChatId};
 use crate::server::server_pages::form_fields::TextField;
-use crate::server::server_pages::messages;
+use crate::server::server_pages::messages::{self, title_suggestion as title_texts};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages as app_words;
+use turnleaf_service::chats::titles::ListedTitleRequest;
 
 /// Returns the address of a chat and the prefix of its settings' addresses; also for a new chat that does not exist
 /// yet.
@@ -16,7 +17,7 @@ pub fn chat_paths(chat: Option<ChatId>) -> (String, String) {
 }
 
 /// Renders the form that renames the chat.
-pub(super) fn rename_form(chat: &Chat, title: &str, error: Option<&str>) -> AnyView {
+pub fn rename_form(chat: &Chat, title: &str, error: Option<&str>) -> AnyView {
     let field = TextField {
         label: app_words::title(),
         name: "title",
@@ -33,6 +34,49 @@ pub(super) fn rename_form(chat: &Chat, title: &str, error: Option<&str>) -> AnyV
             <div class="deeds"><button type="submit" class="button">{app_words::rename()}</button></div>
         </form>
     }
+}
+
+/// Renders the form that asks the model of the chat for a title, with the last suggestions.
+pub(super) fn suggest_title_form(chat: &Chat, last: &[ListedTitleRequest]) -> AnyView {
+    let row = |one: &ListedTitleRequest| {
+        let name = title_texts::listed(one.title.as_deref(), one.status);
+        let at = one.started_at;
+        let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
+        view! {
+            <li>
+                <a href=format!("/title-suggestions/{}", one.id)><bdi>{name}</bdi></a>" "
+                <time class="hint" datetime=at.to_rfc3339()>{exact}</time>
+            </li>
+        }
+    };
+    let rows: Vec<AnyView> = last.iter().map(|one| row(one).into_any()).collect();
+    let last = (!rows.is_empty()).then(|| {
+        view! {
+            <details class="kept">
+                <summary>{title_texts::last_suggestions()}</summary>
+                <ul>{rows}</ul>
+            </details>
+        }
+    });
+    view! {
+        <div class="form">
+            {suggest_title_button(chat)}
+            <p class="hint">{title_texts::hint()}</p>
+            {last}
+        </div>
+    }
+    .into_any()
+}
+
+/// Renders the button that asks the model of the chat for a title.
+pub fn suggest_title_button(chat: &Chat) -> AnyView {
+    view! {
+        <form method="post" action="/forms/suggest-title">
+            <input type="hidden" name="chat_id" value=chat.id.to_string()/>
+            <button type="submit" class="button">{title_texts::suggest_title()}</button>
+        </form>
+    }
+    .into_any()
 }
 
 /// Renders the form that deletes the chat. Deletion can be undone, so there is no confirmation.

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use turnleaf_domain::{Event, json_bounds, limits};
 
+/// An empty failure, for a turn or a call whose own is unreadable.
+pub(super) const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
+
 /// The content type of a column.
 #[derive(Clone, Copy)]
 pub enum ColumnContent {

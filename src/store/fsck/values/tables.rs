@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
-use super::columns::{event, id, json, json_text, text, time, word};
+use super::columns::{UNKNOWN_FAILURE, event, id, json, json_text, text, time, word};
 use super::table::{CheckedTable, ID, table};
 use crate::blobs::ImageFormKind;
 use crate::generations::{GenerationStatus, RawKind};
@@ -27,9 +27,6 @@ use turnleaf_domain::{
 mod projects;
 mod replies;
 mod tools;
-
-/// An empty failure, for a turn or a call whose own is unreadable.
-const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
 /// All tables, in groups.
 pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];

@@ -29,7 +29,16 @@ pub(crate) fn compress(body: &[u8]) -> Result<PackedBody, StoreError> {
 
 /// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
 pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
-    let failed = |error: String| inconsistent("generations", "raw_response", id, error);
+    decompress_column(packed, length, ("generations", "raw_response", id))
+}
+
+/// Works like [`decompress`], for a value of any table: its table, its column and the id of its row.
+pub(crate) fn decompress_column(
+    packed: &[u8],
+    length: i64,
+    (table, column, id): (&'static str, &'static str, Uuid),
+) -> Result<Vec<u8>, StoreError> {
+    let failed = |error: String| inconsistent(table, column, id, error);
     let length = usize::try_from(length).map_err(|error| failed(error.to_string()))?;
     // The length is allocated up front, so a damaged one must be bounded.
     if length > LENGTH_MAX {

@@ -114,6 +114,8 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NotStopped => "未能停止回复，请重试",
         MessageCode::QueueFull => "最多可以排队 {most} 条消息",
         MessageCode::QueuedMessageSent => "此消息已经发送",
+        MessageCode::TitleNeedsReply => "对话有了完整的回复之后才能建议标题",
+        MessageCode::TooManyTitles => "一个对话最多可以建议 {most} 个标题",
         MessageCode::AttachedGone => "其中附加的内容已不存在",
         MessageCode::EarlierReplyRunning => "此消息之前的回复仍在生成",
         MessageCode::ReplyRunning => "此回复仍在生成",

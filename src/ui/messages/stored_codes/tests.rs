@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::message_template::{MessageArgs, message_args};
-use crate::domain::{BlockState, Content, capabilities::ValueRange, fixtures};
+use crate::domain::{BlockState, Content, Failure, FailureKind, capabilities::ValueRange, fixtures};
 use crate::ui::locale::with_locale;
 
 /// Returns what a page shows in English and in Chinese.

@@ -133,7 +133,7 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// The menu items that rename and delete the chat; `shown` is its name where it has no title.
+/// The menu items that rename the chat, suggest a title, and delete the chat; `shown` is its name where it has no title.
 #[component]
 fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
@@ -143,6 +143,13 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
         dialog::close_popovers();
         if let Some(chats) = chats {
             chats.renaming.set(Some((id, title.get_untracked())));
+        }
+    };
+    let suggest = move |event: SubmitEvent| {
+        event.prevent_default();
+        dialog::close_popovers();
+        if let Some(chats) = chats {
+            chats.suggest_title(id, title.get_untracked());
         }
     };
     let delete = move |event: SubmitEvent| {
@@ -156,6 +163,10 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
     view! {
         <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
             <button type="submit" class="menu-row"><Icon name="edit"/>{messages::rename()}</button>
+        </form>
+        <form class="menu-form" method="post" action="/forms/suggest-title" on:submit=suggest>
+            <input type="hidden" name="chat_id" value=id.to_string()/>
+            <button type="submit" class="menu-row"><Icon name="thought"/>{messages::chats::suggest_title()}</button>
         </form>
         <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
             <input type="hidden" name="chat_id" value=id.to_string()/>

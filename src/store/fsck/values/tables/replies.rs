@@ -1,12 +1,14 @@
-//! The stored columns of what belongs to replies to come or to be read: queued messages, reruns, unread replies.
+//! The stored columns of what belongs to replies to come or to be read: queued messages, reruns, unread replies, and
+//! requests for titles.
 
 use serde_json::Value;
 
-use crate::fsck::values::columns::Replacement::{Moment, Null, Row, Sql, Text};
-use crate::fsck::values::columns::{id, json, json_text, text, time, word};
+use crate::fsck::values::columns::Replacement::{Lossy, Moment, Null, Row, Sql, Text};
+use crate::fsck::values::columns::{UNKNOWN_FAILURE, id, json, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
+use crate::generations::GenerationStatus;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
-use turnleaf_domain::{CodedMessage, ModelParams, TurnId};
+use turnleaf_domain::{CodedMessage, CostBasis, Failure, ModelParams, TurnId};
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -29,6 +31,33 @@ pub(super) const TABLES: &[CheckedTable] = &[
         "unread_replies",
         &["owner_id", "chat_id", "turn_id"],
         &[id("owner_id", Row), id("chat_id", Row), id("turn_id", Row)],
+    )
+    .with_chat("chat_id"),
+    table(
+        "title_requests",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("chat_id", Row),
+            id("turn_id", Row),
+            text("provider", Lossy),
+            text("api", Lossy),
+            text("model_requested", Lossy),
+            text("model_returned", Lossy),
+            word::<GenerationStatus>(
+                "status",
+                Sql("CASE WHEN ended_at IS NULL THEN 'running' WHEN error IS NULL THEN 'complete' ELSE 'error' END"),
+            ),
+            text("stop_reason", Lossy),
+            json::<Failure>("error", Text(UNKNOWN_FAILURE)),
+            word::<CostBasis>("cost_basis", Null),
+            text("price_version", Lossy),
+            text("title", Lossy),
+            time("first_token_at", Null),
+            time("started_at", Moment),
+            time("ended_at", Moment),
+        ],
     )
     .with_chat("chat_id"),
     table(
