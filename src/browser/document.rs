@@ -231,6 +231,7 @@ mod real {
 }
 
 pub use real::{
-    build_id, clicked_picture, flash, has_element, is_hidden, is_hydrated, is_in_browser, is_visible, mark_hydrated,
-    open_in_new_tab, print_page, root_attribute, set_live_region_text, set_root_attribute, set_theme_colours,
+    build_id, clicked_link, clicked_picture, flash, has_element, is_hidden, is_hydrated, is_in_browser, is_visible,
+    mark_hydrated, open_in_new_tab, print_page, root_attribute, set_live_region_text, set_root_attribute,
+    set_theme_colours,
 };

@@ -11,8 +11,9 @@ use crate::ui::preferences::Preferences;
 pub fn font_preload(preferences: Preferences, package: &str) -> Option<AnyView> {
     preferences.is_return_visit().then(|| {
         let font = format!("{package}/sans.woff2");
-        // Fonts are fetched without credentials; a preload with them would be a second request.
-        view! { <link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href=font/> }
+        // Fonts are fetched without credentials; a preload with them would be a second request. Behind a value, `as`
+        // would be read as a cast.
+        view! { <link as="font" rel="preload" type="font/woff2" crossorigin="anonymous" href=font/> }
     })
 }
 

@@ -19,7 +19,7 @@ mod assistant_turn;
 pub mod async_form;
 mod auto_disclosure;
 mod continue_reply;
-mod copy_button;
+pub mod copy_button;
 mod delete_row;
 mod edit_link;
 pub mod editor;

@@ -131,11 +131,14 @@ fn card(
 
 /// Renders the menu of a branch: its label and pin, and the actions on the whole branch.
 fn branch_menu(branch: &Branch, deeds: AnyView) -> AnyView {
+    let id = format!("branch-{}-menu", branch.id);
     let label = branch.label.as_deref().unwrap_or_default();
+    let label = text_form(branch, ("branch-label", "label"), words::label(), label, limits::LABEL_CHARS);
+    let pin = pin_form(branch);
     view! {
-        <Menu id=format!("branch-{}-menu", branch.id) label=words::branch_actions() icon="more" class="bare no-print">
-            {text_form(branch, ("branch-label", "label"), words::label(), label, limits::LABEL_CHARS)}
-            {pin_form(branch)}
+        <Menu id label=words::branch_actions() icon="more" class="bare no-print">
+            {label}
+            {pin}
             {deeds}
         </Menu>
     }
