@@ -10,7 +10,7 @@ mod real {
     use crate::browser::form::TYPED_ATTRIBUTE;
 
     /// Copies a node list, because the list itself changes while its nodes are moved.
-    fn collect_nodes(list: &web_sys::NodeList) -> Vec<Node> {
+    pub fn collect_nodes(list: &web_sys::NodeList) -> Vec<Node> {
         (0..list.length()).filter_map(|at| list.item(at)).collect()
     }
 
@@ -88,4 +88,4 @@ mod real {
 }
 
 #[cfg(feature = "hydrate")]
-pub use real::{morph, morph_attributes, morph_children};
+pub use real::{collect_nodes, morph, morph_attributes, morph_children};
