@@ -245,7 +245,7 @@ async fn document_has_frame_before_any_script_runs() {
         r#"<div id="say" role="status" class="quiet"></div>"#,
         r#"<div id="alert" role="alert" class="quiet"></div>"#,
         r##"href="#message""##,
-        r#"href="/settings/general""#,
+        r#"href="/settings""#,
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
     }

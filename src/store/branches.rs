@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
 use crate::rows::{parse_word, storable_text, to_json, to_word};
-use crate::{Db, RowCount, StoreError, Tx};
+use crate::{ChangedRows, Db, StoreError, Tx};
 use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::server_instructions::ServerInstructions;
@@ -296,7 +296,7 @@ pub async fn defer_provider_state(
     tx: &mut Tx,
     branch: BranchId,
     state: &ProviderState,
-) -> Result<RowCount, StoreError> {
+) -> Result<ChangedRows, StoreError> {
     tx.defer(SET_PROVIDER_STATE).bind(branch.uuid()).bind(Json(state.clone())).run().await
 }
 

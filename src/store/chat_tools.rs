@@ -5,7 +5,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
-use crate::deferred_write::RowCount;
+use crate::deferred_write::ChangedRows;
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
 use crate::rows::{from_json, to_json};
@@ -29,7 +29,12 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) 
 }
 
 /// Works like [`put`], as a deferred write that changes one row if the owner has such a chat.
-pub async fn defer_put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<RowCount, StoreError> {
+pub async fn defer_put(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    choice: &ToolChoice,
+) -> Result<ChangedRows, StoreError> {
     let choice = to_json(choice, "chat_tools", "choice")?;
     tx.defer(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(Json(choice)).run().await
 }

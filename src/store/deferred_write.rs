@@ -22,7 +22,7 @@ pub(crate) enum DeferredWrite<'t> {
 
 /// The number of rows that a deferred write changes, for [`Tx::rows_affected`].
 #[derive(Debug, Clone, Copy)]
-pub struct RowCount(Count);
+pub struct ChangedRows(Count);
 
 #[derive(Debug, Clone, Copy)]
 enum Count {
@@ -51,7 +51,7 @@ impl Tx {
     }
 
     /// Returns the number of rows that a write of this transaction has changed, if it has run.
-    pub(crate) fn known_rows_affected(&self, count: RowCount) -> Option<u64> {
+    pub(crate) fn known_rows_affected(&self, count: ChangedRows) -> Option<u64> {
         match (count.0, self) {
             (Count::Known(rows), _) => Some(rows),
             (Count::Deferred(place), Self::Sqlite(tx)) => tx.rows_affected(place),
@@ -60,7 +60,7 @@ impl Tx {
     }
 
     /// Runs the deferred writes, and returns the number of rows that one of them has changed.
-    pub async fn rows_affected(&mut self, count: RowCount) -> Result<u64, StoreError> {
+    pub async fn rows_affected(&mut self, count: ChangedRows) -> Result<u64, StoreError> {
         self.flush().await?;
         Ok(self.known_rows_affected(count).unwrap_or(0))
     }
@@ -84,18 +84,18 @@ impl DeferredWrite<'_> {
     }
 
     /// Adds the write to its transaction.
-    pub(crate) async fn run(self) -> Result<RowCount, StoreError> {
+    pub(crate) async fn run(self) -> Result<ChangedRows, StoreError> {
         match self {
             Self::Sqlite { tx, text, arguments } => {
                 let place = tx.defer(text, arguments);
                 if tx.is_full() {
                     tx.flush().await?;
                 }
-                Ok(RowCount(Count::Deferred(place)))
+                Ok(ChangedRows(Count::Deferred(place)))
             }
             Self::Postgres { tx, query } => {
                 let done = query.execute(&mut tx.bounded()).await?;
-                Ok(RowCount(Count::Known(done.rows_affected())))
+                Ok(ChangedRows(Count::Known(done.rows_affected())))
             }
         }
     }

@@ -9,7 +9,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
-use crate::deferred_write::RowCount;
+use crate::deferred_write::ChangedRows;
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
 use crate::rows::{UsageRow, inconsistent, parse_word, to_bigint, to_unsigned, to_word};
@@ -247,7 +247,7 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
 }
 
 /// Works like [`insert`], as deferred writes for several calls; [`check_inserted`] returns their failure.
-pub async fn defer_insert(tx: &mut Tx, calls: &[&NewGeneration]) -> Result<Vec<RowCount>, StoreError> {
+pub async fn defer_insert(tx: &mut Tx, calls: &[&NewGeneration]) -> Result<Vec<ChangedRows>, StoreError> {
     let mut inserted = Vec::with_capacity(calls.len());
     for new in calls {
         let insert = tx.defer(INSERT).bind(new.id.uuid()).bind(new.turn_id.uuid()).bind(i64::from(new.step));
@@ -265,7 +265,7 @@ pub async fn defer_insert(tx: &mut Tx, calls: &[&NewGeneration]) -> Result<Vec<R
 ///
 /// # Errors
 /// As of [`insert`].
-pub async fn check_inserted(tx: &mut Tx, calls: &[&NewGeneration], inserted: &[RowCount]) -> Result<(), StoreError> {
+pub async fn check_inserted(tx: &mut Tx, calls: &[&NewGeneration], inserted: &[ChangedRows]) -> Result<(), StoreError> {
     for (new, inserted) in calls.iter().zip(inserted) {
         if tx.rows_affected(*inserted).await? == 0 {
             let stored: Option<Uuid> = in_tx!(&mut *tx, |conn| {
@@ -317,7 +317,7 @@ pub async fn defer_finish(tx: &mut Tx, ends: &[&GenerationEnd]) -> Result<(), St
 }
 
 /// Writes the end of a running generation.
-async fn defer_end(tx: &mut Tx, end: &GenerationEnd) -> Result<RowCount, StoreError> {
+async fn defer_end(tx: &mut Tx, end: &GenerationEnd) -> Result<ChangedRows, StoreError> {
     // Strings of the provider are cleaned, so that they never make the ending fail.
     let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));

@@ -68,7 +68,7 @@ pub mod fsck;
 
 pub use claim::Claim;
 pub use db::{Db, Tx};
-pub use deferred_write::RowCount;
+pub use deferred_write::ChangedRows;
 pub use error::StoreError;
 pub use time_limits::TimeLimits;
 

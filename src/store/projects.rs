@@ -54,8 +54,8 @@ sql! {
     /// The project must be the owner's. A chat that is moved keeps its prompt, which is not of the new project.
     MOVE_CHAT = "UPDATE chats SET project_id = $3, \
         project_version = CASE WHEN project_id = $3 THEN project_version END \
-        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL AND ($3 IS NULL OR EXISTS \
-        (SELECT 1 FROM projects p WHERE p.owner_id = $1 AND p.id = $3))";
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL AND (EXISTS \
+        (SELECT 1 FROM projects p WHERE p.owner_id = $1 AND p.id = $3) OR $3 IS NULL)";
     SET_CHAT_VERSION = "UPDATE chats SET project_version = $3 \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
 }

@@ -10,7 +10,7 @@ use serde_json::Map;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
-use crate::deferred_write::{RowCount, insert_of_rows};
+use crate::deferred_write::{ChangedRows, insert_of_rows};
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, RowReader};
 use crate::rows::{to_bigint, to_unsigned};
@@ -74,7 +74,7 @@ pub async fn append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<(), StoreError
 }
 
 /// Works like [`append`], as deferred writes, which [`complete_append`] must follow.
-pub async fn defer_append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<Vec<RowCount>, StoreError> {
+pub async fn defer_append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<Vec<ChangedRows>, StoreError> {
     let mut inserted = Vec::new();
     for chunk in fixed_chunks(rows) {
         inserted.push(defer_insert(tx, chunk).await?);
@@ -86,7 +86,7 @@ pub async fn defer_append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<Vec<RowC
 ///
 /// # Errors
 /// As of [`append`].
-pub async fn complete_append(tx: &mut Tx, rows: &[EventRow<'_>], inserted: &[RowCount]) -> Result<(), StoreError> {
+pub async fn complete_append(tx: &mut Tx, rows: &[EventRow<'_>], inserted: &[ChangedRows]) -> Result<(), StoreError> {
     for (chunk, inserted) in fixed_chunks(rows).zip(inserted) {
         if tx.rows_affected(*inserted).await? < chunk.len() as u64 {
             for row in chunk {
@@ -98,7 +98,7 @@ pub async fn complete_append(tx: &mut Tx, rows: &[EventRow<'_>], inserted: &[Row
 }
 
 /// Inserts one batch of a fixed size.
-async fn defer_insert(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<RowCount, StoreError> {
+async fn defer_insert(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<ChangedRows, StoreError> {
     let mut insert = tx.defer(insert_of_rows(INSERT, rows.len(), COLUMNS, IGNORE_CONFLICTS));
     for row in rows {
         insert = insert.bind(row.turn_id.uuid()).bind(to_bigint(row.seq)).bind(row.event.to_owned());

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::attachments;
 use crate::db::Tx;
-use crate::deferred_write::{RowCount, insert_of_rows};
+use crate::deferred_write::{ChangedRows, insert_of_rows};
 use crate::error::StoreError;
 use crate::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
 use crate::search;
@@ -158,7 +158,7 @@ pub async fn record_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<boo
 }
 
 /// Works like [`record_progress`], as a deferred write that changes one row unless the turn is finished already.
-pub async fn defer_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<RowCount, StoreError> {
+pub async fn defer_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<ChangedRows, StoreError> {
     if progress.status.is_terminal() {
         return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
     }
@@ -192,7 +192,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
 ///
 /// # Errors
 /// As of [`finish`].
-pub async fn defer_finish(tx: &mut Tx, turns: &[&Turn]) -> Result<Vec<RowCount>, StoreError> {
+pub async fn defer_finish(tx: &mut Tx, turns: &[&Turn]) -> Result<Vec<ChangedRows>, StoreError> {
     let mut ended = Vec::with_capacity(turns.len());
     for turn in turns {
         ended.push(defer_end(tx, turn).await?);
@@ -213,7 +213,7 @@ async fn defer_consequences(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> 
 }
 
 /// Writes the ending of a running turn.
-async fn defer_end(tx: &mut Tx, turn: &Turn) -> Result<RowCount, StoreError> {
+async fn defer_end(tx: &mut Tx, turn: &Turn) -> Result<ChangedRows, StoreError> {
     check_ended(turn)?;
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     let update = tx.defer(FINISH).bind(turn.id.uuid()).bind(turn.status.as_str());
@@ -228,7 +228,7 @@ async fn defer_end(tx: &mut Tx, turn: &Turn) -> Result<RowCount, StoreError> {
 }
 
 /// Returns whether the turn has the ending that [`defer_finish`] wrote, now or before.
-pub async fn is_finished(tx: &mut Tx, turn: &Turn, ended: RowCount) -> Result<bool, StoreError> {
+pub async fn is_finished(tx: &mut Tx, turn: &Turn, ended: ChangedRows) -> Result<bool, StoreError> {
     if tx.rows_affected(ended).await? > 0 {
         return Ok(true);
     }

@@ -151,13 +151,14 @@ async fn every_state_is_on_its_page() {
 /// Components that the gallery does not render, with the reason. Most of them are a page or an overlay that only
 /// exists in a browser, where screenshots and axe check it (`end2end/tests/pictures`,
 /// `end2end/tests/hydrate/accessible_states.spec.ts`).
-const NOT_RENDERED: [(&str, &str); 21] = [
+const NOT_RENDERED: [(&str, &str); 22] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are rendered, and their surroundings"),
     ("ChatPageView", "the page of a chat"),
     ("ChatScreen", "the page of a chat"),
     ("ConnectionBanner", "listens to the network; its bars are rendered"),
     ("FollowWithoutScript", "nothing to be seen"),
+    ("NotificationsLink", "its count waits for the server"),
     ("HomeScreen", "the page of a new chat"),
     ("HomePage", "the page of a new chat"),
     ("LoadFailedView", "a page; its contents are rendered"),

@@ -1,5 +1,6 @@
 // A path is rerun with another model beside the open chat, and both branches are compared: with the keyboard only,
 // and without axe violations.
+// UX-47 of docs/acceptance.md.
 import { TEST_MODEL, startChat, expectStatus, waitForHydration, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expectAccessible } from "../../support/accessibility_checks.ts";
 import { expect, test } from "../../support/fixtures.ts";

@@ -1,4 +1,5 @@
 // Comparing two replies and rerunning a path with links and forms only.
+// UX-47 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 

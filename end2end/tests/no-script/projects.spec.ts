@@ -1,4 +1,4 @@
-// Projects without script: create, begin a chat, move chats, change, delete. UX-81 of docs/acceptance.md.
+// Projects without script: create, begin a chat, move chats, change, delete. UX-48 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 
 test("chats are grouped in a project, begin with its instructions, and stay when it is deleted", async ({ page, turnleaf }) => {

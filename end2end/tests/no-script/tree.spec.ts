@@ -1,5 +1,5 @@
 // The tree without script: links and forms.
-// UX-32 of docs/acceptance.md.
+// UX-32 and UX-47 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 import { plantTree } from "../../support/tree.ts";
 

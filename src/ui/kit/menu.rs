@@ -15,7 +15,7 @@ pub fn Menu(
     id: String,
     /// The button's accessible name.
     #[prop(into)]
-    label: Signal<String>,
+    label: String,
     /// The button's icon; without one the label itself is shown.
     #[prop(optional)]
     icon: Option<&'static str>,
@@ -28,8 +28,8 @@ pub fn Menu(
     children: Children,
 ) -> impl IntoView {
     let face = match icon {
-        Some(name) => view! { <Icon name/><span class="quiet">{label}</span> }.into_any(),
-        None => view! { <span>{label}</span><Icon name="chevron-down"/> }.into_any(),
+        Some(name) => view! { <Icon name/><span class="quiet">{label.clone()}</span> }.into_any(),
+        None => view! { <span>{label.clone()}</span><Icon name="chevron-down"/> }.into_any(),
     };
     let toggled = move |_| {
         if let Some(run) = on_toggle {
@@ -41,7 +41,7 @@ pub fn Menu(
             type="button"
             id=format!("{id}-button")
             class=format!("button {class}")
-            popovertarget=id.clone() title=move || label.get()
+            popovertarget=id.clone() title=label.clone()
         >
             {face}
         </button>

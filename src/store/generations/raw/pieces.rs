@@ -8,7 +8,7 @@ use uuid::Uuid;
 use zstd::bulk::Compressor;
 
 use crate::db::{Db, Tx};
-use crate::deferred_write::{RowCount, insert_of_rows};
+use crate::deferred_write::{ChangedRows, insert_of_rows};
 use crate::error::StoreError;
 use crate::generations::raw::compression::decompress;
 use crate::readable::Lossy;
@@ -51,7 +51,7 @@ pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), S
 }
 
 /// Works like [`append_chunks`], as deferred writes, which [`complete_append_chunks`] must follow.
-pub async fn defer_append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<Vec<RowCount>, StoreError> {
+pub async fn defer_append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<Vec<ChangedRows>, StoreError> {
     let mut inserted = Vec::new();
     for some in fixed_chunks(chunks) {
         inserted.push(defer_insert(tx, some).await?);
@@ -66,7 +66,7 @@ pub async fn defer_append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result
 pub async fn complete_append_chunks(
     tx: &mut Tx,
     chunks: &[RawChunk<'_>],
-    inserted: &[RowCount],
+    inserted: &[ChangedRows],
 ) -> Result<(), StoreError> {
     for (some, inserted) in fixed_chunks(chunks).zip(inserted) {
         if tx.rows_affected(*inserted).await? < some.len() as u64 {
@@ -101,7 +101,7 @@ async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), Stor
 }
 
 /// Inserts one batch of a fixed size.
-async fn defer_insert(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<RowCount, StoreError> {
+async fn defer_insert(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<ChangedRows, StoreError> {
     let mut insert = tx.defer(insert_of_rows(INSERT, some.len(), COLUMNS, IGNORE_CONFLICTS));
     for chunk in some {
         let (bytes, length) = pack_piece(chunk.bytes);
