@@ -156,8 +156,7 @@ pub const CONNECT: Duration = Duration::from_secs(10);
 pub const FIRST_BYTE: Duration = Duration::from_secs(120);
 /// The longest silence between two chunks of bytes.
 pub const IDLE_BYTES: Duration = Duration::from_secs(60);
-/// Both silences, before the first byte and after, while a model thinks: some send nothing for minutes
-/// (`docs/reference/providers.md 10`).
+/// Both silences of a thinking model: some send nothing for minutes (`docs/reference/providers.md 10`).
 pub const IDLE_THINKING: Duration = Duration::from_secs(300);
 /// The wait for the usage after the last content.
 pub const LATE_USAGE: Duration = Duration::from_secs(1);
@@ -176,8 +175,7 @@ pub const TOOL_START: Duration = Duration::from_secs(120);
 /// The interval at which the progress of a call is stored, and the number of its last lines.
 pub const TOOL_PROGRESS_EVERY: Duration = Duration::from_secs(1);
 pub const TOOL_TAIL_LINES: usize = 8;
-/// The concurrent calls of one turn and of one server, and the calls of one step: calls beyond are refused, each with
-/// a result.
+/// The concurrent calls of one turn and of one server, and the calls of one step; more are refused with a result.
 pub const TOOLS_AT_ONCE: usize = 8;
 pub const SERVER_CALLS_AT_ONCE: usize = 4;
 pub const TOOL_CALLS_A_STEP: usize = 64;
@@ -262,8 +260,7 @@ pub const JOURNAL_STUCK: Duration = Duration::from_secs(180);
 /// The longest wait of a delta for its frame while more deltas follow.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// WebSockets: the open sockets, the size of a message (a user message as JSON), the burst and rate of messages, and
-/// how long a client may accept nothing.
+/// WebSockets: the open sockets, the size, burst and rate of messages, and how long a client may accept nothing.
 pub const SOCKETS: usize = 256;
 pub const SOCKET_MESSAGE_BYTES: usize = 2 << 20;
 pub const SOCKET_BURST: f64 = 20.0;
