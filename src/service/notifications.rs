@@ -114,23 +114,22 @@ impl Service {
         Ok(seen.unwrap_or_else(|| self.clock().now() - NEW_AT_FIRST))
     }
 
-    /// Records that the notifications up to now were seen. Failures are only logged, as in
-    /// [`Service::mark_chat_read`].
-    pub async fn mark_notifications_seen(&self, owner: UserId) {
-        if let Err(error) = self.store_seen(owner, false).await {
+    /// Records that the notifications up to a time were seen: that of the last one listed, because an import may have
+    /// ended since. Failures are only logged, as in [`Service::mark_chat_read`].
+    pub async fn mark_notifications_seen(&self, owner: UserId, up_to: DateTime<Utc>) {
+        if let Err(error) = self.store_seen(owner, up_to, false).await {
             tracing::warn!(%error, "the notifications could not be marked as seen");
         }
     }
 
     /// Marks all replies as read and all notifications as seen.
     pub async fn mark_all_read(&self, owner: UserId) -> Result<(), ServiceError> {
-        self.store_seen(owner, true).await
+        self.store_seen(owner, self.clock().now(), true).await
     }
 
-    async fn store_seen(&self, owner: UserId, reads_replies: bool) -> Result<(), ServiceError> {
-        let now = self.clock().now();
+    async fn store_seen(&self, owner: UserId, up_to: DateTime<Utc>, reads_replies: bool) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
-        settings::put(&mut tx, owner, SEEN_UP_TO, &json!(now), now).await?;
+        settings::put(&mut tx, owner, SEEN_UP_TO, &json!(up_to), self.clock().now()).await?;
         if reads_replies {
             unread_replies::delete_all(&mut tx, owner).await?;
         }

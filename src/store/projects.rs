@@ -46,9 +46,9 @@ sql! {
     DELETE_ALL = "DELETE FROM projects WHERE owner_id = $1";
     CHATS = "SELECT c.id FROM chats c WHERE c.project_id = $2 AND c.owner_id = $1 AND c.deleted_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $3";
-    /// A chat without messages, to begin in.
+    /// A chat without messages, to begin in. One that was moved into the project has a prompt of its own.
     UNUSED_CHAT = "SELECT c.id FROM chats c WHERE c.project_id = $2 AND c.owner_id = $1 AND c.deleted_at IS NULL \
-        AND c.archived_at IS NULL AND c.title = '' AND c.rev = 0 \
+        AND c.archived_at IS NULL AND c.title = '' AND c.rev = 0 AND c.project_version IS NOT NULL \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id) \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT 1";
     /// The project must be the owner's. A chat that is moved keeps its prompt, which is not of the new project.
@@ -227,7 +227,7 @@ pub async fn list_chats(db: &Db, owner: UserId, project: ProjectId, most: u32) -
     Ok(ids.into_iter().map(ChatId::from).collect())
 }
 
-/// Returns a chat of a project in which nothing was ever written.
+/// Returns a chat that began in a project and in which nothing was ever written.
 pub async fn find_unused_chat(db: &Db, owner: UserId, project: ProjectId) -> Result<Option<ChatId>, StoreError> {
     let id: Option<Uuid> = with_pool!(db, |pool| {
         sqlx::query_scalar(UNUSED_CHAT).bind(owner.uuid()).bind(project.uuid()).fetch_optional(pool).await?

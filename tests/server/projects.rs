@@ -124,11 +124,15 @@ async fn chats_move_by_api_and_forms_and_lists_are_scoped() {
         assert_eq!(out.get("project_id"), None);
         assert_eq!(api.chat_ids(&format!("?project={project}")).await, Vec::<String>::new());
 
-        // A new chat in the project opens once, until something is written in it.
+        // A new chat in the project opens once, until something is written in it. One that was moved there keeps its own
+        // prompt.
+        let moved = api.create("/api/chats", json!({ "system_prompt": "Mine." })).await;
+        api.call("PATCH", &format!("/api/chats/{moved}"), Some(json!({ "project_id": project }))).await;
         let (_, first) = api.post_form("/forms/projects/chat", &[("project_id", project.as_str())]).await;
         let (_, again) = api.post_form("/forms/projects/chat", &[("project_id", project.as_str())]).await;
         assert_eq!(first, again);
         let chat = first.strip_prefix("/c/").unwrap();
+        assert_ne!(chat, moved);
         assert_eq!(api.get(&format!("/api/chats/{chat}")).await["project_id"], json!(project));
         api.instance.close().await;
     }
@@ -277,15 +281,22 @@ async fn archive_carries_projects_also_those_without_chats() {
         // Where the archive was made, its chats and projects are known.
         import_file(&source.instance, "again.json", &all, false).await;
         assert_eq!(source.get("/api/projects").await.as_array().unwrap().len(), 2);
-        // A chat without its project is in none.
         let mut without: Value = serde_json::from_slice(&all).unwrap();
+        // The instructions of a project change whatever its version in the archive.
+        without["projects"][0]["version"] = json!(i64::MAX);
+        let high = TestApi::with_server(TestServer::new(scripted(0)).await);
+        import_file(&high.instance, "high.json", &serde_json::to_vec(&without).unwrap(), false).await;
+        let id = high.get("/api/projects").await[0]["id"].as_str().unwrap().to_owned();
+        let other = Some(json!({ "instructions": "Other." }));
+        assert_eq!(high.call("PATCH", &format!("/api/projects/{id}"), other).await.0, StatusCode::OK);
         without.as_object_mut().unwrap().remove("projects");
+        // A chat without its project is in none.
         let bare = TestApi::with_server(TestServer::new(scripted(0)).await);
         import_file(&bare.instance, "bare.json", &serde_json::to_vec(&without).unwrap(), false).await;
         let chats = bare.chat_ids("").await;
         let found = bare.get(&format!("/api/chats/{}", chats[0])).await;
         assert_eq!((found.get("project_id"), found.get("project_version")), (None, None));
-        for api in [source, target, bare] {
+        for api in [source, target, bare, high] {
             api.instance.check_invariants().await;
             api.instance.close().await;
         }

@@ -37,9 +37,9 @@ pub async fn show(
     StrictQuery(query): StrictQuery<NotificationsQuery>,
 ) -> Result<Response, Problem> {
     let notifications = app.service().notifications(viewer.0).await?;
-    let is_new_import = |one: &Notification| one.is_new && matches!(one.subject, NotificationSubject::Import(_));
-    if notifications.iter().any(is_new_import) {
-        app.service().mark_notifications_seen(viewer.0).await;
+    let is_new_import = |one: &&Notification| one.is_new && matches!(one.subject, NotificationSubject::Import(_));
+    if let Some(last) = notifications.iter().filter(is_new_import).filter_map(|one| one.at).max() {
+        app.service().mark_notifications_seen(viewer.0, last).await;
     }
     let notice = query.done.map(|NotificationsResult::Read| ActionNotice::Done(texts::all_read().to_owned()));
     let page = NotificationsPage { notifications, now: app.service().supervisor().clock().now() };

@@ -12,7 +12,7 @@ use turnleaf_domain::{ChatId, ProjectId, UserId};
 
 /// The chats of the owner ($1) that match, as list entries, at most $2.
 macro_rules! listed {
-    ($fits_and_order:literal) => {
+    ($($fits_and_order:literal),+) => {
         concat!(
             "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, c.project_id, \
                 EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
@@ -23,8 +23,21 @@ macro_rules! listed {
                 EXISTS (SELECT 1 FROM unread_replies u WHERE u.owner_id = c.owner_id AND u.chat_id = c.id \
                     AND EXISTS (SELECT 1 FROM turns r WHERE r.id = u.turn_id AND r.deleted_at IS NULL)) AS unread \
                 FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND ",
-            $fits_and_order,
+            $($fits_and_order,)+
             " LIMIT $2"
+        )
+    };
+}
+
+/// Chats whose title contains a text, archived or not.
+macro_rules! browsed {
+    ($of_project:literal) => {
+        listed!(
+            $of_project,
+            "(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
+                AND ((c.updated_at, c.id) < \
+                    (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
+                ORDER BY c.updated_at DESC, c.id DESC"
         )
     };
 }
@@ -38,12 +51,9 @@ sql! {
         (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
         ORDER BY c.updated_at DESC, c.id DESC");
     PINNED = listed!("c.pinned_at IS NOT NULL AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC");
-    /// Chats whose title contains a text, archived or not, of all projects or of one.
-    BROWSE = listed!("(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
-        AND (c.project_id = $6 OR $6 IS NULL) \
-        AND ((c.updated_at, c.id) < \
-            (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
-        ORDER BY c.updated_at DESC, c.id DESC");
+    BROWSE = browsed!("");
+    /// Its own statement, so that the few chats of a project are not looked for among all.
+    BROWSE_PROJECT = browsed!("c.project_id = $6 AND ");
 }
 
 const TABLE: &str = "chats";
@@ -143,16 +153,19 @@ pub async fn browse(db: &Db, owner: UserId, which: &BrowseFilter, limit: u32) ->
     let has_capital = |letter: char| !letter.is_ascii() && (letter.is_lowercase() || letter.is_uppercase());
     let part =
         contains_pattern(&which.title_part.to_lowercase(), |letter| is_case_ambiguous(letter) || has_capital(letter));
+    let statement = if which.project.is_some() { BROWSE_PROJECT } else { BROWSE };
     let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
-        sqlx::query_as(BROWSE)
+        let query = sqlx::query_as(statement)
             .bind(owner.uuid())
             .bind(i64::from(limit))
             .bind(which.archived)
             .bind(&part)
-            .bind(which.after.map(ChatId::uuid))
-            .bind(which.project.map(ProjectId::uuid))
-            .fetch_all(pool)
-            .await?
+            .bind(which.after.map(ChatId::uuid));
+        let query = match which.project {
+            Some(project) => query.bind(project.uuid()),
+            None => query,
+        };
+        query.fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }

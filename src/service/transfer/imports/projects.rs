@@ -10,6 +10,8 @@ use turnleaf_domain::{Project, ProjectId, UserId, limits};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::projects;
 
+/// The highest version of an imported project: changes of its instructions can still increase it.
+const VERSION_MAX: i64 = 1 << 32;
 /// The name of a project whose own is unusable.
 const NAMELESS: &str = "Project";
 
@@ -50,7 +52,7 @@ impl Service {
             name: check_project_name(&project.name).unwrap_or_else(|_| NAMELESS.to_owned()),
             // A model that is not usable here is not used by new chats either.
             default_model: project.default_model.filter(|lock| !has_nul(&lock.provider) && !has_nul(&lock.model)),
-            version: project.version.max(1),
+            version: project.version.clamp(1, VERSION_MAX),
             created_at: project.created_at.min(now),
             updated_at: project.updated_at.min(now),
             ..project
