@@ -90,5 +90,7 @@ export async function seedServer(turnleaf: Turnleaf, model: ModelServer): Promis
   await turnleaf.delete(`/api/chats/${old}`);
   const gone = await post("/api/documents", { title: "Rough notes", content: "Not needed." });
   await turnleaf.delete(`/api/documents/${gone.id}`);
+  // Nothing is marked as new, because marks go at different moments.
+  await fetch(`${turnleaf.url}/forms/notifications`, { method: "POST", redirect: "manual" });
   return { chat, message, reply, leaves: [left, right], graft, document, versions, importId: taken };
 }

@@ -75,11 +75,11 @@ async fn requests_in_two_languages_do_not_mix() {
         tokio::spawn(async move {
             let is_chinese = at.is_multiple_of(2);
             let (accepted, lang, own, other) = if is_chinese {
-                ("zh", "<html lang=\"zh-Hans\"", "回收站", ">Trash<")
+                ("zh", "<html lang=\"zh-Hans\"", "设置", ">Settings<")
             } else {
-                ("en", "<html lang=\"en\"", ">Trash<", "回收站")
+                ("en", "<html lang=\"en\"", ">Settings<", "设置")
             };
-            let path = ["/", "/usage", "/settings/providers"][at % 3];
+            let path = ["/", "/settings/general", "/settings/providers"][at % 3];
             let (status, _, html) = get(&api, path, &[("accept-language", accepted)]).await;
             assert_eq!(status, StatusCode::OK);
             for part in [lang, own] {

@@ -44,6 +44,11 @@ test("dialogs of a chat", async ({ page, turnleaf, model }) => {
   expect.soft(await violations(page, dialog), "hits in the palette").toEqual([]);
   await escape(page);
   await escape(page);
+  await over(page, "the models for another try", dialog, async () => {
+    await modelButton(latestReply(page)).click();
+    await page.getByRole("dialog").getByRole("option").first().waitFor();
+  });
+  await escape(page);
 });
 
 test("menus of a chat", async ({ page, turnleaf, model }) => {
@@ -53,11 +58,11 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   const popover = "[popover]:popover-open";
   await over(page, "the menu of a reply", popover, () => menuButton(latestReply(page)).click());
   await escape(page);
-  await over(page, "the menu of other models", popover, () => modelButton(latestReply(page)).click());
-  await escape(page);
   await over(page, "the menu of a message", popover, () => menuButton(userTurns(page).last()).click());
   await escape(page);
   await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
+  await escape(page);
+  await over(page, "the Share menu", popover, () => page.getByRole("button", { name: "Share" }).click());
   await escape(page);
   await over(page, "the menu of the model", popover, () => page.locator("form.composer [popovertarget=why-locked]").click());
   await escape(page);

@@ -135,6 +135,7 @@ test("the demo is offered beside other models only where that was chosen", async
   const offered = async () => {
     await openPage(page);
     await chip(page).click();
+    await expect(options(page).first()).toBeVisible();
     return dialog(page).getByRole("group", { name: /Demo/ }).count();
   };
   expect(await offered()).toBe(1);

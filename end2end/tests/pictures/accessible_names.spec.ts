@@ -17,7 +17,7 @@ function withoutVaryingParts(names: string): string {
     .replaceAll(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)?)?/g, "DATE")
     .replaceAll(/\b\d+ (second|minute)s? ago\b|\bjust now\b/g, "AGO")
     // The time of a reply is shown only from a twentieth of a second on.
-    .replaceAll(/(\d+ out) · <?\d+(\.\d+)? m?s\b/g, "$1")
+    .replaceAll(/(\d+ tokens? received) · <?\d+(\.\d+)? m?s\b/g, "$1")
     .replaceAll(/<?\b\d+(\.\d+)? (ms|s|KB)\b/g, "N $2")
     .replaceAll(/\b\d{1,2}:\d\d(:\d\d)?( [AP]M)?(?!\d)/g, "TIME")
     .replaceAll(/\bsha256[^\s"]*|\b[0-9a-f]{16,64}\b/g, "HASH")
@@ -64,6 +64,7 @@ test("accessible names of overlays of a chat", async ({ page, turnleaf, model })
     ["shortcuts", page.locator("dialog[open]").filter({ has: page.locator("kbd") }), () => page.keyboard.press("Control+/")],
     ["palette", page.locator("dialog[open]").filter({ has: page.getByRole("option") }), () => page.keyboard.press("Control+k")],
     ["menu-of-reply", page.locator(`#turn-${right}-menu`), () => page.locator(`#turn-${right}-menu-button`).click()],
+    ["menu-of-share", page.locator("#chat-share-menu"), () => page.locator("#chat-share-menu-button").click()],
     ["menu-of-chat", page.locator("#chat-head-menu"), () => page.locator("#chat-head-menu-button").click()],
     ["find", page.getByRole("search"), () => page.keyboard.press("Control+Shift+F")],
   ];
