@@ -244,9 +244,9 @@ impl Supervisor {
         self.0.ended.subscribe()
     }
 
-    /// Returns whether another turn may run.
+    /// Returns whether another turn, or another request for a title, may run.
     pub fn has_room(&self) -> bool {
-        self.running_count() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
+        self.running_count() + self.title_count() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
     }
 
     /// Returns whether the server is shutting down, so that nothing new starts.

@@ -238,6 +238,7 @@ fn read_page(id: &Value, uri: &str) {
         "ui://bad/page" => give("text/html;profile=mcp-app"),
         "ui://bad/plain" => give("text/plain"),
         "ui://bad/exit" => exit(0),
+        "ui://bad/second" if read > 1 => give("text/html;profile=mcp-app"),
         _ => send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32002, "message": "no such page" } })),
     }
 }
@@ -282,6 +283,7 @@ fn list(mode: &str) -> Vec<Value> {
         tools.extend([
             tool("show_old", json!({ "ui/resourceUri": "ui://bad/page" })),
             tool("show_late", json!({ "ui": { "resourceUri": "ui://bad/page" } })),
+            tool("show_second", json!({ "ui": { "resourceUri": "ui://bad/second" } })),
             tool("refresh", json!({ "ui": { "resourceUri": "ui://bad/page", "visibility": ["app"] } })),
             tool("guarded", json!({ "ui": { "visibility": ["model"] } })),
         ]);
@@ -357,6 +359,7 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         }
         "ignore_cancel" => {}
         "append" | "append_too" => drop(thread::spawn(move || append(&id_of, &arguments))),
+        "show_second" => drop(thread::spawn(move || answer_after_refused_page(&id_of))),
         "heed_cancel" | "show_late" => drop(thread::spawn(move || wait_for_cancellation(&id_of))),
         "cancelled" => {
             let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -506,6 +509,15 @@ fn wait_for_cancellation(id: &Value) {
         thread::sleep(Duration::from_millis(5));
     }
     send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32800, "message": "cancelled" } }));
+}
+
+/// Answers once the page of the call was asked for, and the refusal has arrived.
+fn answer_after_refused_page(id: &Value) {
+    while PAGES_READ.load(Ordering::SeqCst) == 0 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(300));
+    send_text_result(id, "Sunny.");
 }
 
 /// Sends 200 MB in one line.

@@ -89,6 +89,17 @@ async fn page_of_slow_call_is_there_before_its_end() {
 }
 
 #[tokio::test]
+async fn page_that_server_refuses_while_call_runs_is_read_after_its_end() {
+    let servers = misbehaving_servers("pages");
+    let outcome = call_tool(&servers, "show_second", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    let metadata = Value::Object(outcome.metadata.clone());
+    let view = AppView::find(&metadata).expect("it has a page");
+    assert_eq!(blob(&outcome, view.page), b"<p>page 2");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
 async fn page_reads_resources_of_its_server() {
     let servers = misbehaving_servers("pages");
     call_tool(&servers, "echo", json!({ "text": "up" })).await;

@@ -111,6 +111,8 @@ test("what a page wants the model to know is a file of the next message, which c
   await expect(board(page).locator("#reached")).toHaveText("[]");
   const files = page.locator("form.composer .attached-item");
   const answer = board(page).locator("#answer");
+  await board(page).locator("#context-shared").click();
+  await expect(answer).toContainText('"code":-32602');
   for (const button of ["#context", "#context-again", "#context"]) {
     await board(page).locator(button).click();
     await expect(answer).toHaveText("{}");

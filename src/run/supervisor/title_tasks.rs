@@ -41,6 +41,11 @@ impl Supervisor {
         self.0.titles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the number of chats whose request for a title has a slot.
+    pub(super) fn title_count(&self) -> usize {
+        self.titles().len()
+    }
+
     /// Reserves the slot of a chat for a request with this id.
     ///
     /// # Errors

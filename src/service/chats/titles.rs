@@ -117,6 +117,11 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        // Nobody else adds one while this has the slot.
+        if title_requests::count(self.db(), owner, chat.id).await? >= limits::TITLE_REQUESTS {
+            let message = MessageCode::TooManyTitles.with("most", limits::TITLE_REQUESTS);
+            return Err(ServiceError::conflict("too_many_titles", message));
+        }
         let request = self.prepare_title(owner, &chat, &reply).await?;
         let mut tx = self.db().begin().await?;
         if let Some(made) = self.claim_request(&mut tx, owner, client_request_id, fields, id).await? {
@@ -125,10 +130,6 @@ impl Service {
             return self.earlier_suggestion(owner, &made).await;
         }
         self.lock_chat(&mut tx, owner, chat.id).await?;
-        if title_requests::count(self.db(), owner, chat.id).await? >= limits::TITLE_REQUESTS {
-            let message = MessageCode::TooManyTitles.with("most", limits::TITLE_REQUESTS);
-            return Err(ServiceError::conflict("too_many_titles", message));
-        }
         let now = self.clock().now();
         // Whoever has the slot is the only one that runs, so the end of another could not be stored.
         let failure = Failure::new(FailureKind::Internal, "");

@@ -181,7 +181,11 @@ impl McpCall {
     async fn read_page_early(&self, connection: &McpConnection) -> CallEnd {
         if let Some((tool, uri)) = self.view.get() {
             sleep(APP_VIEW_EARLY).await;
-            self.page.send_replace(Some(self.read_page(connection, tool, uri).await));
+            let view = self.read_page(connection, tool, uri).await;
+            // A server that does one thing at a time gives the page after the call.
+            if view.page.is_some() {
+                self.page.send_replace(Some(view));
+            }
         }
         std::future::pending().await
     }

@@ -5,13 +5,16 @@
 
 const PROTOCOL = "2026-01-26";
 /** The longest names of methods and tools, ids of requests, addresses of links and resources, and texts for the message box
-    or for the model with their parts. */
+    or for the model with their parts; names of files for the model. */
 const METHOD_CHARS = 100;
 const TOOL_CHARS = 200;
+const NAME_CHARS = 100;
 const ID_CHARS = 200;
 const URL_CHARS = 2000;
 const TEXT_CHARS = 16_000;
 const TEXT_PARTS = 64;
+/** The arguments of a tool as JSON, of which the server accepts no more. */
+const ARGUMENT_CHARS = 64 << 10;
 /** The time after a key in a box of this page during which no frame gets the focus or causes anything. */
 const TYPING_MS = 1000;
 /** The time for which browsers count a page as activated after a click or a key. */
@@ -196,10 +199,8 @@ const HANDLERS = {
   /** What the model should know becomes a file of the next message, where the person sees it and can remove it. */
   "ui/update-model-context"(frame, _, { content, structuredContent }) {
     const text = Array.isArray(content) && content.length ? textOf(content) : "";
-    const data = structuredContent === undefined ? "" : JSON.stringify(structuredContent, null, 2);
-    if (typeof data !== "string" || text.length + data.length > TEXT_CHARS) {
-      throw new Refusal(INVALID_PARAMS, "The context is too long.");
-    }
+    const data = structuredContent === undefined ? "" : jsonOf(structuredContent, TEXT_CHARS, 2);
+    if (text.length + data.length > TEXT_CHARS) throw new Refusal(INVALID_PARAMS, "The context is too long.");
     refuseUnasked(frame);
     attachContext(frame, [text, visible(data)].filter(Boolean).join("\n\n"));
   },
@@ -207,6 +208,7 @@ const HANDLERS = {
   /** The server decides whether the tool may run, and keeps what ran. */
   async "tools/call"(frame, session, { name, arguments: given }) {
     if (typeof name !== "string" || name.length > TOOL_CHARS) throw new Refusal(INVALID_PARAMS, "Unknown tool.");
+    jsonOf(given ?? {}, ARGUMENT_CHARS);
     const reason = "This view may not call that tool without an approval. The person can ask for it in the chat.";
     return ask(session, frame.dataset.call, { name, arguments: given ?? {} }, reason);
   },
@@ -217,6 +219,17 @@ const HANDLERS = {
     return ask(session, address, { uri }, "This resource cannot be read.");
   },
 };
+
+/** Returns a value as JSON. A small message can hold the same object very often, so what is read is counted on the way. */
+function jsonOf(value, most, space) {
+  let left = most;
+  function count(key, part) {
+    left -= (Array.isArray(this) ? 0 : key.length) + (typeof part === "string" ? part.length : 1);
+    if (left < 0) throw new Refusal(INVALID_PARAMS, "The data is too long.");
+    return part;
+  }
+  return JSON.stringify(value, count, space);
+}
 
 /** Returns the visible text of parts, which must be texts. */
 function textOf(parts) {
@@ -300,7 +313,8 @@ function attachContext(frame, text) {
   if (!messageBox() || !(input instanceof HTMLInputElement)) throw new Refusal(REFUSED, "There is no message box.");
   // Views of one server have the same title; the call makes the name unique.
   const call = frame.dataset.call.split("/").at(-3) ?? "";
-  const name = `${frame.title.replace(/[^\p{L}\p{N} _-]/gu, "")} ${call.slice(-4)}`;
+  const title = [...frame.title.replace(/[^\p{L}\p{N} _-]/gu, "")].slice(0, NAME_CHARS).join("");
+  const name = `${title} ${call.slice(-4)}`;
   for (const item of document.querySelectorAll("form.composer .attached-item")) {
     if (item.querySelector(".chip-text")?.textContent.startsWith(name)) item.querySelector("button[name=detach]")?.click();
   }
