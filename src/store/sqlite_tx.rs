@@ -57,9 +57,8 @@ pub struct SqliteTx {
     /// The numbers of changed rows of all deferred statements that were run, in order.
     counts: Vec<u64>,
     /// True if a deferred statement failed or its result was not waited for: the transaction can only be rolled back.
+    /// `BEGIN` may be what failed, after which a statement would be committed by itself.
     is_broken: bool,
-    /// The same before the present script.
-    was_broken: bool,
 }
 
 impl fmt::Debug for SqliteTx {
@@ -79,7 +78,6 @@ impl SqliteTx {
             deferred: Vec::new(),
             counts: Vec::new(),
             is_broken: false,
-            was_broken: false,
         }
     }
 
@@ -102,11 +100,11 @@ impl SqliteTx {
 
     /// Runs the deferred statements: different ones as one script, repeated ones in scripts of fixed sizes.
     pub(super) async fn flush(&mut self) -> Result<(), StoreError> {
+        if self.is_broken {
+            return Err(broken().into());
+        }
+        let has_repeated = self.has_repeated();
         let mut waiting = std::mem::take(&mut self.deferred);
-        let has_repeated = {
-            let mut seen: HashSet<&str> = HashSet::new();
-            !waiting.iter().all(|statement| seen.insert(&statement.text))
-        };
         while let Some(first) = waiting.first() {
             let alike = waiting.iter().take_while(|statement| statement.text == first.text).count();
             let size = REPETITIONS.into_iter().find(|size| *size <= alike).unwrap_or(1);
@@ -115,6 +113,12 @@ impl SqliteTx {
             self.run_deferred().await?;
         }
         Ok(())
+    }
+
+    /// Returns whether a deferred statement is repeated.
+    fn has_repeated(&self) -> bool {
+        let mut seen: HashSet<&str> = HashSet::new();
+        !self.deferred.iter().all(|statement| seen.insert(&statement.text))
     }
 
     async fn run_deferred(&mut self) -> Result<(), StoreError> {
@@ -127,9 +131,6 @@ impl SqliteTx {
 
     /// Commits the transaction.
     pub(super) async fn commit(mut self) -> Result<(), StoreError> {
-        if self.is_broken {
-            return Err(StoreError::Busy("an earlier statement of the transaction failed".into()));
-        }
         sqlx::query("COMMIT").execute(&mut self).await?;
         self.release();
         Ok(())
@@ -138,8 +139,10 @@ impl SqliteTx {
     /// Rolls the transaction back.
     pub(super) async fn rollback(mut self) -> Result<(), StoreError> {
         self.deferred.clear();
-        if self.begin.is_none() {
-            sqlx::query("ROLLBACK").execute(&mut self).await?;
+        if self.begin.is_none()
+            && let Some(connection) = &mut self.connection
+        {
+            roll_back(connection).await?;
         }
         self.release();
         Ok(())
@@ -149,8 +152,10 @@ impl SqliteTx {
     pub(super) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
         self.counts.resize(self.counts.len() + self.deferred.len(), 0);
         self.deferred.clear();
-        sqlx::query("ROLLBACK TO SAVEPOINT mark").execute(&mut *self).await?;
-        sqlx::query("RELEASE SAVEPOINT mark").execute(&mut *self).await?;
+        let Some(connection) = &mut self.connection else { return Err(Error::WorkerCrashed.into()) };
+        let connection: &mut SqliteConnection = connection;
+        sqlx::query("ROLLBACK TO SAVEPOINT mark").execute(&mut *connection).await?;
+        sqlx::query("RELEASE SAVEPOINT mark").execute(connection).await?;
         self.is_broken = false;
         Ok(())
     }
@@ -174,7 +179,7 @@ impl SqliteTx {
             prefix.text.push_str(";\n");
         }
         // Until the statements are answered.
-        self.was_broken = std::mem::replace(&mut self.is_broken, true);
+        self.is_broken = true;
         for statement in std::mem::take(&mut self.deferred) {
             push_shifted(&mut prefix.text, &statement.text, <SqliteArguments as Arguments>::len(arguments));
             prefix.text.push_str(";\n");
@@ -194,7 +199,7 @@ impl SqliteTx {
         arguments: SqliteArguments,
         is_persistent: bool,
     ) -> BoxStream<'e, ScriptItem> {
-        let Self { connection: Some(connection), counts, is_broken, was_broken, .. } = self else {
+        let Self { connection: Some(connection), counts, is_broken, .. } = self else {
             return failed(Error::WorkerCrashed);
         };
         let connection: &mut SqliteConnection = connection;
@@ -212,7 +217,7 @@ impl SqliteTx {
                         place += 1;
                     }
                     left -= 1;
-                    *is_broken = *was_broken || left > 0;
+                    *is_broken = left > 0;
                     None
                 }
                 Either::Right(_) if left > 0 => None,
@@ -233,12 +238,7 @@ impl Drop for SqliteTx {
         let handover = self.handover.clone();
         // Whatever the connection still runs comes first, because it takes its commands in order.
         tokio::spawn(async move {
-            let is_over = match sqlx::query("ROLLBACK").execute(&mut *connection).await {
-                Ok(_) => true,
-                Err(Error::Database(error)) => error.message().contains(NO_TRANSACTION),
-                Err(_) => false,
-            };
-            if is_over {
+            if roll_back(&mut connection).await.is_ok() {
                 handover.give(connection);
             } else {
                 // It would stay in the transaction.
@@ -256,6 +256,9 @@ impl<'c> Executor<'c> for &'c mut SqliteTx {
         'c: 'e,
         E: 'q + Execute<'q, Sqlite>,
     {
+        if self.is_broken {
+            return failed(broken());
+        }
         if self.begin.is_none() && self.deferred.is_empty() {
             let Some(connection) = &mut self.connection else { return failed(Error::WorkerCrashed) };
             let connection: &mut SqliteConnection = connection;
@@ -265,7 +268,8 @@ impl<'c> Executor<'c> for &'c mut SqliteTx {
             Ok(arguments) => arguments,
             Err(error) => return failed(Error::Encode(error)),
         };
-        let is_persistent = query.persistent() && arguments.is_some();
+        // A script of each length would be kept.
+        let is_persistent = query.persistent() && arguments.is_some() && !self.has_repeated();
         let mut arguments = arguments.unwrap_or_default();
         match self.take_deferred(&mut arguments) {
             Ok(prefix) => self.run(prefix, query.sql().as_str(), arguments, is_persistent),
@@ -278,7 +282,7 @@ impl<'c> Executor<'c> for &'c mut SqliteTx {
         'c: 'e,
         E: 'q + Execute<'q, Sqlite>,
     {
-        if self.begin.is_none() && self.deferred.is_empty() {
+        if self.begin.is_none() && self.deferred.is_empty() && !self.is_broken {
             let Some(connection) = &mut self.connection else {
                 return future::ready(Err(Error::WorkerCrashed)).boxed();
             };
@@ -311,6 +315,19 @@ impl<'c> Executor<'c> for &'c mut SqliteTx {
         let connection: &mut SqliteConnection = connection;
         connection.prepare_with(sql, parameters)
     }
+}
+
+/// Rolls the transaction back, if the connection is in one: SQLite ends some by itself.
+async fn roll_back(connection: &mut SqliteConnection) -> Result<(), Error> {
+    match sqlx::query("ROLLBACK").execute(connection).await {
+        Err(Error::Database(error)) if error.message().contains(NO_TRANSACTION) => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+/// The error of a statement in a transaction that can only be rolled back; it counts as busy.
+fn broken() -> Error {
+    Error::Protocol("an earlier statement of the transaction failed".into())
 }
 
 fn failed<'e>(error: Error) -> BoxStream<'e, ScriptItem> {

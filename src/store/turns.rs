@@ -183,9 +183,11 @@ fn check_ended(turn: &Turn) -> Result<(), StoreError> {
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
 pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
-    let ended = defer_end(tx, turn).await?;
-    defer_consequences(tx, turn).await?;
-    is_finished(tx, turn, ended).await
+    let ended = defer_finish(tx, &[turn]).await?;
+    match ended.first() {
+        Some(ended) => is_finished(tx, turn, *ended).await,
+        None => Ok(false),
+    }
 }
 
 /// Works like [`finish`], as deferred writes for several turns; [`is_finished`] returns the outcome of each.
@@ -193,28 +195,26 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
 /// # Errors
 /// As of [`finish`].
 pub async fn defer_finish(tx: &mut Tx, turns: &[&Turn]) -> Result<Vec<ChangedRows>, StoreError> {
+    // Each kind of write by itself: SQLite runs repeated ones together.
+    for turn in turns {
+        check_ended(turn)?;
+        // Who stops a reply has seen it.
+        if turn.status != TurnStatus::Cancelled {
+            unread_replies::defer_put(tx, turn.id).await?;
+        }
+    }
     let mut ended = Vec::with_capacity(turns.len());
     for turn in turns {
         ended.push(defer_end(tx, turn).await?);
     }
     for turn in turns {
-        defer_consequences(tx, turn).await?;
+        search::queue::put_turn(tx, turn.id).await?;
     }
     Ok(ended)
 }
 
-/// Queues the text of an ended turn for the search, and marks the reply as unread. Who stops a reply has seen it.
-async fn defer_consequences(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
-    search::queue::put_turn(tx, turn.id).await?;
-    if turn.status != TurnStatus::Cancelled {
-        unread_replies::defer_put(tx, turn.id).await?;
-    }
-    Ok(())
-}
-
 /// Writes the ending of a running turn.
 async fn defer_end(tx: &mut Tx, turn: &Turn) -> Result<ChangedRows, StoreError> {
-    check_ended(turn)?;
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     let update = tx.defer(FINISH).bind(turn.id.uuid()).bind(turn.status.as_str());
     let update = update.bind(to_bigint(turn.last_event_seq));

@@ -13,10 +13,11 @@ use turnleaf_domain::{ChatId, TurnId, TurnStatus, UserId};
 const TABLE: &str = "unread_replies";
 
 sql! {
-    /// A damaged owner does not keep a reply from ending.
+    /// A damaged owner does not keep a reply from ending. A repeated ending finds none running: the reply may have been
+    /// read since the first.
     PUT = "INSERT INTO unread_replies (owner_id, chat_id, turn_id) \
         SELECT o.id, c.id, t.id FROM turns t JOIN chats c ON c.id = t.chat_id JOIN users o ON o.id = c.owner_id \
-        WHERE t.id = $1 \
+        WHERE t.id = $1 AND t.status IN ('pending', 'streaming', 'waiting_subagents') \
         ON CONFLICT DO NOTHING";
     /// The newest reply of a chat.
     PUT_NEWEST = "INSERT INTO unread_replies (owner_id, chat_id, turn_id) \
@@ -74,8 +75,8 @@ impl From<UnreadRow> for UnreadReply {
     }
 }
 
-/// Marks a reply as unread, in the transaction that ends it. It is a deferred write.
-pub async fn defer_put(tx: &mut Tx, reply: TurnId) -> Result<(), StoreError> {
+/// Marks a running reply as unread, before the same transaction ends it. It is a deferred write.
+pub(crate) async fn defer_put(tx: &mut Tx, reply: TurnId) -> Result<(), StoreError> {
     tx.defer(PUT).bind(reply.uuid()).run().await?;
     Ok(())
 }

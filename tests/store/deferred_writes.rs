@@ -98,6 +98,22 @@ async fn deferred_writes_are_forgotten_without_commit() {
 }
 
 #[tokio::test]
+async fn transaction_after_failed_deferred_write_takes_no_statement() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (first, second) = (chat(owner), chat(owner));
+        let mut tx = fresh.db.begin().await.unwrap();
+        chats::insert(&mut tx, &first).await.unwrap();
+        assert!(chats::insert(&mut tx, &first).await.is_err());
+        assert!(chats::insert(&mut tx, &second).await.is_err());
+        assert!(chats::allocate_ord(&mut tx, owner, first.id, next_time()).await.is_err());
+        tx.rollback().await.unwrap();
+        assert!(!is_stored(&fresh.db, &first).await && !is_stored(&fresh.db, &second).await);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn tolerated_failure_in_savepoint_keeps_deferred_writes_around_it() {
     for fresh in test_databases().await {
         let owner = create_owner(&fresh.db).await;

@@ -1,7 +1,7 @@
 //! Unread replies, on both databases: one chapter of the walkthrough.
 
 use turnleaf::domain::*;
-use turnleaf_store::{Db, chats, unread_replies};
+use turnleaf_store::{Db, chats, turns, unread_replies};
 
 use crate::domain_fixtures::next_id;
 use crate::reruns::StoryState;
@@ -44,7 +44,11 @@ pub async fn check_unread(db: &Db, state: &StoryState<'_>) {
     }
     let mut tx = db.begin().await.unwrap();
     unread_replies::delete_all(&mut tx, owner).await.unwrap();
-    unread_replies::defer_put(&mut tx, state.reply.id).await.unwrap();
+    assert!(turns::finish(&mut tx, state.reply).await.unwrap(), "the same ending again is no other one");
+    tx.commit().await.unwrap();
+    assert!(!is_unread().await, "it was read since it ended");
+    let mut tx = db.begin().await.unwrap();
+    unread_replies::put_newest(&mut tx, owner, chat).await.unwrap();
     tx.commit().await.unwrap();
     assert!(is_unread().await);
 }
