@@ -78,7 +78,7 @@ async function untranslatedTexts(page: Page): Promise<string[]> {
     const written = "[data-turn-id] .md, [data-block-type], .brand, kbd, code, pre, textarea, select, time, [data-own], .tool-body, .segment pre";
     // Names of products and protocols, texts of the test, keys.
     const names = /^(API|Top [pk]|OpenAI.*|Gemini|Anthropic|OpenRouter|DeepSeek|Groq|Mistral|xAI|Ollama|llama\.cpp|LM Studio|English|简体中文|SQLite|MIT OR Apache-2\.0|[0-9a-f]{16}|https?:\S+|test-model|Show me|tour|main|“?(# )?Welcome to Turnleaf.*|(title=)?Ctrl\+\S+)$/su;
-    const known = /^([\s·,]|main · |Demo \(offline, scripted\) · )*\[[^\]]*(·\]|…$)|^[\s\d·.,:;%+≈$€/()‹›▸●–—-]*$/u;
+    const known = /^([\s·,]|main · |Demo \(offline, scripted\) · (tour · )?)*\[[^\]]*(·\]|…$)|^[\s\d·.,:;%+≈$€/()‹›▸●–—-]*$/u;
     const texts: string[] = [];
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
