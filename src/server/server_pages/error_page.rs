@@ -99,6 +99,7 @@ fn section_for_path(path: &str) -> PageSection {
         "usage" => PageSection::Usage,
         "search" => PageSection::Search,
         "notifications" => PageSection::Notifications,
+        "projects" => PageSection::Projects,
         "trash" | "restore" | "purge" | "empty-trash" => PageSection::Trash,
         "preferences" | "general" => PageSection::General,
         "appearance" => PageSection::Appearance,
