@@ -3,7 +3,7 @@
 
 use crate::{BlockId, TurnId};
 
-/// The longest diagram that is drawn: the library refuses longer ones (`maxTextSize` of Mermaid).
+/// The longest diagram that is drawn, in UTF-16 units: the library refuses longer ones (`maxTextSize` of Mermaid).
 pub const DIAGRAM_CHARS: usize = 50_000;
 
 /// What a code block makes.

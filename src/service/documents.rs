@@ -71,9 +71,15 @@ impl Service {
 
     /// Returns the document with exactly this title; of several, the one that changed last.
     pub async fn document_titled(&self, owner: UserId, title: &str) -> Result<Option<Document>, ServiceError> {
-        let Ok(matcher) = TextMatcher::new(title) else { return Ok(None) };
-        let found = documents::list(self.db(), owner, None, Some(&matcher), limits::PAGE_MAX).await?;
-        Ok(found.into_iter().find(|document| document.title == title))
+        Ok(self.documents_titled(owner, title).await?.into_iter().next())
+    }
+
+    /// Returns the documents with exactly this title, last changed first.
+    async fn documents_titled(&self, owner: UserId, title: &str) -> Result<Vec<Document>, ServiceError> {
+        let Ok(matcher) = TextMatcher::new(title) else { return Ok(Vec::new()) };
+        let mut found = documents::list(self.db(), owner, None, Some(&matcher), limits::PAGE_MAX).await?;
+        found.retain(|document| document.title == title);
+        Ok(found)
     }
 
     /// Returns the documents in Trash.

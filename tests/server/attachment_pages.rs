@@ -132,8 +132,14 @@ async fn files_are_attached_and_removed_by_forms_and_typed_text_stays() {
         let missing: Value = json!(ids::mint::<uuid::Uuid>());
         let missing = missing.as_str().unwrap();
         assert_eq!(attach(&api, &[("chat_id", missing)], &files[..1]).await.0, StatusCode::NOT_FOUND);
-        let (status, to) = attach(&api, &typed, &[("d.txt", b"D")]).await;
-        assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+        // The same file again is the same document, attached once.
+        for _ in 0..2 {
+            let (status, to) = attach(&api, &typed, &[("d.txt", b"D")]).await;
+            assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+            assert_eq!(draft().await.attachments.unwrap().len(), 2);
+            let (_, documents) = api.call("GET", "/api/documents", None).await;
+            assert_eq!(documents.as_array().unwrap().len(), 2, "a.md and d.txt: {documents}");
+        }
     }
 }
 

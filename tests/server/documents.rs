@@ -381,6 +381,44 @@ async fn file_becomes_document_and_its_versions() {
     api.instance.check_invariants().await;
 }
 
+#[tokio::test]
+async fn reused_file_is_document_of_same_title_and_text() {
+    for api in apis_with_fake_reader(Vec::new).await {
+        let (_, file) = upload(&api, "plan.md", "# Plan").await;
+        let body = |title: &str, reuse: bool| json!({ "blob": file["sha256"], "title": title, "reuse": reuse });
+        let create = async |body: Value| api.call("POST", "/api/documents", Some(body)).await;
+        let (status, first) = create(body("plan.md", true)).await;
+        assert_eq!(status, StatusCode::CREATED, "{first}");
+        let mut keyed = body("plan.md", true);
+        keyed["client_request_id"] = json!("reuse-1");
+        let (status, same) = create(keyed.clone()).await;
+        assert_eq!((status, id(&same), &same["rev"]), (StatusCode::OK, id(&first), &first["rev"]));
+        // Another title is another document, and so is one that is asked for.
+        for (title, reuse) in [("other.md", true), ("plan.md", false)] {
+            let (status, other) = create(body(title, reuse)).await;
+            assert_eq!(status, StatusCode::CREATED, "{title}");
+            assert_ne!(id(&other), id(&first), "{title}");
+            let (status, _) = api.call("DELETE", &format!("/api/documents/{}", id(&other)), None).await;
+            assert!(status.is_success(), "{status}");
+        }
+        // A text that has changed since is not that of the file; the key stays with its document.
+        let path = format!("/api/documents/{}", id(&first));
+        assert_eq!(api.call("PUT", &path, Some(json!({ "content": "Changed" }))).await.0, StatusCode::OK);
+        let (status, again) = create(keyed).await;
+        assert_eq!((status, id(&again)), (StatusCode::OK, id(&first)));
+        let (status, second) = create(body("plan.md", true)).await;
+        assert_eq!(status, StatusCode::CREATED, "{second}");
+        // What is in Trash is not reused.
+        let (status, _) = api.call("DELETE", &format!("/api/documents/{}", id(&second)), None).await;
+        assert!(status.is_success(), "{status}");
+        let (status, third) = create(body("plan.md", true)).await;
+        assert_eq!(status, StatusCode::CREATED, "{third}");
+        assert_ne!(id(&third), id(&second));
+        api.instance.check_invariants().await;
+        api.instance.close().await;
+    }
+}
+
 /// The model is sent the version that the message names, with the same bytes every time, in another process too;
 /// deleted documents are withheld.
 #[tokio::test]

@@ -114,6 +114,7 @@ async fn page_shows_versions_source_and_changes() {
         let (status, headers, file) = get(&api, &address(&second, "/file", 2), "document").await;
         assert_eq!((status, file.as_str()), (StatusCode::OK, "<script>leave()</script>two\n"));
         assert_eq!(headers["content-type"], "application/octet-stream");
+        assert_eq!([&headers["cache-control"], &headers["x-content-type-options"]], ["no-store", "nosniff"]);
         assert!(headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=\"index.html\""));
         api.instance.check_invariants().await;
         api.instance.close().await;

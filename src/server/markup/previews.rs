@@ -1,7 +1,8 @@
 //! The code blocks of replies that have a preview.
 
+use crate::domain::hidden_text::visible_text;
 use crate::domain::preview::{CodePreview, PreviewKind};
-use crate::domain::{Block, Content, Role, Turn};
+use crate::domain::{Block, Content, Role, Turn, limits};
 use crate::ui::markdown;
 
 /// Returns the code blocks of these replies that have a preview, in order. Long texts take a while: call it where
@@ -25,10 +26,16 @@ fn previews_of_block(turn: &Turn, block: &Block) -> Vec<CodePreview> {
     let numbered = (1..).zip(markdown::code_listings(text));
     let preview = |(number, listing): (usize, markdown::CodeListing)| {
         let kind = PreviewKind::from_language(&listing.language)?;
-        let (name, code) = (listing.name, listing.code);
+        let (name, code) = (listing.name.as_deref().map(shown_name), listing.code);
         Some(CodePreview { turn: turn.id, block: block.id, number, kind, name, code })
     };
     numbered.filter_map(preview).collect()
+}
+
+/// Returns the name of a file as people see it. A hidden character could reverse its end: the name of a page would read
+/// like that of a picture where it is saved.
+fn shown_name(name: &str) -> String {
+    visible_text(&name.chars().take(limits::TITLE_CHARS).collect::<String>())
 }
 
 #[cfg(test)]
@@ -52,6 +59,17 @@ mod tests {
             assert!(html.contains(&format!("class=\"md-preview\" href=\"{}\"", one.address())), "{html}");
         }
         assert_eq!(html.matches("md-preview").count(), found.len(), "{html}");
+    }
+
+    #[test]
+    fn name_hides_no_character_and_has_bound() {
+        let long = "n".repeat(limits::TITLE_CHARS + 1);
+        let written = format!("```html photo\u{202e}gpj.html\n<p>\n```\n\n```html {long}.html\n<p>\n```\n");
+        let found = code_previews(&[reply(2, [Content::text(&written)])]);
+        let names: Vec<Option<&str>> = found.iter().map(|one| one.name.as_deref()).collect();
+        assert_eq!(names, [Some("photo[U+202E]gpj.html"), Some(&long[1..])]);
+        assert_eq!(found[0].file_name(), "photo[U+202E]gpj.html");
+        assert!(found[1].file_name().ends_with("n.html"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Service {
     }
 
     /// Appends the files and documents that these blocks name to a draft's attachments and keeps its text. References
-    /// are resolved first, so that only sendable content is attached.
+    /// are resolved first, so that only sendable content is attached. A whole document is attached once.
     pub async fn attach_to_draft(
         &self,
         owner: UserId,
@@ -41,7 +41,15 @@ impl Service {
         blocks: Vec<MessageBlock>,
     ) -> Result<i64, ServiceError> {
         let new = self.attachments_of(owner, blocks).await?;
-        self.change_attached(owner, chat, |attached| attached.extend(new.iter().cloned())).await
+        let add = |attached: &mut Vec<Attachment>| {
+            for one in &new {
+                let is_whole = matches!(one.content, Content::Reference { .. });
+                if !is_whole || attached.iter().all(|known| known.content != one.content) {
+                    attached.push(one.clone());
+                }
+            }
+        };
+        self.change_attached(owner, chat, add).await
     }
 
     /// Returns the attachments that these blocks name, with their cards.

@@ -12,9 +12,9 @@ use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_platform::hex::hex;
 
 impl Service {
-    /// Stores a file and returns its block in a message. With the idempotency key of a request, the file becomes one
-    /// document, however often the request is repeated and whatever its position among other files; another file
-    /// becomes another document.
+    /// Stores a file and returns its block in a message. A file that is a document with its name already stays that
+    /// document. With the idempotency key of a request, the file becomes one document, however often the request is
+    /// repeated and whatever its position among other files; another file becomes another document.
     pub async fn store_attachment(
         &self,
         owner: UserId,
@@ -31,7 +31,7 @@ impl Service {
                 });
                 let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: None };
                 let new = NewDocumentRequest { title: Some(uploaded.name), kind: None, source, client_request_id };
-                let document = self.create_document(owner, new).await?.value;
+                let document = self.find_or_create_document(owner, new).await?.value;
                 let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT_REF_TYPE.to_owned());
                 MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
             }

@@ -9,8 +9,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{DocumentId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::documents::Document;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};
+use turnleaf_store::documents::{self, Document};
 use turnleaf_store::uploads;
 
 /// The media type of a written document.
@@ -65,6 +65,25 @@ impl Service {
         owner: UserId,
         new: NewDocumentRequest,
     ) -> Result<Created<Document>, ServiceError> {
+        self.store_document(owner, new, false).await
+    }
+
+    /// Returns the document with this title whose newest version is this file, or creates one. Supports idempotency
+    /// keys.
+    pub async fn find_or_create_document(
+        &self,
+        owner: UserId,
+        new: NewDocumentRequest,
+    ) -> Result<Created<Document>, ServiceError> {
+        self.store_document(owner, new, true).await
+    }
+
+    async fn store_document(
+        &self,
+        owner: UserId,
+        new: NewDocumentRequest,
+        reuse: bool,
+    ) -> Result<Created<Document>, ServiceError> {
         let (text, blob) = match &new.source {
             DocumentTextSource::Text(text) => (Some(text), None),
             DocumentTextSource::Blob { sha256, encoding } => (None, Some((sha256, encoding))),
@@ -81,17 +100,44 @@ impl Service {
             (None, Some(name)) => name.clone(),
             (None, None) => return Err(InvalidField::new("title", MessageCode::DocumentNeedsTitle).into()),
         };
-        self.check_document_room(owner, &words).await?;
-        let id: DocumentId = ids::mint();
+        let same = if reuse { self.document_of_file(owner, &title, &words).await? } else { None };
+        if same.is_none() {
+            self.check_document_room(owner, &words).await?;
+        }
+        let id: DocumentId = same.as_ref().map_or_else(ids::mint, |same| same.id);
         let mut tx = self.db().begin().await?;
         if let Some(made) = self.claim_request(&mut tx, owner, name, request, id).await? {
             tx.rollback().await?;
             return Ok(Created::existing(self.created_document(owner, &made).await?));
         }
+        if let Some(same) = same {
+            // The key stays with this document, also when its text changes before the request is repeated.
+            tx.commit().await?;
+            return Ok(Created::existing(same));
+        }
         let document = write::NewDocument { id, owner_id: owner, title: &title, kind: &kind };
         write::insert(&mut tx, &document, &words.new_version(&kind), self.clock().now()).await?;
         tx.commit().await?;
         Ok(Created::new(self.document(owner, id).await?))
+    }
+
+    /// Returns the document with this title whose newest version has this text of the same file.
+    async fn document_of_file(
+        &self,
+        owner: UserId,
+        title: &str,
+        words: &DocumentText,
+    ) -> Result<Option<Document>, ServiceError> {
+        if words.origin.is_none() {
+            return Ok(None);
+        }
+        let titled = self.documents_titled(owner, title).await?;
+        let Some(found) = titled.into_iter().find(|document| document.version.origin == words.origin) else {
+            return Ok(None);
+        };
+        // A file has another text in another encoding.
+        let text = documents::content(self.db(), owner, found.id, found.version.version_timestamp).await?;
+        Ok((text.as_ref() == Some(&words.text)).then_some(found))
     }
 
     /// Checks the quota and the storage bounds for another version with this text.

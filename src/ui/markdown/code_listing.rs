@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
-use super::block::{self, DrawnBlock};
+use super::block;
 use super::draw::{CODE_LANGUAGE, DrawBudget, info_string_language};
 use super::enricher::PlainEnricher;
 use super::reading::Reading;
@@ -20,6 +20,9 @@ pub struct CodeListing {
 /// the text is nested too deeply or too large, are left out, so that all others have the number that a page gives them.
 pub fn code_listings(text: &str) -> Vec<CodeListing> {
     let drawn = block::draw_blocks(text, DrawBudget::default(), &[], &PlainEnricher);
+    // Read once: one block of the text can contain thousands of code blocks.
+    let drawn: Vec<(usize, bool)> =
+        drawn.iter().map(|block| (block.range.start, block.part.markup().as_str().contains(CODE_LANGUAGE))).collect();
     let reading = Reading::new(text);
     let mut found = Vec::new();
     let mut open: Option<(usize, CodeListing)> = None;
@@ -46,11 +49,11 @@ pub fn code_listings(text: &str) -> Vec<CodeListing> {
     found
 }
 
-/// Returns whether the code block that starts here is drawn as one.
-fn is_shown(drawn: &[DrawnBlock], start: usize) -> bool {
-    let behind = drawn.partition_point(|block| block.range.start <= start);
-    let around = behind.checked_sub(1).and_then(|at| drawn.get(at));
-    around.is_some_and(|block| block.part.markup().as_str().contains(CODE_LANGUAGE))
+/// Returns whether the code block that starts here is drawn as one. `drawn` has the starts of the text's blocks, and
+/// whether they are drawn with code.
+fn is_shown(drawn: &[(usize, bool)], start: usize) -> bool {
+    let behind = drawn.partition_point(|(begin, _)| *begin <= start);
+    behind.checked_sub(1).and_then(|at| drawn.get(at)).is_some_and(|(_, has_code)| *has_code)
 }
 
 /// The members of an info string that name a file.

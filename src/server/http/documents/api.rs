@@ -74,6 +74,10 @@ pub struct CreateDocumentRequest {
     blob: Option<String>,
     /// Character encoding of the `blob` if it cannot be detected: one of the `choices` of the error.
     encoding: Option<String>,
+    /// Returns the document with this title whose newest version is this `blob`, if there is one, instead of creating
+    /// another.
+    #[serde(default)]
+    reuse: bool,
     client_request_id: Option<String>,
 }
 
@@ -195,18 +199,23 @@ pub async fn list(
     Ok(ApiJson(documents.into_iter().map(DocumentDetails::from).collect()))
 }
 
-/// `POST /api/documents`: creates a document. 201, or 200 for a repeated idempotency key.
+/// `POST /api/documents`: creates a document. 201, or 200 for a repeated idempotency key or a reused document.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateDocumentRequest>,
 ) -> Result<Response, Problem> {
+    let reuse = new.reuse;
     let source = source(new.content, new.blob, new.encoding)?;
     let source = source.ok_or_else(|| InvalidField::new("content", MessageCode::NeedsContentOrBlob))?;
     let client_request_id = client_request_id(new.client_request_id, &headers)?;
     let new = NewDocumentRequest { title: new.title, kind: new.kind, source, client_request_id };
-    let made = app.service().create_document(viewer.0, new).await?;
+    let made = if reuse {
+        app.service().find_or_create_document(viewer.0, new).await?
+    } else {
+        app.service().create_document(viewer.0, new).await?
+    };
     Ok((created_status(made.is_new), ApiJson(DocumentDetails::from(made.value))).into_response())
 }
 

@@ -51,7 +51,10 @@ pub fn list_documents(operation: ApiOperation) -> ApiOperation {
 pub fn create_document(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Documents", "create_document", "Creates a document.")
-        .add_description("For texts larger than a body, upload a file first: `POST /api/blobs`, then `blob`.")
+        .add_description(
+            "For texts larger than a body, upload a file first: `POST /api/blobs`, then `blob`. \
+            With `reuse`, a `blob` that is a document with this title already answers 200 with that document.",
+        )
         .request_body::<CreateDocumentRequest>(json!({ "title": "Notes", "content": "# Notes\n" }))
         .created_response::<DocumentDetails>("The document.")
         .shared_response(404)

@@ -141,7 +141,7 @@ fn content(site: &Site, shown: &CodePreview, versions: &[CodePreview], tab: Prev
             PreviewKind::Html | PreviewKind::Svg => PreviewContent::Frame(shown.address_of("document")),
             PreviewKind::Markdown => PreviewContent::Markdown(markup::block_markup(&shown.code)),
             PreviewKind::Mermaid => {
-                let fits = shown.code.chars().count() <= DIAGRAM_CHARS;
+                let fits = shown.code.encode_utf16().count() <= DIAGRAM_CHARS;
                 let address = fits.then(|| diagram_frame::address(site, &shown.code)).flatten();
                 address.map_or(PreviewContent::Unavailable, PreviewContent::Frame)
             }

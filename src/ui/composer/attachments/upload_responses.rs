@@ -70,7 +70,7 @@ impl MessageAttachments {
         let Some(PendingAttachment { request, encoding, uploaded: Some((blob, name)), .. }) = self.outgoing(id) else {
             return;
         };
-        let mut document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        let mut document = json!({ "blob": blob, "title": name, "reuse": true, "client_request_id": request });
         if let Some(encoding) = encoding {
             document["encoding"] = encoding.into();
         }

@@ -28,12 +28,16 @@ export async function open(link) {
   dialog.showModal();
 }
 
-/** Fills the dialog with the content of a preview's page. Returns whether there is one. */
+/** The number of pages that were asked for. */
+let asked = 0;
+
+/** Fills the dialog with the content of a preview's page. Returns whether it could, or need not any more: the panel was
+    closed meanwhile, or another link of it followed. */
 async function load(dialog, address) {
-  const response = await fetch(address, { headers: { accept: "text/html" } }).catch(() => undefined);
-  if (!response?.ok) return false;
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const content = page.querySelector(".preview");
+  const request = ++asked;
+  const html = await read(address).catch(() => "");
+  if (request !== asked || !dialog.isConnected) return true;
+  const content = new DOMParser().parseFromString(html, "text/html").querySelector(".preview");
   if (!content) return false;
   const title = document.createElement("h2");
   title.textContent = content.dataset.title;
@@ -49,6 +53,11 @@ async function load(dialog, address) {
   dialog.setAttribute("aria-label", content.dataset.title);
   dialog.replaceChildren(head, document.importNode(content, true));
   return true;
+}
+
+async function read(address) {
+  const response = await fetch(address, { headers: { accept: "text/html" } });
+  return response.ok ? response.text() : "";
 }
 
 async function follow(dialog, event) {
