@@ -65,7 +65,7 @@ impl Service {
         owner: UserId,
         new: NewDocumentRequest,
     ) -> Result<Created<Document>, ServiceError> {
-        self.store_document(owner, new, false).await
+        self.store_or_reuse_document(owner, new, false).await
     }
 
     /// Returns the document with this title whose newest version is this file, or creates one. Supports idempotency
@@ -75,10 +75,10 @@ impl Service {
         owner: UserId,
         new: NewDocumentRequest,
     ) -> Result<Created<Document>, ServiceError> {
-        self.store_document(owner, new, true).await
+        self.store_or_reuse_document(owner, new, true).await
     }
 
-    async fn store_document(
+    async fn store_or_reuse_document(
         &self,
         owner: UserId,
         new: NewDocumentRequest,
