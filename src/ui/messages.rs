@@ -63,8 +63,8 @@ define_messages! {
     preparing_print: "Preparing all messages to print…", "正在准备打印全部消息…";
     print_failed: "Could not prepare the messages to print.", "无法准备要打印的消息。";
     rename_hint: "Click to rename", "点按可重命名";
-    notices: "Recent notifications", "最近的提示";
-    no_notices: "No notifications yet.", "暂无提示。";
+    notices: "Recent updates", "最近的提示";
+    no_notices: "No updates yet.", "暂无提示。";
     notify_complete: "Reply complete.", "回复完成。";
     notify_failed: "The reply failed.", "回复失败。";
     notify_waits: "A reply needs your input.", "有回复等你处理。";

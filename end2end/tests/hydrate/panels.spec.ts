@@ -150,4 +150,16 @@ test("a page that fails to load says so, and loads on retry", async ({ page, tur
   await expect(panel(page).getByRole("table", { name: /^Models and usage/ })).toBeHidden();
   await panel(page).getByText("Summary").click();
   await expect(panel(page).getByRole("table", { name: /^Models and usage/ })).toBeVisible();
+
+  // A form that does not reach the server says so and keeps its words; the same button sends them again.
+  await choose(page, "More actions for this chat", "Chat settings");
+  const title = panel(page).getByRole("textbox", { name: "Title" });
+  await page.route("**/forms/rename", (route) => route.abort());
+  await title.fill("Kept words");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".toast").getByText("Could not reach the server.")).toBeVisible();
+  await expect(title).toHaveValue("Kept words");
+  await page.unroute("**/forms/rename");
+  await title.press("Enter");
+  await expect(page.getByRole("heading", { name: "Kept words", level: 1 })).toBeVisible();
 });

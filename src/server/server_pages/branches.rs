@@ -149,7 +149,7 @@ fn branch_actions(chat: ChatId, listed: &ListedBranch, reach: BranchImpact, is_a
     let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
     let compare = reach.current.zip(last).map(|(current, last)| {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
-        view! { <a class="menu-row" href=address><Icon name="chat"/>{words::compare()}</a> }
+        view! { <a class="menu-row" href=address><Icon name="branch"/>{words::compare()}</a> }
     });
     let delete = (!is_alone && !reach.is_all).then(|| {
         view! {

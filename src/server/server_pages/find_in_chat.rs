@@ -48,7 +48,7 @@ impl FindPage {
                 {field.draw()}
                 <div class="deeds"><button type="submit" class="button strong">{app_words::find()}</button></div>
             </form>
-            {hits.map(|hits| view! { <ol class="hits" aria-label=messages::find_results()>{hits}</ol> })}
+            {hits.map(|hits| view! { <ol class="rows hits" aria-label=messages::find_results()>{hits}</ol> })}
         };
         let notice = self.found.as_ref().map(|found| ActionNotice::Done(result_sentence(found)));
         ServerPage {
@@ -68,8 +68,8 @@ impl FindPage {
         };
         let address = format!("/c/{}?at={}#turn-{}", self.chat, hit.turn_id, hit.turn_id);
         view! {
-            <li>
-                <a href=address>
+            <li class="plain-row">
+                <a class="row-name" href=address>
                     {author}" · "
                     <span dir="auto">{before}<mark>{words}</mark>{after}</span>
                 </a>

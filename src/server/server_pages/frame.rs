@@ -92,7 +92,7 @@ const PLACES: [(PageSection, &str); 7] = [
     (PageSection::Notifications, "bell"),
     (PageSection::Search, "search"),
     (PageSection::Documents, "file"),
-    (PageSection::Usage, "clock"),
+    (PageSection::Usage, "chart"),
     (PageSection::Trash, "trash"),
 ];
 

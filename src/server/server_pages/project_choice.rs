@@ -33,7 +33,7 @@ pub fn project_select(
 
 /// Renders the color of a project, which its name accompanies.
 pub fn swatch(color: ProjectColor) -> AnyView {
-    view! { <span class="swatch" data-color=color.as_str() aria-hidden="true"></span> }
+    view! { <span class="project-dot" data-color=color.as_str() aria-hidden="true"></span> }
 }
 
 /// Returns the address of a project's page.

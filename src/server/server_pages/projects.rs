@@ -119,12 +119,12 @@ impl ProjectsPage {
         let row = |listed: &ListedProject| {
             let project = &listed.project;
             view! {
-                <li>
-                    <a href=project_path(project.id)>
+                <li class="plain-row">
+                    <a class="row-name" href=project_path(project.id)>
                         {swatch(project.color)}
-                        <strong><bdi>{project.name.clone()}</bdi></strong>
-                        " "<span class="hint">{words::chat_count(listed.chats)}</span>
+                        <bdi>{project.name.clone()}</bdi>
                     </a>
+                    <span class="row-end">{words::chat_count(listed.chats)}</span>
                 </li>
             }
         };
@@ -132,7 +132,7 @@ impl ProjectsPage {
             view! { <p class="hint">{words::nothing()}</p> }
         } else {
             let rows = self.projects.iter().map(row).collect_view();
-            view! { <ul class="hits" aria-label=words::list()>{rows}</ul> }
+            view! { <ul class="rows" aria-label=words::list()>{rows}</ul> }
         };
         let body = view! {
             <p class="lead">{words::lead()}</p>
@@ -209,15 +209,13 @@ impl ProjectPage {
             let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
             view! {
-                <li>
-                    <a href=format!("/c/{}", chat.id)>
-                        <bdi>{title}</bdi>
-                        " "<span class="hint"><time datetime=chat.updated_at.to_rfc3339()>{day}</time></span>
-                    </a>
+                <li class="plain-row">
+                    <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
+                    <span class="row-end"><time datetime=chat.updated_at.to_rfc3339()>{day}</time></span>
                 </li>
             }
         };
-        view! { <ul class="hits" aria-label=words::chats()>{self.chats.iter().map(row).collect_view()}</ul> }
+        view! { <ul class="rows" aria-label=words::chats()>{self.chats.iter().map(row).collect_view()}</ul> }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Messages of the palette, in both languages.
 
 use crate::ui::locale::{define_messages, message, plural_message};
-pub use crate::ui::messages::chat_settings;
+pub use crate::ui::messages::chats::projects;
+pub use crate::ui::messages::{chat_settings, notifications};
 
 define_messages! {
     name: "Search and commands", "搜索与命令";

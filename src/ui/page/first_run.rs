@@ -83,11 +83,13 @@ fn fetch() -> Result<DrawProviderConnect, NotFetched> {
 pub fn FirstRunPanel(
     models: Vec<Model>,
     options: Vec<ConnectionOption>,
-    /// The idempotency key of "Try the demo".
+    /// The idempotency key of the page's forms.
     form_request_id: String,
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
+    // Not the key of the message box: after the way back, what is written there would count as already sent.
+    let demo_request_id = format!("demo-{form_request_id}");
     let options =
         options.into_iter().enumerate().map(|(at, option)| option_link(option, at == 0, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.option.set(None));
@@ -107,7 +109,7 @@ pub fn FirstRunPanel(
                 <form class="try-demo" method="post" action="/forms/send">
                     <input type="hidden" name="text" value=messages::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
-                    <input type="hidden" name="client_request_id" value=form_request_id/>
+                    <input type="hidden" name="client_request_id" value=demo_request_id/>
                     <button type="submit" class="button bare strong">{messages::try_demo()}</button>
                     <span>{messages::try_demo_hint()}</span>
                 </form>

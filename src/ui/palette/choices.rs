@@ -97,6 +97,8 @@ pub fn matching_commands(context: &PaletteContext, typed: &str) -> Vec<PaletteEn
     all.extend([
         entry(Commands, "chat", words::all_chats(), "", leave("/chats")),
         entry(Commands, "file", words::all_documents(), "", leave("/documents")),
+        entry(Commands, "folder", words::projects(), "", leave("/projects")),
+        entry(Commands, "bell", words::notifications(), "", leave("/notifications")),
         entry(Commands, "plus", words::new_document(), "", leave("/documents/new")),
         entry(
             Commands,
@@ -112,7 +114,7 @@ pub fn matching_commands(context: &PaletteContext, typed: &str) -> Vec<PaletteEn
         entry(Settings, "sun", words::appearance(), "", leave("/settings/appearance")),
         entry(Settings, "key", words::providers(), "", leave("/settings/providers")),
         entry(Settings, "tool", words::tools(), "", leave("/settings/tools")),
-        entry(Settings, "clock", words::usage(), "", leave("/usage")),
+        entry(Settings, "chart", words::usage(), "", leave("/usage")),
         entry(Settings, "keyboard", words::keys(), "", leave("/settings/shortcuts")),
         entry(Settings, "file", words::data(), "", leave("/settings/data")),
         entry(Settings, "trash", words::trash(), "", leave("/trash")),

@@ -10,6 +10,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use super::{ChatPanel, HEADING, PanelContent, ShownChat};
+use crate::api::error::ApiError;
 use crate::api::trash::restore_deletion;
 use crate::browser::panel_page::{self, FetchedPage};
 use crate::browser::{dialog, document, focus, media};
@@ -139,6 +140,10 @@ impl PageLoader {
         if !panel_page::is_of_chat(&page) {
             match why {
                 PageRequest::Opened => self.fail(),
+                // The address of a form is no page to go to. What was typed stays.
+                PageRequest::Updated if page.address.starts_with("/forms/") => {
+                    self.tell_problem(messages::page_failed());
+                }
                 PageRequest::Updated => panel_page::leave_for(&page.address),
             }
             return;
@@ -215,16 +220,19 @@ impl PageLoader {
                     }
                     self.reload();
                 }
-                Err(error) => {
-                    if let Some(announcer) = self.announcer {
-                        announcer.alert(&problem(&error));
-                    }
-                    if let Some(toasts) = self.toasts {
-                        toasts.show(problem(&error));
-                    }
-                }
+                Err(error) => self.tell_problem(&problem(&error)),
             }
         });
+    }
+
+    /// Says what could not be done, where the page stays as it is.
+    fn tell_problem(self, reason: &str) {
+        if let Some(announcer) = self.announcer {
+            announcer.alert(reason);
+        }
+        if let Some(toasts) = self.toasts {
+            toasts.show(reason);
+        }
     }
 
     /// Handles the links to the chat and to its tree; those to other pages of the chat are handled for the whole document.
@@ -280,7 +288,11 @@ impl PageLoader {
         spawn_local(async move {
             let page = answer.await;
             let _ = self.is_busy.try_set_value(false);
-            self.take(number, page, "", PageRequest::Updated).await;
+            match page {
+                Some(_) => self.take(number, page, "", PageRequest::Updated).await,
+                // What was typed stays, and the form's own button sends it again.
+                None => self.tell_problem(&problem(&ApiError::Unreachable)),
+            }
             // What was changed is on other parts of the page, too.
             let _ = self.shown.poll.try_run(());
         });
