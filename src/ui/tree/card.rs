@@ -1,7 +1,7 @@
 //! The card of the selected turn: its text, its position, and its actions. Forms and links, so that it works without
 //! script.
 
-use leptos::ev::SubmitEvent;
+use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -13,6 +13,7 @@ use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, Role, limits};
 use crate::ui::deletion::DeletedPart;
 use crate::ui::erased::{live_view, on_change, view};
+use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::kit::{Icon, Menu, Toasts};
 use crate::ui::locale::label_with_value;
 use crate::ui::messages;
@@ -69,9 +70,11 @@ pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
 /// The text of the turn, its position, and its links.
 fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
     let (chat, turn) = (card.chat_id, card.turn);
-    let show = move |event: leptos::ev::MouseEvent| {
-        event.prevent_default();
-        state.show.run(turn);
+    let show = move |event: MouseEvent| {
+        if is_same_tab_click(&event) {
+            event.prevent_default();
+            state.show.run(turn);
+        }
     };
     let mark = texts::mark(card.mark).map(|(sign, word)| {
         view! { <span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }

@@ -9,6 +9,7 @@ use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::{Chats, leave_deleted_chat, project_setting_path};
 use crate::ui::composer::model_menu::BRANCH_MODEL_MENU;
 use crate::ui::erased::{live_view, view};
+use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::locale::colon;
 use crate::ui::messages;
@@ -121,9 +122,11 @@ pub fn ChatHeader(
 #[component]
 fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
-        event.prevent_default();
-        dialog::close_popovers();
-        finding.set(true);
+        if is_same_tab_click(&event) {
+            event.prevent_default();
+            dialog::close_popovers();
+            finding.set(true);
+        }
     };
     view! {
         <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
@@ -214,8 +217,8 @@ fn ModelChip(names: BranchNames) -> impl IntoView {
 #[component]
 fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView {
     let panel = use_context::<ChatPanel>();
-    let on_click = move |event: leptos::ev::MouseEvent| {
-        if panel.is_some_and(ChatPanel::toggle_tree) {
+    let on_click = move |event: MouseEvent| {
+        if is_same_tab_click(&event) && panel.is_some_and(ChatPanel::toggle_tree) {
             event.prevent_default();
         }
     };

@@ -7,6 +7,7 @@ use crate::browser::{clipboard, dialog, document};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::view;
+use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::kit::{Icon, Menu, Toasts};
 use crate::ui::messages::{self, share as words, transcript};
 use crate::ui::transcript::copy_button::CopyButton;
@@ -92,6 +93,9 @@ fn PrintRow(id: ChatId, leaf: Signal<Option<TurnId>>) -> impl IntoView {
         None => format!("/c/{id}/print"),
     };
     let print = move |event: MouseEvent| {
+        if !is_same_tab_click(&event) {
+            return;
+        }
         event.prevent_default();
         dialog::close_popovers();
         tell(messages::preparing_print());
