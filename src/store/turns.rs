@@ -198,7 +198,7 @@ pub async fn defer_finish(tx: &mut Tx, turns: &[&Turn]) -> Result<Vec<ChangedRow
     // Each kind of write by itself: SQLite runs repeated ones together.
     for turn in turns {
         check_ended(turn)?;
-        // Who stops a reply has seen it.
+        // A stopped reply counts as read: the person was looking at it.
         if turn.status != TurnStatus::Cancelled {
             unread_replies::defer_put(tx, turn.id).await?;
         }

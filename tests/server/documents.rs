@@ -408,7 +408,7 @@ async fn reused_file_is_document_of_same_title_and_text() {
         assert_eq!((status, id(&again)), (StatusCode::OK, id(&first)));
         let (status, second) = create(body("plan.md", true)).await;
         assert_eq!(status, StatusCode::CREATED, "{second}");
-        // What is in Trash is not reused.
+        // A document in Trash is not reused.
         let (status, _) = api.call("DELETE", &format!("/api/documents/{}", id(&second)), None).await;
         assert!(status.is_success(), "{status}");
         let (status, third) = create(body("plan.md", true)).await;

@@ -43,7 +43,7 @@ async fn chat_is_unread_from_end_of_reply_until_any_device_shows_it() {
         pages.chat(owner, Some(chat), None, None, None).await.unwrap();
         assert_eq!(unread(owner, None).await, []);
 
-        // Who stops a reply has seen it.
+        // A stopped reply counts as read.
         let place = async |unread| pages.place_chat(owner, chat, None, None, Some(unread)).await.unwrap();
         place(true).await;
         assert_eq!(unread(owner, None).await, [chat]);

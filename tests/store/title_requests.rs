@@ -77,7 +77,7 @@ pub async fn check_title_requests(db: &Db, state: &StoryState<'_>) {
     assert_eq!(title_requests::find_raw(db, owner, new.id).await.unwrap().unwrap(), b"data: a title");
     assert!(storage::measure(db, owner).await.unwrap().chats > before.chats);
 
-    // What a process leaves running ends at the next start, and before another request of its chat.
+    // A request that its process left running ends at the next start, and before another request of its chat.
     let (left, failure) = (new_request(state.reply.id), Failure::new(FailureKind::ServerRestarted, ""));
     for all in [true, false] {
         let left = NewTitleRequest { id: next_id(), ..left.clone() };

@@ -57,7 +57,7 @@ test("a suggested title becomes the title at once, and Undo brings the previous 
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
   await expect(title).toHaveText("Names for a boat?");
 
-  // What was sent is a page, as for a reply.
+  // The request has a page, as that of a reply.
   const chat = new URL(page.url()).pathname;
   await page.goto(`${chat}/settings`);
   await page.getByText("Last suggestions").click();

@@ -290,7 +290,7 @@ impl PageLoader {
             let _ = self.is_busy.try_set_value(false);
             match page {
                 Some(_) => self.take(number, page, "", PageRequest::Updated).await,
-                // What was typed stays, and the form's own button sends it again.
+                // The form keeps the typed text, so that its own button can send it again.
                 None => self.tell_problem(&problem(&ApiError::Unreachable)),
             }
             // What was changed is on other parts of the page, too.
