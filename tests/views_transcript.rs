@@ -656,7 +656,7 @@ fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     turn.cost = Some(Cost { micros: 4_012, is_estimated: true });
     turn.completed_at = Some(turn.created_at + chrono::TimeDelta::seconds(14));
     let html = render_turn(turn);
-    assert_text(&html, "demo-scripted 1.2k in · 340 out ≈ $0.004 14 s");
+    assert_text(&html, "demo-scripted 1.2k in · 340 out 1,204 tokens sent · 340 tokens received ≈ $0.004 14 s");
     let mut unpriced = reply(2, [Content::text("Done.")]);
     unpriced.usage = Usage { input_tokens: Some(7), ..Usage::default() };
     let html = render_turn(unpriced);
@@ -665,7 +665,7 @@ fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     let mut answered = reply(2, [Content::text("Done.")]);
     answered.usage = Usage { output_tokens: Some(7), ..Usage::default() };
     answered.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
-    assert_text(&render_turn(answered), "— in · 7 out $1.50");
+    assert_text(&render_turn(answered), "— in · 7 out 7 tokens received $1.50");
     let unknown = render_turn(reply(2, [Content::text("Done.")]));
     for part in [" in ·", " out", "$", "—"] {
         assert_silent(&unknown, part);

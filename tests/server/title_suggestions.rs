@@ -132,6 +132,9 @@ async fn running_request_is_joined_stopped_with_its_chat_and_ended_at_next_start
         let press = || service.suggest_title(owner, chat, None);
         let (first, second, ()) = tokio::join!(press(), press(), async {
             log.wait_for_requests(2).await;
+            while service.supervisor().title_waiter_count() < 2 {
+                tokio::task::yield_now().await;
+            }
             signal.notify_one();
         });
         let (first, second) = (first.unwrap(), second.unwrap());

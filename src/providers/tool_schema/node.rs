@@ -17,6 +17,8 @@ const PLACES: usize = 4_000;
 pub enum ReferencePlace {
     /// The root, which no API accepts as a reference.
     Root,
+    /// A schema that is merged into another one, beside whose members no reference may stand.
+    Merged,
     /// A place inside, where a reference may stay.
     Inside,
 }
@@ -90,7 +92,7 @@ impl<'a> Fitter<'a> {
         }
         self.depth += 1;
         let before = self.resolving.len();
-        let members = self.resolved(schema);
+        let members = self.resolved(schema, ReferencePlace::Inside);
         let fitted = self.members(members);
         self.resolving.truncate(before);
         self.depth -= 1;
@@ -99,14 +101,14 @@ impl<'a> Fitter<'a> {
 
     /// Returns the members of a schema in which references that do not stay are replaced by what they refer to, and
     /// `allOf` is merged where the API does not know it.
-    pub fn resolved(&mut self, schema: &Value) -> Map<String, Value> {
+    fn resolved(&mut self, schema: &Value, place: ReferencePlace) -> Map<String, Value> {
         let mut members = schema.as_object().cloned().unwrap_or_default();
-        members = self.without_references(members, ReferencePlace::Inside);
+        members = self.without_references(members, place);
         if !self.subset.has_keyword("allOf")
             && let Some(Value::Array(parts)) = members.remove("allOf")
         {
             for part in &parts {
-                let part = self.resolved(part);
+                let part = self.resolved(part, ReferencePlace::Merged);
                 merge(&mut members, part);
             }
         }
@@ -152,8 +154,9 @@ impl<'a> Fitter<'a> {
     fn members(&mut self, members: Map<String, Value>) -> Map<String, Value> {
         let mut out = Map::new();
         let mut notes = Vec::new();
+        let own = ["enum", "anyOf"].map(|keyword| members.contains_key(keyword));
         for (keyword, value) in members {
-            let (keyword, value) = self.translated(keyword, value);
+            let (keyword, value) = self.translated(keyword, value, own);
             let is_accepted = self.subset.has_keyword(&keyword) && self.subset.has_value(&keyword, &value);
             if !is_accepted {
                 if self.subset.describes(&keyword) {
@@ -187,12 +190,13 @@ impl<'a> Fitter<'a> {
         out
     }
 
-    /// Replaces a keyword by another of the same meaning that the API accepts.
-    fn translated(&self, keyword: String, value: Value) -> (String, Value) {
+    /// Replaces a keyword by another of the same meaning that the API accepts, unless the schema has that one, too:
+    /// whether it has an `enum` and an `anyOf` of its own.
+    fn translated(&self, keyword: String, value: Value, [has_enum, has_any_of]: [bool; 2]) -> (String, Value) {
         let has = |keyword: &str| self.subset.has_keyword(keyword);
         match keyword.as_str() {
-            "const" if !has("const") => ("enum".into(), Value::Array(vec![value])),
-            "oneOf" if !has("oneOf") => ("anyOf".into(), value),
+            "const" if !has("const") && !has_enum => ("enum".into(), Value::Array(vec![value])),
+            "oneOf" if !has("oneOf") && !has_any_of => ("anyOf".into(), value),
             _ => (keyword, value),
         }
     }

@@ -78,6 +78,11 @@ impl Supervisor {
         }
     }
 
+    /// Returns the number of callers that wait for the end of a request for a title.
+    pub fn title_waiter_count(&self) -> usize {
+        self.0.titles_ended.receiver_count()
+    }
+
     /// Stops the request for a title of this chat, if one runs. Its end is stored later.
     pub fn stop_title(&self, chat: ChatId) {
         if let Some((_, stop)) = self.titles().get(&chat) {

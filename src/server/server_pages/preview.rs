@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn markdown_is_drawn_without_frame_and_its_links_ask() {
         let shown =
-            [preview(2, PreviewKind::Markdown, "# A\n\n<script>x</script> [b](https://b.test/)\n\n```html\nx\n```")];
+            [preview(2, PreviewKind::Markdown, "# A\n\n<script>x</script>\n\n[b](https://b.test/)\n\n```html\nx\n```")];
         let page = html(&shown, 0, PreviewContent::Markdown(None));
         assert!(page.contains("md-h1") && page.contains("&lt;script&gt;") && page.contains("href=\"/leave?"), "{page}");
         assert!(!page.contains("<iframe") && !page.contains("md-copy") && !page.contains("md-preview"), "{page}");

@@ -22,8 +22,7 @@ use super::part::MarkupPart;
 use super::reading::Reading;
 use crate::domain::limits;
 
-pub(super) use code::CODE_LANGUAGE;
-pub use code::{draw_open_code, info_string_language, without_buttons};
+pub use code::{CODE_LANGUAGE, draw_open_code, info_string_language, without_buttons};
 use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
 pub use drawing::{DrawBudget, DrawRefusal};
 pub use html_tag::{last_html, open_disclosures};

@@ -7,7 +7,7 @@ use crate::ui::markdown::messages;
 use crate::ui::markdown::part::MarkupPart;
 
 /// The markup before the name of a language. Only the writer writes this sequence, once for each code block.
-pub(in crate::ui::markdown) const CODE_LANGUAGE: &str = "<span class=\"md-language\" dir=\"ltr\">";
+pub const CODE_LANGUAGE: &str = "<span class=\"md-language\" dir=\"ltr\">";
 
 /// Renders code that is still being streamed; `body` is already escaped.
 pub fn draw_open_code(language: &str, body: &str, last_line: &str) -> MarkupPart {
