@@ -105,7 +105,7 @@ async fn chats_move_by_api_and_forms_and_lists_are_scoped() {
             api.call("PATCH", &format!("/api/chats/{one}"), Some(json!({ "project_id": project }))).await;
         assert_eq!((status, &moved["project_id"]), (StatusCode::OK, &json!(project)));
         assert_eq!((&moved["system_prompt"], moved.get("project_version")), (&json!("Mine."), None));
-        assert_eq!(api.chat_ids(&format!("?project={project}")).await, [one.clone()]);
+        assert_eq!(api.chat_ids(&format!("?project={project}")).await, std::slice::from_ref(&one));
         assert_eq!(api.chat_ids("").await.len(), 2, "the list of all chats has those of projects");
         let page = api.get_page(&format!("/chats?project={project}")).await;
         assert!(
@@ -189,7 +189,7 @@ async fn deleting_project_never_deletes_archived_or_other_chats_unless_chosen() 
         for chat in [&listed, &archived, &other] {
             assert_eq!(api.get(&format!("/api/chats/{chat}")).await.get("project_id"), None);
         }
-        assert_eq!(api.chat_ids("?archived=true").await, [archived.clone()]);
+        assert_eq!(api.chat_ids("?archived=true").await, std::slice::from_ref(&archived));
         assert_eq!(api.get("/api/trash").await, json!([]));
 
         let (with_chats, in_list, in_archive) = project("with chats").await;
