@@ -19,7 +19,7 @@ use crate::ui::messages;
 use crate::ui::page::chat::fetch_chat;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
 use crate::ui::palette::body::PaletteDialog;
-use crate::ui::palette::provide_palette;
+use crate::ui::palette::{provide_palette, results};
 use crate::ui::panel::provide_panel;
 use crate::ui::panel::side_panel::SidePanel;
 use crate::ui::preferences::Preferences;
@@ -91,15 +91,18 @@ pub async fn fetch_code_for(address: &str) -> Result<(), NotFetched> {
     }
 }
 
-/// Prefetches the code of the chat page at the first user action on a page without it, because most actions lead to a
-/// chat.
+/// Prefetches the code of the chat page and of the palette's results at the first user action, because most actions
+/// lead to a chat, and words are typed as soon as the palette is open.
 fn prefetch_chat_code() {
     let is_requested = StoredValue::new(false);
     let fetch = move || {
         if !is_requested.get_value() {
             is_requested.set_value(true);
             // A failed prefetch is repeated where the code is needed.
-            spawn_local(async { drop(fetch_chat().await) });
+            spawn_local(async {
+                drop(fetch_chat().await);
+                drop(results::fetch().await);
+            });
         }
     };
     effect(move || {

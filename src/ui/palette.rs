@@ -1,11 +1,12 @@
 //! The palette (docs/reference/ux.md 4.7): one field that finds chats, messages of all branches, documents, commands
 //! and settings. The rest of the page only needs to know that it can be opened; its content is below [`body`], which
-//! is rendered only while it is open.
+//! is rendered only while it is open, and its results are code of their own ([`results`]).
 
 pub mod body;
 pub mod choices;
 pub mod entry;
 pub mod hits;
+pub mod results;
 mod rows;
 
 use leptos::ev::MouseEvent;

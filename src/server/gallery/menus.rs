@@ -22,10 +22,11 @@ use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::{attachments, commands as texts};
 use crate::ui::palette::SearchLink;
-use crate::ui::palette::body::{PaletteView, RowCallbacks};
+use crate::ui::palette::body::PaletteHead;
 use crate::ui::palette::choices::{PaletteContext, palette_rows};
 use crate::ui::palette::entry::PaletteEntry;
 use crate::ui::palette::hits::{PaletteHitKind, PaletteHits, recent_chat};
+use crate::ui::palette::results::{PaletteResults, RowCallbacks};
 use crate::ui::sidebar::chat_list::{ChatMenu, ChatsLoadFailed, OlderChatsButton, provide_menu_chat};
 use crate::ui::sidebar::{DrawerFoot, HideSidebarButton, NewChatLink, rename_dialog};
 use crate::ui::transcript::model_choice;
@@ -102,16 +103,24 @@ fn palettes() -> AnyView {
     ];
     let one = |(list, shown, status): (&'static str, Vec<PaletteEntry>, String)| {
         let rows = Memo::new(move |_| shown.clone());
+        let at = Memo::new(|_| 0);
+        let close = Callback::new(|()| ());
         view! {
             <div class="dialog palette">
-                <PaletteView
+                <PaletteHead
                     list
-                    rows
-                    at=Memo::new(|_| 0)
-                    status=Signal::stored(status)
+                    count=Memo::new(move |_| rows.with(Vec::len))
+                    at
                     on_input=Callback::new(|_| ())
                     on_ask=Callback::new(|_| ())
-                    pressed=RowCallbacks { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
+                    close
+                />
+                <PaletteResults
+                    list
+                    rows
+                    at
+                    status=Signal::stored(status)
+                    pressed=RowCallbacks { obey: Callback::new(|_| ()), close }
                 />
             </div>
         }

@@ -56,7 +56,8 @@ pub fn Combobox(
     /// The number of options, and the active one.
     #[prop(into)]
     count: Signal<usize>,
-    at: Memo<usize>,
+    #[prop(into)]
+    at: Signal<usize>,
     /// Called with the field's text, once an input method is done with it.
     on_input: Callback<String>,
     on_ask: Callback<ComboboxAction>,
@@ -113,7 +114,7 @@ pub fn Combobox(
 }
 
 /// Focuses the field, sets `is_announced` after a delay, and keeps the active option in view.
-fn take_focus(list: &'static str, at: Memo<usize>, is_announced: RwSignal<bool>) {
+fn take_focus(list: &'static str, at: Signal<usize>, is_announced: RwSignal<bool>) {
     let show_chosen = move || {
         let chosen = format!("#{}", option_id(list, at.get_untracked()));
         request_animation_frame(move || scroll::scroll_into_view(&chosen));

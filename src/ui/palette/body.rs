@@ -1,54 +1,31 @@
-//! The palette's dialog: its field, its rows, and its status line.
-
-use std::time::Duration;
+//! The palette's dialog and its field. What is found for the typed words is rendered by [`results`](super::results),
+//! whose code is loaded when the palette opens; the field works before it is there.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use super::Palette;
-use super::choices::{self, PaletteContext};
-use super::entry::{EntryAction, PaletteCommand, PaletteEntry};
-use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
-pub use super::rows::RowCallbacks;
-use super::rows::{self, LIST};
-use crate::browser::{api_request, dialog, document, focus};
-use crate::domain::url_encoding;
-use crate::ui::chats::Chats;
-use crate::ui::erased::{live_view, on_change, view};
+use super::results::{self, DrawResults};
+use super::rows::LIST;
+use crate::browser::dialog;
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::combobox::ComboboxAction;
 use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
+use crate::ui::lazy_parts::lazy_part;
 use crate::ui::messages;
 use crate::ui::messages::palette as texts;
-use crate::ui::panel::ChatPanel;
-use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
-use crate::ui::sidebar::toggle_sidebar;
 
-/// The debounce before the server is searched, and the time after which a pending search is announced.
-const TYPED: Duration = Duration::from_millis(120);
-const SLOW: Duration = Duration::from_millis(400);
-/// The number of recent chats offered before anything is typed.
-const RECENT: usize = 5;
-/// The stop button of a running reply.
-const STOP: &str = "button.send.stop";
-/// Elements in the header of a chat.
-const FIND: &str = ".chat-head a[href$=\"/find\"]";
-const RENAME: &str = ".chat-title button";
-const CHOSEN: &str = ".palette [role=option][aria-selected=true]";
-
-/// The input and the results. Copies share it.
+/// The state that the field and the results share. Copies share it.
 #[derive(Clone, Copy)]
-pub(super) struct PaletteState {
-    palette: Palette,
-    typed: RwSignal<String>,
-    found: RwSignal<PaletteHits>,
-    recent: RwSignal<Vec<PaletteEntry>>,
-    /// The chosen row; the first one where that row is gone.
-    chosen: RwSignal<Option<PaletteEntry>>,
-    is_slow: RwSignal<bool>,
-    /// The number of the current search; responses to earlier ones are dropped.
-    question: StoredValue<u32>,
+pub struct PaletteState {
+    pub palette: Palette,
+    pub typed: RwSignal<String>,
+    /// The number of rows, and the index of the chosen one; set by the results.
+    pub count: RwSignal<usize>,
+    pub at: RwSignal<usize>,
+    /// The action of the last key press, for the results to run.
+    pub asked: RwSignal<Option<ComboboxAction>>,
 }
 
 /// The dialog. The browser traps the focus in it, and restores it afterwards.
@@ -77,155 +54,50 @@ pub fn PaletteBody() -> impl IntoView {
     let state = PaletteState {
         palette: expect_context(),
         typed: RwSignal::new(String::new()),
-        found: RwSignal::new(PaletteHits::default()),
-        recent: RwSignal::new(Vec::new()),
-        chosen: RwSignal::new(None),
-        is_slow: RwSignal::new(false),
-        question: StoredValue::new(0),
+        count: RwSignal::new(0),
+        at: RwSignal::new(0),
+        asked: RwSignal::new(None),
     };
-    let panel = expect_context::<ChatPanel>();
-    let preferences = expect_context::<RwSignal<Preferences>>();
-    let chats = expect_context::<Chats>();
-    spawn_local(async move {
-        let chats = chats.visible_chats().await.unwrap_or_default();
-        let entries = chats.iter().take(RECENT).map(|chat| recent_chat(chat.id, &chat.title)).collect();
-        let _ = state.recent.try_set(entries);
-    });
-    let chat = panel.tree_page_path().and_then(|page| Some(page.strip_suffix("/tree")?.to_owned()));
-    let context = PaletteContext { chat, is_running: focus::has_match(STOP) };
-    let shown = Memo::new(move |_| {
-        let found = state.found.get();
-        state.typed.with(|typed| choices::palette_rows(&context, typed, &state.recent.get(), &found))
-    });
-    let at = Memo::new(move |_| {
-        let chosen = state.chosen.get();
-        let is_same = |row: &PaletteEntry| {
-            chosen.as_ref().is_some_and(|chosen| (chosen.group, &chosen.key) == (row.group, &row.key))
-        };
-        shown.with(|rows| rows.iter().position(is_same).unwrap_or(0))
-    });
-    let obey = Callback::new(move |command: PaletteCommand| match command {
-        PaletteCommand::Stop => drop(focus::press_last(STOP)),
-        PaletteCommand::Sidebar => toggle_sidebar(preferences),
-        PaletteCommand::Tree => drop(focus::press_last("#tree-button")),
-        PaletteCommand::Find => drop(focus::press_last(FIND)),
-        PaletteCommand::Rename => drop(focus::press_last(RENAME)),
-        PaletteCommand::Shortcuts => state.palette.lists_shortcuts.set(true),
-        PaletteCommand::Theme(theme) => choose(preferences, PreferenceSetting::Theme, theme),
-    });
-    on_change(move || state.typed.get(), move |_, typed| state.search(typed));
-    let on_input = Callback::new(move |typed| state.on_input(typed));
-    let on_ask = Callback::new(move |action| handle_action(state, shown, at, action));
-    let status = Signal::derive(move || state.status_sentence(shown));
+    let on_input = Callback::new(move |typed| state.typed.set(typed));
+    let on_ask = Callback::new(move |action| state.asked.set(Some(action)));
     let close = Callback::new(move |()| state.close());
-    view! { <PaletteView list=LIST rows=shown at status on_input on_ask pressed=RowCallbacks { obey, close }/> }
-}
-
-/// The field, the rows and the status line.
-#[component]
-pub fn PaletteView(
-    /// The id of its list.
-    list: &'static str,
-    rows: Memo<Vec<PaletteEntry>>,
-    /// The index of the chosen row.
-    at: Memo<usize>,
-    status: Signal<String>,
-    on_input: Callback<String>,
-    on_ask: Callback<ComboboxAction>,
-    pressed: RowCallbacks,
-) -> impl IntoView {
-    let count = Memo::new(move |_| rows.with(Vec::len));
+    let shown = lazy_part(results::fetch, Some(close), move |draw: &DrawResults| draw(state));
     view! {
-        <div class="palette-head">
-            <Icon name="search"/>
-            <Combobox label=messages::palette::search_box() list count at on_input on_ask/>
-            <button type="button" class="button bare" aria-label=messages::close() title="Esc" on:click=move |_| pressed.close.run(())>
-                <Icon name="close"/>
-            </button>
-        </div>
-        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| rows::draw_rows(list, rows, at, pressed))))}
-        <p class="palette-said" role="status">{status}</p>
+        <PaletteHead list=LIST count=state.count at=state.at on_input on_ask close/>
+        {shown}
     }
 }
 
-/// Runs the action of a key in the field.
-fn handle_action(state: PaletteState, shown: Memo<Vec<PaletteEntry>>, at: Memo<usize>, action: ComboboxAction) {
-    match action {
-        ComboboxAction::MoveTo(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
-        ComboboxAction::Activate => drop(focus::press_last(CHOSEN)),
-        ComboboxAction::ActivateInNewTab => {
-            let row = shown.with_untracked(|rows| rows.get(at.get_untracked()).cloned());
-            match row.map(|row| row.action) {
-                Some(EntryAction::OpenPage(address) | EntryAction::OpenServerPage(address)) => {
-                    document::open_in_new_tab(&address)
-                }
-                _ => drop(focus::press_last(CHOSEN)),
-            }
-        }
+/// The field and the Close button.
+#[component]
+pub fn PaletteHead(
+    /// The id of the list of results.
+    list: &'static str,
+    /// The number of rows.
+    #[prop(into)]
+    count: Signal<usize>,
+    /// The index of the chosen row.
+    #[prop(into)]
+    at: Signal<usize>,
+    on_input: Callback<String>,
+    on_ask: Callback<ComboboxAction>,
+    close: Callback<()>,
+) -> impl IntoView {
+    view! {
+        <div class="palette-head">
+            <Icon name="search"/>
+            <Combobox label=texts::search_box() list count at on_input on_ask/>
+            <button type="button" class="button bare" aria-label=messages::close() title="Esc" on:click=move |_| close.run(())>
+                <Icon name="close"/>
+            </button>
+        </div>
     }
 }
 
 impl PaletteState {
-    pub(super) fn close(self) {
+    /// Closes the palette.
+    pub fn close(self) {
         dialog::close_popovers();
         self.palette.is_open.set(false);
-    }
-
-    fn on_input(self, typed: String) {
-        self.chosen.set(None);
-        self.typed.set(typed);
-    }
-
-    /// Searches the server, debounced.
-    fn search(self, typed: String) {
-        let question = self.question.get_value().wrapping_add(1);
-        self.question.set_value(question);
-        self.is_slow.set(false);
-        let typed = typed.trim().to_owned();
-        if typed.is_empty() {
-            return self.found.set(PaletteHits::default());
-        }
-        self.found.update(PaletteHits::mark_pending);
-        // The palette may be closed by the time a response arrives.
-        let is_current = move || self.question.try_get_value() == Some(question);
-        let ask = move || {
-            if !is_current() {
-                return;
-            }
-            for kind in PaletteHitKind::ALL {
-                let path = format!("/api/search?q={}&{}", url_encoding::encode(&typed), kind.search_type());
-                spawn_local(async move {
-                    let answer = api_request::get(&path).await;
-                    if is_current() {
-                        self.found.update(|found| found.apply_response(kind, answer));
-                    }
-                });
-            }
-        };
-        set_timeout(ask, TYPED);
-        set_timeout(
-            move || {
-                if is_current() {
-                    self.is_slow.set(self.found.with_untracked(|found| !found.is_complete()));
-                }
-            },
-            SLOW,
-        );
-    }
-
-    /// Returns the status for people who do not see the rows, or where there are none.
-    fn status_sentence(self, shown: Memo<Vec<PaletteEntry>>) -> String {
-        let typed = self.typed.with(|typed| typed.trim().to_owned());
-        self.found.with(|found| match &found.refused {
-            _ if typed.is_empty() => String::new(),
-            Some(reason) => reason.clone().unwrap_or_else(|| texts::offline().to_owned()),
-            None if !found.is_complete() => if self.is_slow.get() { texts::searching() } else { "" }.to_owned(),
-            // The link to the search page does not count as a result.
-            None => match shown.with(Vec::len).saturating_sub(1) {
-                0 => texts::no_results(&typed),
-                count if found.is_partial => texts::results_so_far(count),
-                count => texts::results(count),
-            },
-        })
     }
 }

@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn library_of_diagrams_has_its_licenses() {
         let text = &mermaid().unwrap().texts[0];
-        for owner in ["Knut Sveidqvist", "Mike Bostock", "Mozilla Public License", "TypeFox", "OpenJS Foundation"] {
+        for owner in ["Knut Sveidqvist", "Mike Bostock", "Apache License", "TypeFox", "OpenJS Foundation"] {
             assert!(text.contains(owner), "{owner}");
         }
     }
