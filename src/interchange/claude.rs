@@ -71,7 +71,7 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
         notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (chat_messages)");
         return None;
     };
-    let mut calls = content::CallNames::default();
+    let mut calls = content::UnansweredCalls::default();
     let mut nodes: Vec<SourceNode> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let before = nodes.last().map(|node| node.id.clone());
@@ -106,7 +106,7 @@ fn node(
     at: usize,
     message: &Value,
     before: Option<String>,
-    calls: &mut content::CallNames,
+    calls: &mut content::UnansweredCalls,
     parts: &InputParts,
     notes: &mut ConversationNotes,
 ) -> SourceNode {

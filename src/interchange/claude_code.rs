@@ -68,7 +68,8 @@ pub(crate) fn is_record(value: &Value) -> bool {
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let parts = input.parts();
     let (sessions, mut agents) = session_parts(input);
-    let mut reader = Reader { seen: SeenConversations::default(), outcomes: PartOutcomes::default(), parts: &parts };
+    let mut reader =
+        ClaudeCodeReader { seen: SeenConversations::default(), outcomes: PartOutcomes::default(), parts: &parts };
     for part in sessions {
         let mut session = CollectedSession::default();
         reader.collect(input, part, &mut session, taker)?;
@@ -126,13 +127,13 @@ fn first_session_id(input: &mut Input, part: usize) -> Option<String> {
     found
 }
 
-struct Reader<'p> {
+struct ClaudeCodeReader<'p> {
     seen: SeenConversations,
     outcomes: PartOutcomes,
     parts: &'p InputParts,
 }
 
-impl Reader<'_> {
+impl ClaudeCodeReader<'_> {
     /// Adds the lines of a part to a session.
     fn collect(
         &mut self,

@@ -38,7 +38,7 @@ impl<'t> CodeFences<'t> {
             let Some(mark) = mark else { continue };
             // The info string of a backtick fence has no backticks; such a line is inline code.
             let is_inline =
-                mark == Mark::Backtick && !is_alone && self.text[start..self.at].matches('`').count() > length;
+                mark == FenceMark::Backtick && !is_alone && self.text[start..self.at].matches('`').count() > length;
             if is_inline || length >= self.unclosed[mark as usize] {
                 continue;
             }
@@ -55,15 +55,15 @@ impl<'t> CodeFences<'t> {
     }
 
     /// Advances by one line; returns its fence mark, the length of the mark, and whether nothing follows it.
-    fn next_line(&mut self) -> (Option<Mark>, usize, bool) {
+    fn next_line(&mut self) -> (Option<FenceMark>, usize, bool) {
         let rest = &self.text[self.at..];
         let length = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
         self.at += length;
         // A fence may be indented in a list, or quoted.
         let line = rest[..length].trim_start_matches([' ', '\t', '>']);
         let (mark, c) = match line.as_bytes().first() {
-            Some(b'`') => (Mark::Backtick, '`'),
-            Some(b'~') => (Mark::Tilde, '~'),
+            Some(b'`') => (FenceMark::Backtick, '`'),
+            Some(b'~') => (FenceMark::Tilde, '~'),
             _ => return (None, 0, false),
         };
         let rest = line.trim_start_matches(c);
@@ -73,7 +73,7 @@ impl<'t> CodeFences<'t> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum FenceMark {
     Backtick,
     Tilde,
 }

@@ -219,8 +219,8 @@ impl UnrecognizedParts {
 
 /// Returns the format of a conversation.
 fn format_of(value: &Value) -> Option<ImportFormat> {
-    type Recognizer = fn(&Value) -> bool;
-    let known: &[(ImportFormat, Recognizer)] = &[
+    type ValueRecognizer = fn(&Value) -> bool;
+    let known: &[(ImportFormat, ValueRecognizer)] = &[
         (ImportFormat::Deepseek, deepseek::is_conversation),
         (ImportFormat::AiStudio, ai_studio::is_conversation),
         (ImportFormat::GeminiTakeout, gemini_takeout::is_activity),
@@ -260,8 +260,8 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
 
 /// Returns the format of a part that is the dump of a database, whose conversations are no single values.
 fn dump_format(input: &mut Input, part: usize) -> Result<Option<ImportFormat>, ImportError> {
-    type Recognizer = fn(&mut Input, usize) -> Result<bool, ImportError>;
-    let known: [(ImportFormat, Recognizer); 2] =
+    type DumpRecognizer = fn(&mut Input, usize) -> Result<bool, ImportError>;
+    let known: [(ImportFormat, DumpRecognizer); 2] =
         [(ImportFormat::Lobehub, lobehub::is_export), (ImportFormat::CherryStudio, cherry_studio::is_backup)];
     for (format, is) in known {
         match is(input, part) {

@@ -65,9 +65,9 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     // A session that was resumed in a later version is written anew beside its first file.
     let is_outdated = |part: &InputPart| parts.index_of(&format!("{}l", part.name)).is_some();
     let is_chats = |part: &InputPart| may_hold_chats(part) && (!has_named || is_chat_file(part)) && !is_outdated(part);
-    let mut reader = Reader::default();
+    let mut reader = GeminiCliReader::default();
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| is_chats(part)) {
-        let mut file = OpenFile { name: part.name.clone(), ..OpenFile::default() };
+        let mut file = PendingChatFile { name: part.name.clone(), ..PendingChatFile::default() };
         let read = input.for_each_record(number, taker, &mut |line, taker| reader.take(&mut file, line, taker));
         reader.outcomes.add(&part.name, read, input.is_exhausted(), taker)?;
         reader.close(file, taker)?;
@@ -86,7 +86,7 @@ fn is_chat_file(part: &InputPart) -> bool {
 
 /// What was read of a file and is not delivered yet.
 #[derive(Default)]
-struct OpenFile {
+struct PendingChatFile {
     name: String,
     session: Option<Recording>,
     /// The contents of a saved chat that is a bare list.
@@ -94,7 +94,7 @@ struct OpenFile {
     bytes: usize,
 }
 
-impl OpenFile {
+impl PendingChatFile {
     fn location(&self) -> IssueLocation {
         IssueLocation { file: self.name.clone(), ..IssueLocation::default() }
     }
@@ -105,7 +105,7 @@ impl OpenFile {
 }
 
 #[derive(Default)]
-struct Reader {
+struct GeminiCliReader {
     seen: SeenConversations,
     outcomes: PartOutcomes,
     log: PromptLog,
@@ -113,9 +113,14 @@ struct Reader {
     sessions: HashSet<String>,
 }
 
-impl Reader {
+impl GeminiCliReader {
     /// Takes one value of a file.
-    fn take(&mut self, file: &mut OpenFile, line: JsonLine, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    fn take(
+        &mut self,
+        file: &mut PendingChatFile,
+        line: JsonLine,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ImportError> {
         let value = line.value;
         if value.get("toolCall").is_some() && value.get("history").is_some() {
             return report(taker, file, IssueKind::Lost, "a restore point, which repeats a session, is not imported");
@@ -153,7 +158,7 @@ impl Reader {
     }
 
     /// Delivers what a file holds.
-    fn close(&mut self, mut file: OpenFile, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    fn close(&mut self, mut file: PendingChatFile, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if let Some(session) = file.session.take() {
             self.close_session(session, file.location(), taker)?;
         }
@@ -202,7 +207,7 @@ impl Reader {
     }
 }
 
-fn report(taker: &mut dyn ImportSink, file: &OpenFile, kind: IssueKind, text: &str) -> Result<(), ImportError> {
+fn report(taker: &mut dyn ImportSink, file: &PendingChatFile, kind: IssueKind, text: &str) -> Result<(), ImportError> {
     report_issue(taker, ImportIssue { kind, location: file.location(), text: text.to_owned() })
 }
 

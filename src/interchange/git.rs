@@ -27,7 +27,7 @@ use object::{Commit, ObjectId, ObjectKind, TreeEntry, encode_tree};
 use pack::ObjectPack;
 use refs::BranchRefNames;
 pub use refs::to_ref_name;
-pub use repository_files::OpenFile;
+pub use repository_files::FileOpener;
 pub use sink::{RepositorySink, ZipSink};
 use turn_files::{BRANCH_FILE, TURN_FILE, TURN_TEXT, TURNS_FOLDER, image_name, images_of};
 

@@ -53,11 +53,11 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     let mut stopped = ImportError::WrongFormat("a file with conversations");
     let mut is_any_read = false;
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| may_hold_chats(part)) {
-        let mut open: Option<Session> = None;
+        let mut open: Option<OpenConversation> = None;
         let mut read = input.for_each_element(number, &[], taker, &mut |value, place, taker| {
             match text(&value, "type") {
                 Some("session") => {
-                    let before = open.replace(Session::new(value, place));
+                    let before = open.replace(OpenConversation::new(value, place));
                     before.map_or(Ok(()), |session| session.close(&mut seen, taker))
                 }
                 Some("message") => match &mut open {
@@ -107,7 +107,7 @@ fn read_one(
 }
 
 /// A conversation whose records are being collected.
-struct Session {
+struct OpenConversation {
     /// The conversation in the older format, so that one reader handles both.
     whole: Value,
     place: IssueLocation,
@@ -116,7 +116,7 @@ struct Session {
     left_out: u64,
 }
 
-impl Session {
+impl OpenConversation {
     fn new(conv: Value, place: IssueLocation) -> Self {
         Self { whole: serde_json::json!({ "conv": conv, "messages": [] }), place, bytes: 0, left_out: 0 }
     }

@@ -38,7 +38,7 @@ mod message;
 mod rows;
 
 use self::rows::{
-    AGENTS, AGENTS_OF_SESSIONS, ChatRows, DEFAULT_TOPIC, LastRows, MESSAGES, PLUGINS, SESSIONS, THREADS, TOPICS,
+    AGENTS, AGENTS_OF_SESSIONS, DEFAULT_TOPIC, LastRows, LobehubChatRows, MESSAGES, PLUGINS, SESSIONS, THREADS, TOPICS,
     TRANSLATIONS, own_id,
 };
 
@@ -91,7 +91,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
         let mut last = LastRows::default();
         for chat in chats {
             let place = IssueLocation { file: file.clone(), conversation: chat.clone(), ..IssueLocation::default() };
-            let rows = ChatRows::read(&mut tables, &mut last, &chat)?;
+            let rows = LobehubChatRows::read(&mut tables, &mut last, &chat)?;
             let mut notes = ConversationNotes::new(place);
             let conversation = chat::conversation(&chat, &rows, &mut notes);
             seen.deliver(conversation, &rows.messages, notes, taker)?;

@@ -1,5 +1,7 @@
 //! Helpers that all readers share: pieces of a message, arguments of a call, the system prompt.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, MessagePiece, PieceBody};
@@ -16,6 +18,9 @@ pub(crate) const FAILED_IN_SOURCE: &str = "This reply had failed in the source."
 
 /// The issue for quotes that a source keeps beside a message.
 pub(crate) const QUOTE_BEFORE_TEXT: &str = "quotes attached to a message were placed before its text";
+
+/// The name of each call by its id, for sources whose results contain only the id.
+pub(crate) type CallNames = HashMap<String, String>;
 
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {

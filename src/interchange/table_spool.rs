@@ -20,11 +20,11 @@ pub(crate) struct TableSpool {
     end: u64,
     /// Rows that follow those in the file.
     held: Vec<u8>,
-    tables: HashMap<&'static str, HashMap<String, RowGroup>>,
+    tables: HashMap<&'static str, HashMap<String, KeyedRows>>,
 }
 
 /// The rows of a table with the same key.
-struct RowGroup {
+struct KeyedRows {
     /// The number of the key in its table, in the order of first rows.
     number: usize,
     rows: Vec<RowPlace>,
@@ -78,7 +78,7 @@ impl TableSpool {
         let bytes = usize::try_from(self.end + self.held.len() as u64 - at).unwrap_or(usize::MAX);
         let groups = self.tables.entry(table).or_default();
         let number = groups.len();
-        let group = groups.entry(key).or_insert_with(|| RowGroup { number, rows: Vec::new() });
+        let group = groups.entry(key).or_insert_with(|| KeyedRows { number, rows: Vec::new() });
         group.rows.push(RowPlace { at, bytes, values: value_count(row) });
         if self.held.len() >= HELD_BYTES { self.flush().map_err(ImportError::Spool) } else { Ok(()) }
     }

@@ -240,9 +240,9 @@ mod tests {
     use super::*;
 
     /// Address and range of a source.
-    type Found = (String, Option<(u64, u64)>);
+    type CitedRange = (String, Option<(u64, u64)>);
 
-    fn read(text: &str, metadata: Value) -> (String, Vec<Found>, usize) {
+    fn read(text: &str, metadata: Value) -> (String, Vec<CitedRange>, usize) {
         let CitedText { text, sources, lost } = extract_citations(text, &metadata, &SearchBudget::default());
         (text, sources.into_iter().map(|source| (source.url, source.cited_range)).collect(), lost)
     }

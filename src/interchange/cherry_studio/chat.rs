@@ -42,7 +42,7 @@ pub(super) fn conversation(
     keys::TOPIC_ROW.report_lost(topic, "", notes);
     let rows = list(topic, "messages");
     let mut budget = RowBudget::default();
-    let mut reader = MessageReader { context, blocks, budget: &mut budget, notes };
+    let mut reader = TopicReader { context, blocks, budget: &mut budget, notes };
     let (nodes, current) = reader.link_messages(rows)?;
     notes.add_messages_too_large(budget.left_out);
     let (messages, current) = order_messages(nodes, current.as_deref(), notes);
@@ -101,14 +101,14 @@ fn report_assistant(assistant: &Value, notes: &mut ConversationNotes) {
 }
 
 /// Reads the messages of a topic with their blocks.
-struct MessageReader<'a, 'c> {
+struct TopicReader<'a, 'c> {
     context: &'a ChatContext<'c>,
     blocks: &'a mut TableSpool,
     budget: &'a mut RowBudget,
     notes: &'a mut ConversationNotes,
 }
 
-impl MessageReader<'_, '_> {
+impl TopicReader<'_, '_> {
     /// Returns the nodes of the tree, and the id of the message that is shown last. Messages follow each other, except
     /// for the replies to the same question, which are versions.
     fn link_messages(&mut self, rows: &[Value]) -> Result<(Vec<SourceNode>, Option<String>), ImportError> {

@@ -27,7 +27,7 @@ pub(crate) struct MessageHead<'m> {
 pub(crate) fn pieces(
     message: &Value,
     head: &MessageHead<'_>,
-    calls: &mut CallNames,
+    calls: &mut UnansweredCalls,
     parts: &InputParts,
     notes: &mut ConversationNotes,
 ) -> Vec<MessagePiece> {
@@ -37,7 +37,8 @@ pub(crate) fn pieces(
         Role::System => Author::System,
     };
     let (id, created_at) = (head.id, head.created_at);
-    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: OpenCalls::default(), calls };
+    let mut reader =
+        ClaudeContentReader { id, author, created_at, parts, pieces: Vec::new(), open: OpenCalls::default(), calls };
     let blocks = fields::list(message, "content");
     for (at, block) in blocks.iter().enumerate() {
         reader.block(at, block, notes);
@@ -51,21 +52,21 @@ pub(crate) fn pieces(
     reader.pieces
 }
 
-/// Ids and names of the conversation's calls so far, because a result may be in a later message.
+/// Ids and names of the conversation's calls without a result so far, because it may be in a later message.
 #[derive(Default)]
-pub(crate) struct CallNames(HashMap<String, String>);
+pub(crate) struct UnansweredCalls(HashMap<String, String>);
 
-struct Reader<'a> {
+struct ClaudeContentReader<'a> {
     id: &'a str,
     author: Author,
     created_at: Option<DateTime<Utc>>,
     parts: &'a InputParts,
     pieces: Vec<MessagePiece>,
     open: OpenCalls,
-    calls: &'a mut CallNames,
+    calls: &'a mut UnansweredCalls,
 }
 
-impl Reader<'_> {
+impl ClaudeContentReader<'_> {
     fn push(&mut self, author: Author, at: Option<DateTime<Utc>>, body: PieceBody) {
         self.pieces.push(MessagePiece { author, created_at: at.or(self.created_at), body });
     }

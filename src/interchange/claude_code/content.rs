@@ -1,7 +1,5 @@
 //! Converts the content of a line of Claude Code into pieces of a message.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::keys;
@@ -11,15 +9,12 @@ use crate::domain::block::Author;
 use crate::domain::usage::Usage;
 use crate::fields;
 use crate::media;
-use crate::message_builder::{attachment_body, call_body};
+use crate::message_builder::{CallNames, attachment_body, call_body};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The issue for what the program adds to the messages for the model.
 pub(super) const INSERTED: &str = "text that Claude Code added for the model is not imported";
-
-/// The name of each call, because results contain only the id.
-pub(super) type CallNames = HashMap<String, String>;
 
 /// Adds the blocks of a response. Calls are recorded in `calls`.
 pub(super) fn add_reply(

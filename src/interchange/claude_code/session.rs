@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::content::{self, CallNames, INSERTED};
+use super::content::{self, INSERTED};
 use super::keys;
 use super::lines::{self, LineKind};
 use super::steps::{StepKey, Steps};
@@ -14,7 +14,7 @@ use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
 use crate::fields::{self, printable};
 use crate::input::json_lines::JsonLine;
-use crate::message_builder::{empty_message, report_missing_files};
+use crate::message_builder::{CallNames, empty_message, report_missing_files};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::tree::{SourceNode, order_messages};
@@ -32,7 +32,7 @@ pub(super) fn conversation(
     let is_of_agent = lines.iter().all(|line| is_agent(line) || line.value.get("uuid").is_none());
     let source_id = source_id(lines, id, is_of_agent);
     notes.set_conversation(&source_id);
-    let mut session = Session {
+    let mut session = SessionBuilder {
         sent_commands: lines::sent_commands(lines),
         is_of_agent,
         steps: Steps::default(),
@@ -50,7 +50,7 @@ pub(super) fn conversation(
         session.add(line);
     }
     session.set_usages();
-    let Session { nodes, current, notes, .. } = session;
+    let SessionBuilder { nodes, current, notes, .. } = session;
     let (messages, current) = order_messages(nodes, current.as_deref(), notes);
     if messages.is_empty() {
         notes.add_no_messages();
@@ -99,7 +99,7 @@ fn title(lines: &[JsonLine]) -> String {
 }
 
 /// The messages of a session while it is read.
-struct Session<'n> {
+struct SessionBuilder<'n> {
     sent_commands: HashSet<String>,
     /// All lines are those of a subagent.
     is_of_agent: bool,
@@ -120,13 +120,13 @@ struct Session<'n> {
 }
 
 /// The position of a line.
-struct Place {
+struct LinePlacement {
     id: String,
     parent: Option<String>,
     is_main: bool,
 }
 
-impl Session<'_> {
+impl SessionBuilder<'_> {
     fn add(&mut self, line: &JsonLine) {
         let (number, line) = (line.number, &line.value);
         let kind = lines::kind_of(line);
@@ -172,7 +172,7 @@ impl Session<'_> {
     }
 
     /// Returns the position of a line. A line without a link follows the line before it.
-    fn place_of(&mut self, line: &Value, number: u64) -> Place {
+    fn place_of(&mut self, line: &Value, number: u64) -> LinePlacement {
         let id = fields::id(line, "uuid").unwrap_or_else(|| format!("line-{number}"));
         let is_agent = fields::is_set(line, "isSidechain");
         let before = self.last_line.replace(id.clone());
@@ -182,15 +182,15 @@ impl Session<'_> {
             parent = parent.filter(|parent| self.agent_lines.contains(parent));
             self.agent_lines.insert(id.clone());
         }
-        Place { id, parent, is_main: self.is_of_agent || !is_agent }
+        LinePlacement { id, parent, is_main: self.is_of_agent || !is_agent }
     }
 
-    fn pass(&mut self, place: &Place) {
+    fn pass(&mut self, place: &LinePlacement) {
         self.steps.pass(&place.id, place.parent.as_deref());
     }
 
     /// Adds a message at its place. A message without pieces only links those around it.
-    fn push(&mut self, place: &Place, mut message: ImportedMessage, line: &Value, key: &StepKey<'_>) {
+    fn push(&mut self, place: &LinePlacement, mut message: ImportedMessage, line: &Value, key: &StepKey<'_>) {
         if message.pieces.is_empty() && message.ending == MessageEnding::Complete {
             return self.pass(place);
         }
@@ -206,7 +206,7 @@ impl Session<'_> {
     fn add_user(
         &mut self,
         line: &Value,
-        place: Place,
+        place: LinePlacement,
         add: impl FnOnce(&mut ImportedMessage, &Value, &mut ConversationNotes),
     ) {
         let mut message = empty_message(&place.id, Role::User);
@@ -216,13 +216,13 @@ impl Session<'_> {
     }
 
     /// Adds what the program told the model as a system message.
-    fn add_note(&mut self, line: &Value, place: Place, text: &str) {
+    fn add_note(&mut self, line: &Value, place: LinePlacement, text: &str) {
         let mut message = empty_message(&place.id, Role::System);
         message.add_text(text);
         self.push(&place, message, line, &StepKey::Alone);
     }
 
-    fn add_queued(&mut self, line: &Value, place: Place) {
+    fn add_queued(&mut self, line: &Value, place: LinePlacement) {
         let attachment = line.get("attachment").unwrap_or(&Value::Null);
         keys::ATTACHMENT.report_lost(attachment, &place.id, self.notes);
         let mut message = empty_message(&place.id, Role::User);
@@ -231,7 +231,7 @@ impl Session<'_> {
     }
 
     /// Adds a named file to the user's message above.
-    fn add_file(&mut self, line: &Value, place: Place) {
+    fn add_file(&mut self, line: &Value, place: LinePlacement) {
         self.pass(&place);
         let above = self.steps.message_at(Some(&place.id)).and_then(|above| self.node_of.get(&above).copied());
         let message = above.and_then(|at| self.nodes[at].message.as_mut()).filter(|found| found.role == Role::User);
@@ -243,14 +243,15 @@ impl Session<'_> {
     }
 
     /// Adds results as part of the reply; a text of the user beside them is a message of its own.
-    fn add_results(&mut self, line: &Value, place: Place) {
+    fn add_results(&mut self, line: &Value, place: LinePlacement) {
         self.report_message(line, &place.id);
         let body = content_of(line);
         let mut results = empty_message(&place.id, Role::Assistant);
         content::add_results(&mut results, body, &self.calls);
         let answered = content::answered_calls(body);
         self.push(&place, results, line, &StepKey::Results(&answered));
-        let beside = Place { id: format!("{}/text", place.id), parent: Some(place.id.clone()), is_main: place.is_main };
+        let beside =
+            LinePlacement { id: format!("{}/text", place.id), parent: Some(place.id.clone()), is_main: place.is_main };
         let mut message = empty_message(&beside.id, Role::User);
         content::add_prompt(&mut message, body, self.notes);
         if !message.pieces.is_empty() {
@@ -263,7 +264,7 @@ impl Session<'_> {
         }
     }
 
-    fn add_reply(&mut self, line: &Value, place: Place) {
+    fn add_reply(&mut self, line: &Value, place: LinePlacement) {
         self.report_message(line, &place.id);
         let source = line.get("message").unwrap_or(&Value::Null);
         let mut message = empty_message(&place.id, Role::Assistant);
@@ -285,7 +286,7 @@ impl Session<'_> {
         }
     }
 
-    fn add_failure(&mut self, line: &Value, place: Place) {
+    fn add_failure(&mut self, line: &Value, place: LinePlacement) {
         let mut message = empty_message(&place.id, Role::Assistant);
         message.provider = Some("anthropic".to_owned());
         message.model = self.models.get(&place.is_main).cloned();
@@ -293,7 +294,7 @@ impl Session<'_> {
         self.push(&place, message, line, &StepKey::Alone);
     }
 
-    fn interrupt(&mut self, place: Place) {
+    fn interrupt(&mut self, place: LinePlacement) {
         self.pass(&place);
         if let Some(above) = self.steps.message_at(Some(&place.id)) {
             self.cancel(&above);
@@ -309,7 +310,7 @@ impl Session<'_> {
     }
 
     /// Passes a line of the program, which is reported if it may hold something for a person.
-    fn add_inserted(&mut self, kind: LineKind, line: &Value, place: Place) {
+    fn add_inserted(&mut self, kind: LineKind, line: &Value, place: LinePlacement) {
         self.pass(&place);
         let attachment = line.get("attachment").and_then(|attachment| fields::text(attachment, "type"));
         let word = |text: &str| printable(text, 60);

@@ -1,7 +1,5 @@
 //! Converts the items of a Codex session into pieces of messages.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
 use super::contexts;
@@ -11,12 +9,9 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece,
 use crate::domain::block::Author;
 use crate::fields;
 use crate::media::parse_data_url;
-use crate::message_builder::call_body;
+use crate::message_builder::{CallNames, call_body};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
-
-/// The name of each call, because results contain only the id.
-pub(super) type CallNames = HashMap<String, String>;
 
 /// Returns the texts of a content.
 pub(super) fn texts_of(content: &Value) -> impl Iterator<Item = &str> {

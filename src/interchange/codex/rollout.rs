@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::contexts;
-use super::items::{self, CallNames};
+use super::items;
 use super::keys;
 use super::records::{self, Record};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, PieceBody};
@@ -13,7 +13,7 @@ use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
 use crate::fields::{self, SourceDate, printable};
 use crate::input::json_lines::JsonLine;
-use crate::message_builder::{empty_message, report_missing_files};
+use crate::message_builder::{CallNames, empty_message, report_missing_files};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::tree::{SourceNode, order_messages};

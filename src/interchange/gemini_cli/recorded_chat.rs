@@ -34,7 +34,7 @@ pub(super) fn conversation(session: &Recording, notes: &mut ConversationNotes) -
         notes.add(IssueKind::PutRight, "", "it is the work of a subagent, imported as a chat of its own");
     }
     let answered = answered(&session.messages);
-    let mut reader = MessageReader { answered, calls: CallBook::default(), model: None, notes };
+    let mut reader = RecordedMessageReader { answered, calls: CallBook::default(), model: None, notes };
     let nodes = session.messages.iter().map(|message| reader.node(message)).collect();
     let (messages, current) = order_messages(nodes, session.tip.as_deref(), notes);
     if messages.is_empty() {
@@ -73,7 +73,7 @@ fn kind_of(message: &RecordedMessage) -> &str {
     fields::text(&message.value, "type").unwrap_or_default()
 }
 
-struct MessageReader<'s, 'n> {
+struct RecordedMessageReader<'s, 'n> {
     /// The messages that a response or an error follows.
     answered: HashSet<&'s str>,
     calls: CallBook,
@@ -82,7 +82,7 @@ struct MessageReader<'s, 'n> {
     notes: &'n mut ConversationNotes,
 }
 
-impl MessageReader<'_, '_> {
+impl RecordedMessageReader<'_, '_> {
     fn node(&mut self, recorded: &RecordedMessage) -> SourceNode {
         let RecordedMessage { id, parent, value, .. } = recorded;
         let mut message = None;

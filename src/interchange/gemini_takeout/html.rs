@@ -37,7 +37,7 @@ pub(super) fn to_markdown(html: &str) -> ConvertedHtml {
 
 /// Converts HTML to Markdown up to about this number of bytes.
 fn to_markdown_within(html: &str, largest: usize) -> ConvertedHtml {
-    let mut converter = Converter::new(largest);
+    let mut converter = HtmlConverter::new(largest);
     for token in HtmlTokens::new(html) {
         match token {
             HtmlToken::Text(text) => converter.text(&text),
@@ -73,7 +73,7 @@ enum OpenElement {
     Link(String),
 }
 
-struct Converter {
+struct HtmlConverter {
     writer: MarkdownWriter,
     open: Vec<(String, OpenElement)>,
     pictures: Vec<(String, String)>,
@@ -84,7 +84,7 @@ struct Converter {
     is_cut: bool,
 }
 
-impl Converter {
+impl HtmlConverter {
     fn new(largest: usize) -> Self {
         Self {
             writer: MarkdownWriter::default(),

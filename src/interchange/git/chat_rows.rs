@@ -52,7 +52,7 @@ pub(super) struct ChatSource<'s> {
 }
 
 /// The rows, and the names of the branches that got the default lock.
-pub(super) struct ChatRows {
+pub(super) struct RestoredChatRows {
     pub chat: Chat,
     pub branches: Vec<ArchivedBranch>,
     pub exchanges: Vec<Exchange>,
@@ -61,11 +61,11 @@ pub(super) struct ChatRows {
 
 impl ChatSource<'_> {
     /// Builds the rows. `None` if the repository contains no chat of Turnleaf.
-    pub fn build_rows(&self) -> Option<ChatRows> {
+    pub fn build_rows(&self) -> Option<RestoredChatRows> {
         let chat = self.chat()?;
         let (branches, without_lock) = self.branches(&chat);
         let exchanges = self.exchanges(&chat, &branches);
-        Some(ChatRows { chat, branches, exchanges, without_lock })
+        Some(RestoredChatRows { chat, branches, exchanges, without_lock })
     }
 
     fn chat(&self) -> Option<Chat> {

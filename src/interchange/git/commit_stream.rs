@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::history::{CommittedTurn, History, leading_number};
+use super::history::{History, TurnObjects, leading_number};
 use super::object::{ObjectId, ObjectKind};
 use super::object_store::{BlobSource, missing};
 use super::ref_reader::short_name;
@@ -44,7 +44,7 @@ impl BlobSource for StreamBlobs {
 /// It is malformed, ends too early, or exceeds a bound.
 pub(super) fn read_stream(file: Box<dyn ScratchFile>) -> Result<(History, StreamBlobs), ImportError> {
     let blobs = StreamBlobs { file: BufReader::with_capacity(64 << 10, file), ranges: HashMap::new() };
-    let mut reader = StreamReader {
+    let mut reader = CommitStreamReader {
         blobs,
         at: 0,
         peeked: None,
@@ -68,7 +68,7 @@ pub(super) fn read_stream(file: Box<dyn ScratchFile>) -> Result<(History, Stream
             reader.skip_data(&line)?;
         }
     }
-    let StreamReader { mut history, refs, blobs, .. } = reader;
+    let CommitStreamReader { mut history, refs, blobs, .. } = reader;
     let tips = refs.into_iter().filter_map(|(path, commit)| Some((short_name(&path)?, commit.turn?)));
     history.tips.extend(tips);
     Ok((history, blobs))
@@ -81,7 +81,7 @@ struct CommitState {
     branch: Option<ObjectId>,
 }
 
-struct StreamReader {
+struct CommitStreamReader {
     blobs: StreamBlobs,
     /// Number of bytes read.
     at: u64,
@@ -96,7 +96,7 @@ struct StreamReader {
     by_json: HashMap<ObjectId, usize>,
 }
 
-impl StreamReader {
+impl CommitStreamReader {
     fn next_line(&mut self) -> Result<Option<String>, ImportError> {
         if let Some(line) = self.peeked.take() {
             return Ok(Some(line));
@@ -233,7 +233,7 @@ impl StreamReader {
             return Err(ImportError::TooLarge(format!("the repository has more than {number} messages")));
         }
         self.by_json.insert(json, number);
-        self.history.turns.push(CommittedTurn { json, files, branch: state.branch, parent: state.turn });
+        self.history.turns.push(TurnObjects { json, files, branch: state.branch, parent: state.turn });
         Ok(Some(number))
     }
 }

@@ -13,7 +13,7 @@ use crate::sink::{ImportError, ImportSink, report_issue};
 
 /// The files of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CommittedTurn {
+pub(super) struct TurnObjects {
     pub json: ObjectId,
     /// The other files of its folder.
     pub files: Vec<(String, ObjectId)>,
@@ -26,7 +26,7 @@ pub(super) struct CommittedTurn {
 /// The turns of a repository, each after its parent.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    pub turns: Vec<CommittedTurn>,
+    pub turns: Vec<TurnObjects>,
     /// The names of the branches with their last turns.
     pub tips: Vec<(String, usize)>,
     /// The name of the branch that was shown.
@@ -128,7 +128,7 @@ impl HistoryWalk<'_, '_> {
         }
         let branch = find(BRANCH_FILE, false);
         self.by_json.insert(json, number);
-        self.history.turns.push(CommittedTurn { json, files, branch, parent });
+        self.history.turns.push(TurnObjects { json, files, branch, parent });
         Ok(Some(number))
     }
 

@@ -10,14 +10,14 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use super::chat_rows::{ChatRows, ChatSource, TurnFacts};
+use super::chat_rows::{ChatSource, RestoredChatRows, TurnFacts};
 use super::commit_stream::read_stream;
-use super::history::{CommittedTurn, History, read_history};
+use super::history::{History, TurnObjects, read_history};
 use super::metadata::{BranchManifest, LOCKS_FILE, METADATA_FILE, StoredLocks, StoredMetadata, VERSION};
 use super::object::ObjectId;
 use super::object_store::{BlobSource, ObjectStore};
 use super::ref_reader::read_refs;
-use super::repository_files::{FolderFiles, OpenFile, PartFiles, RepositoryFiles, find_root, read_file};
+use super::repository_files::{DiskRepositoryFiles, FileOpener, PartFiles, RepositoryFiles, find_root, read_file};
 use super::turn_files::{TURN_FILE, image_name, images_of};
 use crate::archive::{self, ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBytes, ScratchFile};
 use crate::bounds;
@@ -44,7 +44,7 @@ pub(crate) fn is_stream(start: &str) -> bool {
 
 /// Returns whether a folder is a git repository, or the working copy of one.
 pub fn is_folder(folder: &Path) -> bool {
-    FolderFiles::find(folder, &|_| Err(io::ErrorKind::Unsupported.into())).is_some()
+    DiskRepositoryFiles::find(folder, &|_| Err(io::ErrorKind::Unsupported.into())).is_some()
 }
 
 /// Imports a repository that is packed as a ZIP, as the page exports it, or a stream of its commits.
@@ -68,8 +68,8 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
 ///
 /// # Errors
 /// As [`crate::read`].
-pub fn read_folder(folder: &Path, open: OpenFile<'_>, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
-    let mut files = FolderFiles::find(folder, open).ok_or(WRONG_FORMAT)?;
+pub fn read_folder(folder: &Path, open: FileOpener<'_>, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    let mut files = DiskRepositoryFiles::find(folder, open).ok_or(WRONG_FORMAT)?;
     read_repository(&mut files, taker)
 }
 
@@ -116,7 +116,7 @@ fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 }
 
 fn read_turn(
-    committed: &CommittedTurn,
+    committed: &TurnObjects,
     source: &mut dyn BlobSource,
     taker: &mut dyn ImportSink,
 ) -> Result<Turn, ImportError> {
@@ -137,7 +137,7 @@ struct TurnSurvey {
 }
 
 impl TurnSurvey {
-    fn add(&mut self, turn: &Turn, committed: &CommittedTurn) {
+    fn add(&mut self, turn: &Turn, committed: &TurnObjects) {
         let above = committed.parent.and_then(|parent| self.turns.get(parent));
         let (prev, depth) = (above.map(|above| above.id), above.map_or(0, |above| above.depth + 1));
         if let Some(branch) = committed.branch {
@@ -206,7 +206,7 @@ fn write_archive(
         locks,
         default_lock: &taker.default_lock(),
     };
-    let ChatRows { chat, branches, exchanges, without_lock } = rows.build_rows().ok_or(WRONG_FORMAT)?;
+    let RestoredChatRows { chat, branches, exchanges, without_lock } = rows.build_rows().ok_or(WRONG_FORMAT)?;
     for branch in without_lock {
         let location = IssueLocation { conversation: chat.title.clone(), message: branch, ..IssueLocation::default() };
         let text = "the repository does not name the provider and model of this branch: defaults were used".to_owned();

@@ -18,17 +18,17 @@ pub(super) trait RepositoryFiles {
 }
 
 /// Opens a file of a folder; the importer may wrap it so that reading can be stopped.
-pub type OpenFile<'o> = &'o dyn Fn(&Path) -> io::Result<Box<dyn Seekable>>;
+pub type FileOpener<'o> = &'o dyn Fn(&Path) -> io::Result<Box<dyn Seekable>>;
 
 /// A folder on the disk.
-pub(super) struct FolderFiles<'o> {
+pub(super) struct DiskRepositoryFiles<'o> {
     root: PathBuf,
-    open: OpenFile<'o>,
+    open: FileOpener<'o>,
 }
 
-impl<'o> FolderFiles<'o> {
+impl<'o> DiskRepositoryFiles<'o> {
     /// Finds git's own folder: `.git` of a working copy, or the folder itself. `None` if this is no repository.
-    pub fn find(folder: &Path, open: OpenFile<'o>) -> Option<Self> {
+    pub fn find(folder: &Path, open: FileOpener<'o>) -> Option<Self> {
         // The given folder itself may be behind a link.
         let folder = fs::canonicalize(folder).ok()?;
         let candidates = [Self { root: folder.join(".git"), open }, Self { root: folder, open }];
@@ -53,7 +53,7 @@ impl<'o> FolderFiles<'o> {
     }
 }
 
-impl RepositoryFiles for FolderFiles<'_> {
+impl RepositoryFiles for DiskRepositoryFiles<'_> {
     fn open(&mut self, path: &str, _: &mut dyn ImportSink) -> Result<Option<Box<dyn Seekable>>, ImportError> {
         // Pipes and devices may block.
         match self.plain(path) {

@@ -24,12 +24,12 @@ pub struct GatheredConversation {
 #[derive(Debug)]
 pub struct ConversationGatherer {
     schema: LegacySchema,
-    group: Option<RowGroup>,
+    group: Option<ConversationRowGroup>,
 }
 
 /// The rows of one conversation.
 #[derive(Debug)]
-struct RowGroup {
+struct ConversationRowGroup {
     id: String,
     head: Option<LegacyRow>,
     rows: ConversationRows,
@@ -51,7 +51,7 @@ impl ConversationGatherer {
             Some(group) if group.id != row.conversation => self.finish(),
             _ => None,
         };
-        self.group.get_or_insert_with(|| RowGroup::new(&row.conversation)).add(row);
+        self.group.get_or_insert_with(|| ConversationRowGroup::new(&row.conversation)).add(row);
         whole
     }
 
@@ -61,7 +61,7 @@ impl ConversationGatherer {
     }
 }
 
-impl RowGroup {
+impl ConversationRowGroup {
     fn new(id: &str) -> Self {
         let place = IssueLocation { conversation: shortened_id(id), ..IssueLocation::default() };
         Self {

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Session, keys};
+use super::{OpenConversation, keys};
 use crate::bounds;
 use crate::formats::{ImportFormat, detect};
 use crate::parts::SeenConversations;
@@ -117,7 +117,7 @@ fn wrong_lines_do_not_affect_others() {
 
 #[test]
 fn endless_conversation_is_bounded() {
-    let session = || Session::new(json!({"id": "a"}), IssueLocation::default());
+    let session = || OpenConversation::new(json!({"id": "a"}), IssueLocation::default());
     let record = || json!({"type": "message", "message": {"role": "user", "content": "x"}});
     let mut long = session();
     for _ in 0..bounds::MESSAGES + 3 {

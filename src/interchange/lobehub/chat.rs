@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::rows::{ChatRows, DEFAULT_TOPIC};
+use super::rows::{DEFAULT_TOPIC, LobehubChatRows};
 use super::{keys, links, message};
 use crate::conversation::Conversation;
 use crate::fields::{first_text, is_set, printable, text};
@@ -12,12 +12,12 @@ use crate::report::IssueKind;
 use crate::tree::order_messages;
 
 /// Builds the conversation; `None` if it has no messages.
-pub(super) fn conversation(chat: &str, rows: &ChatRows, notes: &mut ConversationNotes) -> Option<Conversation> {
+pub(super) fn conversation(chat: &str, rows: &LobehubChatRows, notes: &mut ConversationNotes) -> Option<Conversation> {
     notes.set_conversation(chat);
     notes.add_messages_too_large(rows.left_out);
     let all = rows.messages.as_array().map(Vec::as_slice).unwrap_or_default();
     let (nodes, current) = links::link_messages(all, &rows.threads, &message::names_of_calls(all), notes);
-    let ChatRows { topic, session, agent, threads, .. } = rows;
+    let LobehubChatRows { topic, session, agent, threads, .. } = rows;
     let config = session.get("config").unwrap_or(agent);
     let (messages, current) = order_messages(nodes, current.as_deref(), notes);
     let (prompt, messages, current) = match text(config, "systemRole") {
@@ -50,13 +50,13 @@ pub(super) fn conversation(chat: &str, rows: &ChatRows, notes: &mut Conversation
 }
 
 /// Returns the name of the session or agent, which is also the title of its default topic.
-fn assistant_name(rows: &ChatRows) -> Option<&str> {
+fn assistant_name(rows: &LobehubChatRows) -> Option<&str> {
     let meta = rows.session.get("meta").unwrap_or(&Value::Null);
     first_text(meta, &["title"]).or_else(|| text(&rows.session, "title")).or_else(|| text(&rows.agent, "title"))
 }
 
 /// Reports what is not imported of the session or agent. Its instructions and its model are.
-fn report_assistant(chat: &str, rows: &ChatRows, config: &Value, notes: &mut ConversationNotes) {
+fn report_assistant(chat: &str, rows: &LobehubChatRows, config: &Value, notes: &mut ConversationNotes) {
     keys::SESSION.report_lost(&rows.session, "", notes);
     if let Some(config) = rows.session.get("config") {
         keys::AGENT.report_lost(config, "", notes);

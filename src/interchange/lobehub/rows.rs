@@ -27,7 +27,7 @@ pub(super) fn own_id(row: &Value) -> Option<String> {
 }
 
 /// Everything that the tables have of one chat; rows that do not exist are null.
-pub(super) struct ChatRows {
+pub(super) struct LobehubChatRows {
     /// A list.
     pub(super) messages: Value,
     pub(super) topic: Value,
@@ -65,7 +65,7 @@ impl LastRow {
     }
 }
 
-impl ChatRows {
+impl LobehubChatRows {
     pub(super) fn read(tables: &mut TableSpool, last: &mut LastRows, chat: &str) -> Result<Self, ImportError> {
         let mut budget = RowBudget::default();
         let mut row = |tables: &mut TableSpool, table: &str, key: Option<String>| match key {
