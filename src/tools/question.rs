@@ -76,7 +76,7 @@ impl QuestionSender {
         let (answer, answered) = oneshot::channel();
         let id = ids::mint();
         let page = request.page.as_ref().map(|page| page.elicitation_id.clone()).filter(|id| !id.is_empty());
-        let mut open = OpenQuestion::new(self.0.clone(), id, page);
+        let mut open = QuestionGuard::new(self.0.clone(), id, page);
         if self.0.events.send(QuestionEvent::Asked(ToolQuestion { id, request, answer })).is_err() {
             return ElicitationAnswer::Cancel;
         }
@@ -102,13 +102,13 @@ impl QuestionSender {
 }
 
 /// Counts a question as open until it is dropped, and then withdraws it if it has no answer.
-struct OpenQuestion {
+struct QuestionGuard {
     sender: Arc<SenderState>,
     id: ElicitationId,
     is_answered: bool,
 }
 
-impl OpenQuestion {
+impl QuestionGuard {
     fn new(sender: Arc<SenderState>, id: ElicitationId, page: Option<String>) -> Self {
         sender.lock_pages().extend(page.map(|page| (id, page)));
         sender.open.send_modify(|open| *open += 1);
@@ -116,7 +116,7 @@ impl OpenQuestion {
     }
 }
 
-impl Drop for OpenQuestion {
+impl Drop for QuestionGuard {
     fn drop(&mut self) {
         self.sender.lock_pages().retain(|(known, _)| *known != self.id);
         self.sender.open.send_modify(|open| *open = open.saturating_sub(1));

@@ -1,12 +1,10 @@
 //! The transport of HTTP with server-sent events (protocol version 2024-11-05): one stream brings all messages of the
 //! server, and its first event states where the client posts its own.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use reqwest::Method;
-use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -14,7 +12,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use tokio::sync::{mpsc, watch};
 use url::Url;
 
-use super::http_client::{McpHttpClient, refuse_failure};
+use super::http_client::{McpHttpClient, McpHttpError, McpHttpHeaders, refuse_failure};
 use super::json_repair;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_platform::tasks::{self, Task};
@@ -22,27 +20,24 @@ use turnleaf_platform::tasks::{self, Task};
 /// Capacity of the message channel, for backpressure: each message may have the maximum size.
 const WAITING: usize = 1;
 
-type Headers = HashMap<HeaderName, HeaderValue>;
-type HttpError = StreamableHttpError<reqwest::Error>;
-
 /// The transport for `rmcp`.
 pub struct EventStreamTransport {
     client: McpHttpClient,
-    headers: Headers,
+    headers: McpHttpHeaders,
     /// The URL for messages. `None` until the `endpoint` event of the stream arrives.
     endpoint: watch::Receiver<Option<Url>>,
     /// Why the stream could not be opened.
-    failure: Arc<Mutex<Option<HttpError>>>,
+    failure: Arc<Mutex<Option<McpHttpError>>>,
     output: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
     reading: Task<()>,
 }
 
 impl EventStreamTransport {
-    pub fn open(client: McpHttpClient, url: String, headers: Headers) -> Self {
+    pub fn open(client: McpHttpClient, url: String, headers: McpHttpHeaders) -> Self {
         let (found, endpoint) = watch::channel(None);
         let (sender, output) = mpsc::channel(WAITING);
         let failure = Arc::new(Mutex::new(None));
-        let reader = StreamReader { client: client.clone(), url, headers: headers.clone(), found, sender };
+        let reader = EventStreamReader { client: client.clone(), url, headers: headers.clone(), found, sender };
         let failed = failure.clone();
         let reading = tasks::spawn(async move {
             // The failure is stored before the reader is dropped, which wakes those that wait for the endpoint.
@@ -62,7 +57,7 @@ impl Drop for EventStreamTransport {
 }
 
 impl Transport<RoleClient> for EventStreamTransport {
-    type Error = HttpError;
+    type Error = McpHttpError;
 
     fn send(
         &mut self,
@@ -96,16 +91,16 @@ impl Transport<RoleClient> for EventStreamTransport {
     }
 }
 
-struct StreamReader {
+struct EventStreamReader {
     client: McpHttpClient,
     url: String,
-    headers: Headers,
+    headers: McpHttpHeaders,
     found: watch::Sender<Option<Url>>,
     sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
 }
 
-impl StreamReader {
-    async fn read(&self) -> Result<(), HttpError> {
+impl EventStreamReader {
+    async fn read(&self) -> Result<(), McpHttpError> {
         let base = Url::parse(&self.url).ok();
         let mut events = self.client.events(&self.url, &self.headers, TOOL_LINE_BYTES).await?;
         while let Some(event) = events.next().await {

@@ -33,8 +33,8 @@ const JSON: &str = "application/json";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-type Headers = HashMap<HeaderName, HeaderValue>;
-type HttpError = StreamableHttpError<reqwest::Error>;
+pub type McpHttpHeaders = HashMap<HeaderName, HeaderValue>;
+pub type McpHttpError = StreamableHttpError<reqwest::Error>;
 pub type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 #[derive(Debug, Clone)]
@@ -55,9 +55,9 @@ impl McpHttpClient {
         &self,
         method: Method,
         url: &str,
-        headers: &Headers,
+        headers: &McpHttpHeaders,
         body: Option<Bytes>,
-    ) -> Result<Response, HttpError> {
+    ) -> Result<Response, McpHttpError> {
         let Some(authorization) = &self.authorization else {
             return self.send_with_token(method, url, headers, body, None).await;
         };
@@ -88,10 +88,10 @@ impl McpHttpClient {
         &self,
         method: Method,
         url: &str,
-        headers: &Headers,
+        headers: &McpHttpHeaders,
         body: Option<Bytes>,
         token: Option<&SecretString>,
-    ) -> Result<Response, HttpError> {
+    ) -> Result<Response, McpHttpError> {
         let bearer = token.and_then(|token| HeaderValue::from_str(&bearer(token)).ok());
         let mut target = Url::parse(url).map_err(|_| unexpected("its address is not a URL"))?;
         for _ in 0..=SERVER_REDIRECTS {
@@ -118,7 +118,7 @@ impl McpHttpClient {
     }
 
     /// Opens the stream of a server's messages.
-    pub async fn events(&self, url: &str, headers: &Headers, at_most: usize) -> Result<Events, HttpError> {
+    pub async fn events(&self, url: &str, headers: &McpHttpHeaders, at_most: usize) -> Result<Events, McpHttpError> {
         let response = self.send(Method::GET, url, headers, None).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
@@ -143,8 +143,8 @@ impl StreamableHttpClient for McpHttpClient {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        custom_headers: McpHttpHeaders,
+    ) -> Result<StreamableHttpPostResponse, McpHttpError> {
         let at_most = TOOL_LINE_BYTES;
         self.post_message_with_max_sse_event_size(uri, message, session_id, auth_header, custom_headers, at_most).await
     }
@@ -155,9 +155,9 @@ impl StreamableHttpClient for McpHttpClient {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         _auth_header: Option<String>,
-        mut custom_headers: Headers,
+        mut custom_headers: McpHttpHeaders,
         max_sse_event_size: usize,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
+    ) -> Result<StreamableHttpPostResponse, McpHttpError> {
         put_header(&mut custom_headers, SESSION, session_id.as_deref());
         let body = serde_json::to_vec(&message)?;
         let response = self.send(Method::POST, &uri, &custom_headers, Some(body.into())).await?;
@@ -169,8 +169,8 @@ impl StreamableHttpClient for McpHttpClient {
         uri: Arc<str>,
         session_id: Arc<str>,
         _auth_header: Option<String>,
-        mut custom_headers: Headers,
-    ) -> Result<(), HttpError> {
+        mut custom_headers: McpHttpHeaders,
+    ) -> Result<(), McpHttpError> {
         put_header(&mut custom_headers, SESSION, Some(&session_id));
         // A server need not know how to end a session, or may have ended it already.
         self.send(Method::DELETE, &uri, &custom_headers, None).await.map(drop)
@@ -182,8 +182,8 @@ impl StreamableHttpClient for McpHttpClient {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<Events, HttpError> {
+        custom_headers: McpHttpHeaders,
+    ) -> Result<Events, McpHttpError> {
         let at_most = TOOL_LINE_BYTES;
         self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, at_most)
             .await
@@ -195,20 +195,20 @@ impl StreamableHttpClient for McpHttpClient {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         _auth_header: Option<String>,
-        mut custom_headers: Headers,
+        mut custom_headers: McpHttpHeaders,
         max_sse_event_size: usize,
-    ) -> Result<Events, HttpError> {
+    ) -> Result<Events, McpHttpError> {
         put_header(&mut custom_headers, SESSION, session_id.as_deref());
         put_header(&mut custom_headers, LAST_EVENT, last_event_id.as_deref());
         self.events(&uri, &custom_headers, max_sse_event_size).await
     }
 }
 
-fn put_header(headers: &mut Headers, name: HeaderName, value: Option<&str>) {
+fn put_header(headers: &mut McpHttpHeaders, name: HeaderName, value: Option<&str>) {
     headers.extend(value.and_then(|value| HeaderValue::from_str(value).ok()).map(|value| (name, value)));
 }
 
-fn unexpected(what: impl Into<String>) -> HttpError {
+fn unexpected(what: impl Into<String>) -> McpHttpError {
     StreamableHttpError::UnexpectedServerResponse(what.into().into())
 }
 
@@ -226,7 +226,7 @@ fn content_type(response: &Response) -> Option<String> {
 }
 
 /// Returns the error of a response that asks for other credentials.
-pub fn refuse_failure(response: Response) -> Result<Response, HttpError> {
+pub fn refuse_failure(response: Response) -> Result<Response, McpHttpError> {
     let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return Ok(response) };
     let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
     match response.status() {
@@ -243,7 +243,7 @@ async fn read_answer(
     message: &ClientJsonRpcMessage,
     has_session: bool,
     at_most: usize,
-) -> Result<StreamableHttpPostResponse, HttpError> {
+) -> Result<StreamableHttpPostResponse, McpHttpError> {
     let response = refuse_failure(response)?;
     let status = response.status();
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -283,7 +283,7 @@ async fn read_failure(
     message: &ClientJsonRpcMessage,
     has_session: bool,
     request: Option<RequestId>,
-) -> Result<StreamableHttpPostResponse, HttpError> {
+) -> Result<StreamableHttpPostResponse, McpHttpError> {
     let status = response.status();
     let is_json = content_type(&response).is_some_and(|kind| kind.starts_with(JSON));
     let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -320,7 +320,7 @@ fn assigned_to(message: ServerJsonRpcMessage, request: Option<RequestId>) -> Ser
     }
 }
 
-async fn read_bounded(mut response: Response, at_most: usize) -> Result<Vec<u8>, HttpError> {
+async fn read_bounded(mut response: Response, at_most: usize) -> Result<Vec<u8>, McpHttpError> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(StreamableHttpError::Client)? {
         if body.len() + piece.len() > at_most {

@@ -20,7 +20,7 @@ pub enum Handshake {
 
 /// A refusal after which another handshake may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum HandshakeRefusal {
     /// The server does not support the version.
     Version,
     /// The address accepts no messages by POST.
@@ -33,7 +33,7 @@ impl Handshake {
     }
 
     /// Returns the next handshake after a refusal, if any.
-    pub fn after(&self, refusal: Refusal, is_program: bool) -> Option<Self> {
+    pub fn after(&self, refusal: HandshakeRefusal, is_program: bool) -> Option<Self> {
         let order = [
             Self::first(),
             Self::Discover,
@@ -43,8 +43,8 @@ impl Handshake {
         ];
         let place = order.iter().position(|handshake| handshake == self)?;
         match refusal {
-            Refusal::Version => order.into_iter().nth(place + 1),
-            Refusal::Transport => (!is_program).then_some(Self::EventStream),
+            HandshakeRefusal::Version => order.into_iter().nth(place + 1),
+            HandshakeRefusal::Transport => (!is_program).then_some(Self::EventStream),
         }
     }
 
@@ -67,19 +67,19 @@ impl Handshake {
 }
 
 /// Returns what a server refused of this handshake, if another one may succeed.
-pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<Refusal> {
+pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<HandshakeRefusal> {
     match error {
         // A server of earlier versions may answer a method that it does not know with anything.
-        ClientInitializeError::JsonRpcError(_) if *handshake == Handshake::Discover => Some(Refusal::Version),
+        ClientInitializeError::JsonRpcError(_) if *handshake == Handshake::Discover => Some(HandshakeRefusal::Version),
         ClientInitializeError::JsonRpcError(error) => {
             let is_about_version = || error.message.to_lowercase().contains("version");
             let codes = [ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, ErrorCode::METHOD_NOT_FOUND];
-            (codes.contains(&error.code) || is_about_version()).then_some(Refusal::Version)
+            (codes.contains(&error.code) || is_about_version()).then_some(HandshakeRefusal::Version)
         }
-        ClientInitializeError::NoCompatibleProtocolVersion { .. } => Some(Refusal::Version),
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => Some(HandshakeRefusal::Version),
         ClientInitializeError::TransportError { error, .. } => match error_messages::http_status(error)? {
-            400 => Some(Refusal::Version),
-            404 | 405 => Some(Refusal::Transport),
+            400 => Some(HandshakeRefusal::Version),
+            404 | 405 => Some(HandshakeRefusal::Transport),
             _ => None,
         },
         _ => None,
@@ -93,15 +93,15 @@ mod tests {
     #[test]
     fn refused_handshakes_follow_each_other_to_an_end() {
         let mut tried = vec![Handshake::first()];
-        while let Some(next) = tried.last().and_then(|last| last.after(Refusal::Version, true)) {
+        while let Some(next) = tried.last().and_then(|last| last.after(HandshakeRefusal::Version, true)) {
             assert!(!tried.contains(&next), "{next:?}");
             tried.push(next);
         }
         assert_eq!(tried.len(), 5);
         assert_eq!(tried[1], Handshake::Discover);
         let first = Handshake::first();
-        assert_eq!(first.after(Refusal::Transport, false), Some(Handshake::EventStream));
-        assert_eq!(first.after(Refusal::Transport, true), None);
-        assert_eq!(Handshake::EventStream.after(Refusal::Version, false), None);
+        assert_eq!(first.after(HandshakeRefusal::Transport, false), Some(Handshake::EventStream));
+        assert_eq!(first.after(HandshakeRefusal::Transport, true), None);
+        assert_eq!(Handshake::EventStream.after(HandshakeRefusal::Version, false), None);
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use self::connecting::{ServerEnd, StartedServer, connect};
 use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
-use super::lifecycle::{Handshake, Refusal};
+use super::lifecycle::{Handshake, HandshakeRefusal};
 use super::listener::McpListener;
 use super::log::ServerOutputLog;
 use super::pipe::{PendingAnswers, PipeTransport};
@@ -129,7 +129,7 @@ impl McpSupervisor {
                 ServerEnd::Refused { refusal, problem } => (Some(refusal), problem, false),
                 // A server of earlier versions need not answer a method that it does not know.
                 ServerEnd::Failed { problem, is_gone } if self.handshake == Handshake::Discover => {
-                    (Some(Refusal::Version), problem, is_gone)
+                    (Some(HandshakeRefusal::Version), problem, is_gone)
                 }
                 ServerEnd::Failed { problem, is_gone } => (None, problem, is_gone),
                 ended => {

@@ -24,7 +24,7 @@ impl BearerChallenge {
 }
 
 /// One element of the list in a header value: a scheme with its first parameter, or a further parameter.
-struct Element<'a> {
+struct ChallengeElement<'a> {
     scheme: Option<&'a str>,
     parameter: Option<(&'a str, String)>,
 }
@@ -33,7 +33,7 @@ fn parse_value(value: &str) -> Option<BearerChallenge> {
     let mut found: Option<BearerChallenge> = None;
     let mut is_bearer = false;
     for element in split_list(value) {
-        let Element { scheme, parameter } = read_element(element);
+        let ChallengeElement { scheme, parameter } = read_element(element);
         if let Some(scheme) = scheme {
             if found.is_some() && is_bearer {
                 break;
@@ -77,15 +77,15 @@ fn split_list(value: &str) -> Vec<&str> {
     parts
 }
 
-fn read_element(element: &str) -> Element<'_> {
+fn read_element(element: &str) -> ChallengeElement<'_> {
     let element = element.trim();
     let word_end = element.find(|c: char| c.is_whitespace() || c == '=').unwrap_or(element.len());
     let (word, rest) = element.split_at(word_end);
     // `name = value` is a parameter also with spaces; a scheme is followed by a space and something else.
     if rest.trim_start().starts_with('=') {
-        return Element { scheme: None, parameter: read_parameter(element) };
+        return ChallengeElement { scheme: None, parameter: read_parameter(element) };
     }
-    Element { scheme: Some(word).filter(|word| !word.is_empty()), parameter: read_parameter(rest.trim()) }
+    ChallengeElement { scheme: Some(word).filter(|word| !word.is_empty()), parameter: read_parameter(rest.trim()) }
 }
 
 fn read_parameter(text: &str) -> Option<(&str, String)> {

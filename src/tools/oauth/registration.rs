@@ -100,7 +100,7 @@ struct Registered {
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct RegistrationErrorResponse {
     error: String,
 }
 
@@ -124,7 +124,7 @@ impl SignInClient {
         let body = client_metadata(redirect_uri, wanted).to_string().into_bytes();
         let response = self.send(Method::POST, &place, SentBody::Json(body)).await?;
         if !response.status.is_success() {
-            let error = response.parse::<Refusal>().map(|refusal| error_code(&refusal.error));
+            let error = response.parse::<RegistrationErrorResponse>().map(|refusal| error_code(&refusal.error));
             let error = error.unwrap_or_else(|| format!("HTTP {}", response.status.as_u16()));
             return Err(about(MessageCode::SignInRegistrationRefused).with("error", error));
         }

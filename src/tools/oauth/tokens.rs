@@ -59,7 +59,7 @@ struct TokenResponse {
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct TokenErrorResponse {
     error: String,
 }
 
@@ -178,10 +178,12 @@ impl SignInClient {
         if status.is_success() {
             return Ok(response.parse());
         }
-        let refusal = response.parse::<Refusal>().filter(|_| [400, 401, 403].contains(&status.as_u16()));
+        let refusal = response.parse::<TokenErrorResponse>().filter(|_| [400, 401, 403].contains(&status.as_u16()));
         match refusal {
             // These two are not about the request.
-            Some(Refusal { error }) if !["temporarily_unavailable", "server_error"].contains(&error.as_str()) => {
+            Some(TokenErrorResponse { error })
+                if !["temporarily_unavailable", "server_error"].contains(&error.as_str()) =>
+            {
                 Err(TokenError::Refused(error_code(&error)))
             }
             _ => Err(TokenError::Unavailable(status_error(&place, status))),

@@ -85,9 +85,9 @@ fn attributes_behind_name(rest: &[u8]) -> &[u8] {
 }
 
 /// Name and value of an attribute.
-type Attribute = (Vec<u8>, Vec<u8>);
+type HtmlAttribute = (Vec<u8>, Vec<u8>);
 
-fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
+fn label_of(attributes: &[HtmlAttribute]) -> Option<Vec<u8>> {
     let value = |name: &[u8]| attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice());
     if let Some(label) = value(b"charset") {
         return Some(label.to_vec());
@@ -102,7 +102,7 @@ fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
 }
 
 /// Returns the attributes of an element with lower-case names, and the input after the element.
-fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
+fn attributes(mut rest: &[u8]) -> (Vec<HtmlAttribute>, &[u8]) {
     let mut all = Vec::new();
     loop {
         rest = skip_while(rest, |byte| byte.is_ascii_whitespace() || byte == b'/');

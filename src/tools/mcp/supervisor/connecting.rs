@@ -4,7 +4,7 @@ use rmcp::RoleClient;
 use rmcp::service::{ClientServiceExt, RunningService};
 use rmcp::transport::Transport as Wire;
 
-use crate::mcp::lifecycle::{self, Handshake, Refusal};
+use crate::mcp::lifecycle::{self, Handshake, HandshakeRefusal};
 use crate::mcp::listener::McpListener;
 use crate::mcp::listing::ToolList;
 use crate::mcp::log::ServerOutputLog;
@@ -25,7 +25,7 @@ pub(super) enum ServerEnd {
         is_gone: bool,
     },
     /// The server refused the handshake; another one may succeed.
-    Refused { refusal: Refusal, problem: CodedMessage },
+    Refused { refusal: HandshakeRefusal, problem: CodedMessage },
 }
 
 /// A server that has answered, with its first tool list.
