@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn added_turns_are_deleted_unless_others_follow() {
         // Turns 1 and 2 existed; 3 to 6 were added; those from 7 on are from elsewhere.
-        type Case = (&'static [(i64, i64)], &'static [u128], u64);
-        let cases: [Case; 6] = [
+        type KeptCase = (&'static [(i64, i64)], &'static [u128], u64);
+        let cases: [KeptCase; 6] = [
             (&[(1, 0), (2, 1)], &[], 0),
             (&[(1, 0), (2, 1), (3, 2), (4, 3)], &[3], 0),
             // Two branches: the later root first.
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn added_turns_are_deleted_with_those_that_follow() {
-        type Case = (&'static [(i64, i64)], &'static [u128]);
-        let cases: [Case; 4] = [
+        type ForcedCase = (&'static [(i64, i64)], &'static [u128]);
+        let cases: [ForcedCase; 4] = [
             (&[(1, 0), (2, 1)], &[]),
             (&[(1, 0), (2, 1), (3, 2), (4, 3), (7, 4)], &[3]),
             // An added turn below one that was written here, which is below an added one.

@@ -93,7 +93,7 @@ pub struct ListedTitleRequest {
 }
 
 /// The columns of [`LIST`].
-type ListedRow = (Uuid, Lossy<Option<String>>, String, Lossy<DateTime<Utc>>);
+type ListedTitleRequestRow = (Uuid, Lossy<Option<String>>, String, Lossy<DateTime<Utc>>);
 
 struct TitleRequestRow {
     id: Uuid,
@@ -289,11 +289,11 @@ pub async fn find(db: &Db, owner: UserId, id: TitleRequestId) -> Result<Option<T
 
 /// Returns the requests of a chat, newest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Vec<ListedTitleRequest>, StoreError> {
-    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<ListedTitleRequestRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).bind(i64::from(limit));
         query.fetch_all(pool).await?
     });
-    let listed = |(id, title, status, started_at): ListedRow| {
+    let listed = |(id, title, status, started_at): ListedTitleRequestRow| {
         Ok::<_, StoreError>(ListedTitleRequest {
             id: id.into(),
             title: title.unwrap_or_default(TABLE, "title", id),

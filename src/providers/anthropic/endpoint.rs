@@ -131,10 +131,10 @@ fn betas(body: &[u8]) -> Option<&'static str> {
     #[derive(Deserialize)]
     struct Body {
         model: String,
-        thinking: Option<Thinking>,
+        thinking: Option<RequestedThinking>,
     }
     #[derive(Deserialize)]
-    struct Thinking {
+    struct RequestedThinking {
         r#type: String,
     }
     let body: Body = serde_json::from_slice(body).ok()?;

@@ -1,5 +1,5 @@
 //! Uploaded files. The type of a file is detected from its bytes. An image is stored re-encoded, without hidden
-//! metadata; every other file is stored as it is, and only [`Reader`](turnleaf_convert::Reader) parses it.
+//! metadata; every other file is stored as it is, and only [`FileReader`](turnleaf_convert::FileReader) parses it.
 
 use std::sync::Arc;
 

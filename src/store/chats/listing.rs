@@ -88,7 +88,7 @@ pub struct BrowseFilter {
     pub after: Option<ChatId>,
 }
 
-struct ListedRow {
+struct ListedChatRow {
     id: Uuid,
     title: Lossy<String>,
     updated_at: Lossy<DateTime<Utc>>,
@@ -99,10 +99,10 @@ struct ListedRow {
     has_draft: bool,
     unread: bool,
 }
-from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, project_id, running, has_draft, unread });
+from_row!(ListedChatRow { id, title, updated_at, pinned_at, archived_at, project_id, running, has_draft, unread });
 
-impl From<ListedRow> for ListedChat {
-    fn from(row: ListedRow) -> Self {
+impl From<ListedChatRow> for ListedChat {
+    fn from(row: ListedChatRow) -> Self {
         Self {
             id: row.id.into(),
             title: row.title.unwrap_or_log(TABLE, "title", row.id, String::new),
@@ -133,14 +133,14 @@ pub async fn list_pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Liste
 }
 
 async fn fetch_first(db: &Db, which: &'static str, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<Readable<ListedRow>> =
+    let rows: Vec<Readable<ListedChatRow>> =
         with_pool!(db, |pool| sqlx::query_as(which).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }
 
 /// Returns the unpinned chats after one of them.
 pub async fn list_after(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<ListedChatRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
         query.fetch_all(pool).await?
     });
@@ -154,7 +154,7 @@ pub async fn browse(db: &Db, owner: UserId, which: &BrowseFilter, limit: u32) ->
     let part =
         contains_pattern(&which.title_part.to_lowercase(), |letter| is_case_ambiguous(letter) || has_capital(letter));
     let statement = if which.project.is_some() { BROWSE_PROJECT } else { BROWSE };
-    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+    let rows: Vec<Readable<ListedChatRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(statement)
             .bind(owner.uuid())
             .bind(i64::from(limit))

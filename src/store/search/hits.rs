@@ -107,8 +107,8 @@ pub(super) async fn load_items(
     if ranked.is_empty() {
         return Ok(Vec::new());
     }
-    type ChatRow = (i64, Uuid, String, DateTime<Utc>, Option<DateTime<Utc>>);
-    type DocumentRow = (i64, Uuid, String, DateTime<Utc>, String);
+    type ChatHitRow = (i64, Uuid, String, DateTime<Utc>, Option<DateTime<Utc>>);
+    type DocumentHitRow = (i64, Uuid, String, DateTime<Utc>, String);
     let mut hits: Vec<(i64, MatchedItem)> = in_tx!(tx, |conn| {
         let mut sql = QueryBuilder::new(WITH_ROWS);
         sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
@@ -127,28 +127,28 @@ pub(super) async fn load_items(
                 )
             }
             SearchKind::Chat => {
-                let rows: Vec<Readable<ChatRow>> = sql
+                let rows: Vec<Readable<ChatHitRow>> = sql
                     .push(OF_CHATS)
                     .push_bind(owner.uuid())
                     .build_query_as()
                     .persistent(false)
                     .fetch_all(conn)
                     .await?;
-                let hit = |(word, id, title, updated_at, archived_at): ChatRow| {
+                let hit = |(word, id, title, updated_at, archived_at): ChatHitRow| {
                     let (title, archived) = (HighlightedText::full(query, &title), archived_at.is_some());
                     (word, MatchedItem::Chat { chat_id: id.into(), title, updated_at, archived })
                 };
                 keep_readable(rows, kind.table()).into_iter().map(hit).collect()
             }
             SearchKind::Document => {
-                let rows: Vec<Readable<DocumentRow>> = sql
+                let rows: Vec<Readable<DocumentHitRow>> = sql
                     .push(OF_DOCUMENTS)
                     .push_bind(owner.uuid())
                     .build_query_as()
                     .persistent(false)
                     .fetch_all(conn)
                     .await?;
-                let hit = |(word, id, title, updated_at, text): DocumentRow| {
+                let hit = |(word, id, title, updated_at, text): DocumentHitRow| {
                     let (title, excerpt) =
                         (HighlightedText::full(query, &title), HighlightedText::excerpt(query, &text));
                     (word, MatchedItem::Document { document_id: id.into(), title, updated_at, excerpt })

@@ -30,7 +30,7 @@ pub(crate) struct JournalReplay<'e> {
 /// The deltas that a journal has of one block.
 #[derive(Default)]
 struct BlockGrowth<'e> {
-    pieces: Vec<Piece<'e>>,
+    pieces: Vec<DeltaPiece<'e>>,
     flaws: usize,
     /// True if there are no flaws between its start and its end, as far as the journal goes.
     is_intact: bool,
@@ -38,7 +38,7 @@ struct BlockGrowth<'e> {
     is_ended: bool,
 }
 
-struct Piece<'e> {
+struct DeltaPiece<'e> {
     seq: u64,
     text: &'e str,
     /// True if an event between this piece and the one before it is lost.
@@ -177,7 +177,7 @@ impl<'e> JournalReplay<'e> {
             Event::BlockDelta { text, .. } => Some(text.as_str()),
             _ => None,
         };
-        growth.pieces.extend(text.map(|text| Piece { seq, text, follows_flaw }));
+        growth.pieces.extend(text.map(|text| DeltaPiece { seq, text, follows_flaw }));
     }
 
     /// Returns the blocks that are complete in the journal, whatever is wrong with lines of others.
@@ -220,7 +220,7 @@ impl BlockGrowth<'_> {
     /// Returns the text of a row, which has at most the deltas through event `covered`, completed with the later
     /// ones.
     fn completed(&self, stored: &str, covered: u64) -> String {
-        let is_exact = |piece: &&Piece<'_>| !piece.follows_flaw;
+        let is_exact = |piece: &&DeltaPiece<'_>| !piece.follows_flaw;
         let exact: String = self.pieces.iter().take_while(is_exact).map(|piece| piece.text).collect();
         let all = || self.pieces.iter().map(|piece| piece.text).collect();
         if stored.len() <= exact.len() {
@@ -238,7 +238,7 @@ impl BlockGrowth<'_> {
 }
 
 /// Returns how many pieces of a run without flaws are already at the end of a row's text.
-fn stored_pieces(lost: &str, run: &[Piece<'_>], covered: u64) -> usize {
+fn stored_pieces(lost: &str, run: &[DeltaPiece<'_>], covered: u64) -> usize {
     let may_be_stored = run.iter().take_while(|piece| piece.seq <= covered).count();
     let joined = |count: usize| run[..count].iter().map(|piece| piece.text).collect::<String>();
     if may_be_stored == run.len() && lost.contains(&joined(run.len())) {
@@ -254,8 +254,8 @@ mod tests {
     /// Returns pieces of a block by number; a `!` in front of one means that something before it is lost.
     fn growth<'e>(pieces: &[(u64, &'e str)]) -> BlockGrowth<'e> {
         let piece = |(seq, text): &(u64, &'e str)| match text.strip_prefix('!') {
-            Some(text) => Piece { seq: *seq, text, follows_flaw: true },
-            None => Piece { seq: *seq, text, follows_flaw: false },
+            Some(text) => DeltaPiece { seq: *seq, text, follows_flaw: true },
+            None => DeltaPiece { seq: *seq, text, follows_flaw: false },
         };
         BlockGrowth { pieces: pieces.iter().map(piece).collect(), ..BlockGrowth::default() }
     }
@@ -263,8 +263,8 @@ mod tests {
     #[test]
     fn row_and_growth_after_lost_line_merge_into_longest_text() {
         // Pieces, the row's text with the event it covers at most, and the expected whole.
-        type Case<'c> = (&'c [(u64, &'c str)], (&'c str, u64), &'c str);
-        let table: [Case<'_>; 9] = [
+        type ReplayCase<'c> = (&'c [(u64, &'c str)], (&'c str, u64), &'c str);
+        let table: [ReplayCase<'_>; 9] = [
             (&[(1, ""), (2, "a "), (3, "b")], ("a ", 2), "a b"),
             // A lost line that the row does not have either.
             (&[(1, ""), (2, "a "), (4, "!c")], ("a ", 2), "a c"),

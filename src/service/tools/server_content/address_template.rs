@@ -21,12 +21,12 @@ pub struct OpenVariable {
 
 /// A part of a template.
 #[derive(Debug, Clone, Copy)]
-enum Piece<'t> {
+enum AddressTemplatePart<'t> {
     Text(&'t str),
     Variable { name: &'t str, is_path: bool, written: &'t str },
 }
 
-impl<'t> Piece<'t> {
+impl<'t> AddressTemplatePart<'t> {
     /// Returns the part as it stands in the template.
     fn written(self) -> &'t str {
         match self {
@@ -52,7 +52,7 @@ impl OpenVariable {
         let (mut places, mut at, mut missing) = (Vec::new(), 0, String::new());
         while let Some(piece) = pieces.next() {
             let rest = &address[at..];
-            let Piece::Variable { name, is_path, written } = piece else {
+            let AddressTemplatePart::Variable { name, is_path, written } = piece else {
                 rest.strip_prefix(piece.written())?;
                 at += piece.written().len();
                 continue;
@@ -62,13 +62,13 @@ impl OpenVariable {
             } else {
                 let length = match pieces.peek() {
                     None => Some(rest.len()),
-                    Some(Piece::Text(text)) => rest.find(*text),
+                    Some(AddressTemplatePart::Text(text)) => rest.find(*text),
                     // Nothing says where the value ends.
-                    Some(Piece::Variable { .. }) => return None,
+                    Some(AddressTemplatePart::Variable { .. }) => return None,
                 };
                 if length.is_none() {
                     // This variable is being written; what follows is not there yet.
-                    missing = pieces.by_ref().map(Piece::written).collect();
+                    missing = pieces.by_ref().map(AddressTemplatePart::written).collect();
                 }
                 let length = length.unwrap_or(rest.len());
                 (length, Some(url_encoding::decode(&rest[..length])))
@@ -119,11 +119,11 @@ fn encode_path(value: &str) -> String {
 }
 
 /// Splits a template. `None` if it has other forms than the simple ones.
-fn pieces_of(template: &str) -> Option<Vec<Piece<'_>>> {
+fn pieces_of(template: &str) -> Option<Vec<AddressTemplatePart<'_>>> {
     let (mut pieces, mut rest) = (Vec::new(), template);
     while let Some(start) = rest.find('{') {
         if start > 0 {
-            pieces.push(Piece::Text(&rest[..start]));
+            pieces.push(AddressTemplatePart::Text(&rest[..start]));
         }
         let end = start + rest[start..].find('}')? + 1;
         let written = &rest[start..end];
@@ -133,11 +133,11 @@ fn pieces_of(template: &str) -> Option<Vec<Piece<'_>>> {
         if name.is_empty() || !name.chars().all(is_name) {
             return None;
         }
-        pieces.push(Piece::Variable { name, is_path, written });
+        pieces.push(AddressTemplatePart::Variable { name, is_path, written });
         rest = &rest[end..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+        pieces.push(AddressTemplatePart::Text(rest));
     }
     Some(pieces)
 }

@@ -115,14 +115,14 @@ impl ServiceToolbox {
 }
 
 /// A tool that can be offered.
-struct Candidate {
+struct ToolCandidate {
     name: String,
     tool: OfferedTool,
     /// It was chosen by its name, not with its whole server.
     is_named: bool,
 }
 
-impl Candidate {
+impl ToolCandidate {
     fn is_of_server(&self) -> bool {
         matches!(self.tool.origin, Some(ToolOrigin::Server { .. }))
     }
@@ -130,7 +130,7 @@ impl Candidate {
 
 #[derive(Default)]
 struct SelectionBuilder {
-    candidates: Vec<Candidate>,
+    candidates: Vec<ToolCandidate>,
     left_out: Vec<LeftOutTool>,
     wire_names: HashSet<String>,
     /// The full names that exist.
@@ -155,7 +155,7 @@ impl SelectionBuilder {
         if !self.wire_names.insert(tool.spec.name.clone()) {
             return self.leave_out(name, MessageCode::ToolNameTaken);
         }
-        self.candidates.push(Candidate { name, tool, is_named });
+        self.candidates.push(ToolCandidate { name, tool, is_named });
     }
 
     /// Offers as many tools as providers accept. Of more, those of servers are left to the tool search if it is
@@ -163,12 +163,13 @@ impl SelectionBuilder {
     fn finish(mut self, may_search: bool) -> ToolSelection {
         let mut picked = ToolSelection { left_out: std::mem::take(&mut self.left_out), ..ToolSelection::default() };
         let candidates = std::mem::take(&mut self.candidates);
-        let is_searched =
-            may_search && candidates.len() > limits::TOOLS_OFFERED && candidates.iter().any(Candidate::is_of_server);
+        let is_searched = may_search
+            && candidates.len() > limits::TOOLS_OFFERED
+            && candidates.iter().any(ToolCandidate::is_of_server);
         let most = limits::TOOLS_OFFERED - if is_searched { 1 + limits::TOOLS_FOUND } else { 0 };
         let own = candidates.iter().filter(|candidate| !candidate.is_of_server()).count();
         let mut room = (limits::TOOLS_OFFERED - 1 - limits::TOOLS_FOUND_ROOM).saturating_sub(own);
-        for Candidate { name, tool, is_named } in candidates {
+        for ToolCandidate { name, tool, is_named } in candidates {
             let is_of_server = matches!(tool.origin, Some(ToolOrigin::Server { .. }));
             if is_searched && is_of_server && (!is_named || room == 0) {
                 picked.searched.push(tool);

@@ -41,7 +41,7 @@ pub(super) struct TreePlan {
 
 /// A turn before its position is decided.
 #[derive(Debug, Clone)]
-struct Candidate {
+struct UnplacedTurn {
     ord: Option<i64>,
     depth: i64,
     prev: Option<TurnId>,
@@ -55,7 +55,7 @@ struct Candidate {
 
 /// The data about the chat from which the plan is made.
 struct TreePlanner<'k> {
-    candidates: HashMap<TurnId, Candidate>,
+    candidates: HashMap<TurnId, UnplacedTurn>,
     by_place: HashMap<(BranchId, i64), TurnId>,
     branches: HashMap<BranchId, &'k Branch>,
     without_row: HashMap<TurnId, i64>,
@@ -106,7 +106,7 @@ impl<'k> TreePlanner<'k> {
             if let Ok(branch) = place.branch {
                 by_place.insert((branch, place.depth), place.id);
             }
-            let candidate = Candidate {
+            let candidate = UnplacedTurn {
                 ord: Some(place.ord).filter(|ord| *ord > 0),
                 depth: place.depth,
                 prev: None,
@@ -167,7 +167,7 @@ impl<'k> TreePlanner<'k> {
         let branch = leaves.and_then(|branch| branch.parent_branch_id).or(on);
         let depth = child.depth.saturating_sub(1);
         let prev = self.before(branch, depth).or_else(|| self.nearest(branch, depth));
-        let candidate = Candidate {
+        let candidate = UnplacedTurn {
             ord: self.without_row.get(&id).copied().filter(|ord| *ord > 0),
             depth,
             prev,
@@ -198,7 +198,7 @@ impl<'k> TreePlanner<'k> {
             };
             let prev = last.or_else(older);
             let above = prev.and_then(|prev| self.candidates.get(&prev));
-            let candidate = Candidate {
+            let candidate = UnplacedTurn {
                 ord: Some(ord).filter(|ord| *ord > 0),
                 depth: above.map_or(0, |above| above.depth.saturating_add(1)),
                 prev,

@@ -36,8 +36,8 @@ fn request_needs_trusted_peer_and_secret() {
     let admission = admission("10.0.0.0/8, ::1");
     let header = PROXY_SECRET_HEADER;
     let right = (header, SECRET);
-    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], bool);
-    let table: [Case<'_>; 10] = [
+    type AdmissionCase<'a> = (&'a str, &'a [(&'a str, &'a str)], bool);
+    let table: [AdmissionCase<'_>; 10] = [
         ("10.1.2.3", &[right], true),
         ("::ffff:10.1.2.3", &[right], true),
         ("::1", &[right], true),
