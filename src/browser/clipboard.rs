@@ -22,22 +22,22 @@ mod real {
 
     /// Copies a text, and the same as HTML for programs that can paste it.
     pub fn copy_with_html(text: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        copy_forms(CopySource::Text(text), html, Box::new(on_done));
+        copy_forms(ClipboardSource::Text(text), html, Box::new(on_done));
     }
 
     /// Copies the text at a path of this site, and HTML beside it.
     pub fn copy_response(path: String, html: Option<String>, on_done: impl FnOnce(bool) + 'static) {
-        copy_forms(CopySource::Path(path), html, Box::new(on_done));
+        copy_forms(ClipboardSource::Path(path), html, Box::new(on_done));
     }
 
     /// The text to copy, or its path on this site.
-    enum CopySource {
+    enum ClipboardSource {
         Text(String),
         Path(String),
     }
 
     /// Not generic: every caller would bring a state machine of its own into the program.
-    fn copy_forms(source: CopySource, html: Option<String>, on_done: Box<dyn FnOnce(bool)>) {
+    fn copy_forms(source: ClipboardSource, html: Option<String>, on_done: Box<dyn FnOnce(bool)>) {
         let writing = start_writing(&source, html).map(JsFuture::from);
         spawn_local(async move {
             let is_written = match writing {
@@ -46,8 +46,8 @@ mod real {
             };
             let text = match source {
                 _ if is_written => None,
-                CopySource::Text(text) => Some(text),
-                CopySource::Path(path) => api_request::get_text(&path).await.ok(),
+                ClipboardSource::Text(text) => Some(text),
+                ClipboardSource::Path(path) => api_request::get_text(&path).await.ok(),
             };
             let is_copied = match text {
                 Some(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
@@ -60,11 +60,11 @@ mod real {
     /// Starts a write of more than a text, or of a response. That is written at once as a promise, because browsers allow
     /// it only for a short time after the click, and the response may take longer. `None` for a mere text, and if the
     /// browser does not support it.
-    fn start_writing(source: &CopySource, html: Option<String>) -> Option<Promise> {
+    fn start_writing(source: &ClipboardSource, html: Option<String>) -> Option<Promise> {
         class("ClipboardItem").ok()?;
         let text = match source {
-            CopySource::Text(text) => blob("text/plain", &JsValue::from_str(html.as_ref().map(|_| text)?)).ok()?,
-            CopySource::Path(path) => {
+            ClipboardSource::Text(text) => blob("text/plain", &JsValue::from_str(html.as_ref().map(|_| text)?)).ok()?,
+            ClipboardSource::Path(path) => {
                 let path = path.clone();
                 let text = future_to_promise(async move {
                     let text = api_request::get_text(&path).await.map_err(|_| JsValue::NULL)?;

@@ -27,7 +27,7 @@ mod real {
     const OTHER_SECTION: &str = ".plain-nav [aria-current=page]";
 
     /// The response to a request of the panel.
-    pub struct FetchedPage {
+    pub struct PanelResponse {
         document: Document,
         /// The path and query from which it came, after redirects.
         pub address: String,
@@ -35,7 +35,7 @@ mod real {
         pub refresh_seconds: Option<u32>,
     }
 
-    impl FetchedPage {
+    impl PanelResponse {
         fn find(&self, selector: &str) -> Option<Element> {
             self.document.query_selector(selector).ok()?
         }
@@ -74,13 +74,13 @@ mod real {
     }
 
     /// Returns whether it is a page that belongs beside the chat.
-    pub fn is_of_chat(page: &FetchedPage) -> bool {
+    pub fn is_of_chat(page: &PanelResponse) -> bool {
         page.find(MAIN).is_some() && page.find(OTHER_SECTION).is_none()
     }
 
     /// Shows the page in the element with this id, at the place that the fragment of `asked` names. An update is merged
     /// into what is shown, so that the focus and open disclosures stay.
-    pub async fn show_page(page: &FetchedPage, id: &str, asked: &str, is_update: bool) -> Option<PageHeading> {
+    pub async fn show_page(page: &PanelResponse, id: &str, asked: &str, is_update: bool) -> Option<PageHeading> {
         let shown = web_sys::window()?.document()?;
         if let Some(loading) = page.add_sheet(&shown) {
             let _ = JsFuture::from(loading).await;
@@ -120,19 +120,19 @@ mod real {
     }
 
     /// Fetches the page at an address of this server.
-    pub async fn fetch(address: &str) -> Option<FetchedPage> {
+    pub async fn fetch(address: &str) -> Option<PanelResponse> {
         let answer: JsValue = JsFuture::from(web_sys::window()?.fetch_with_str(address)).await.ok()?;
         read(answer.dyn_into().ok()?).await
     }
 
-    async fn read(answer: Response) -> Option<FetchedPage> {
+    async fn read(answer: Response) -> Option<PanelResponse> {
         let origin = web_sys::window()?.location().origin().ok()?;
         let address = answer.url().strip_prefix(&origin)?.to_owned();
         let refresh_seconds = answer.headers().get("refresh").ok().flatten().and_then(|text| text.parse().ok());
         let html = JsFuture::from(answer.text().ok()?).await.ok()?.as_string()?;
         // Scripts of a parsed document never run.
         let document = DomParser::new().ok()?.parse_from_string(&html, SupportedType::TextHtml).ok()?;
-        Some(FetchedPage { document, address, refresh_seconds })
+        Some(PanelResponse { document, address, refresh_seconds })
     }
 
     fn form_of(event: &SubmitEvent) -> Option<HtmlFormElement> {
@@ -147,7 +147,7 @@ mod real {
     }
 
     /// Submits a form, and returns the page to which that leads.
-    pub fn submit(event: &SubmitEvent) -> impl Future<Output = Option<FetchedPage>> + use<> {
+    pub fn submit(event: &SubmitEvent) -> impl Future<Output = Option<PanelResponse>> + use<> {
         let form = form_of(event);
         let fields = form.as_ref().and_then(|form| form_fields(form, submitter_field(event)));
         async move { read(submit_for_response(&form?, &fields?).await?).await }
@@ -174,20 +174,20 @@ mod real {
     use super::PageHeading;
 
     /// The response to a request of the panel.
-    pub struct FetchedPage {
+    pub struct PanelResponse {
         pub address: String,
         pub refresh_seconds: Option<u32>,
     }
 
-    pub fn is_of_chat(_page: &FetchedPage) -> bool {
+    pub fn is_of_chat(_page: &PanelResponse) -> bool {
         false
     }
 
-    pub async fn show_page(_page: &FetchedPage, _id: &str, _asked: &str, _is_update: bool) -> Option<PageHeading> {
+    pub async fn show_page(_page: &PanelResponse, _id: &str, _asked: &str, _is_update: bool) -> Option<PageHeading> {
         None
     }
 
-    pub async fn fetch(_address: &str) -> Option<FetchedPage> {
+    pub async fn fetch(_address: &str) -> Option<PanelResponse> {
         None
     }
 
@@ -195,7 +195,7 @@ mod real {
         None
     }
 
-    pub fn submit(_event: &SubmitEvent) -> impl Future<Output = Option<FetchedPage>> + use<> {
+    pub fn submit(_event: &SubmitEvent) -> impl Future<Output = Option<PanelResponse>> + use<> {
         std::future::ready(None)
     }
 
@@ -204,4 +204,4 @@ mod real {
     pub fn leave_for(_address: &str) {}
 }
 
-pub use real::{FetchedPage, asked_address, fetch, is_of_chat, leave_for, scroll_to, show_page, submit};
+pub use real::{PanelResponse, asked_address, fetch, is_of_chat, leave_for, scroll_to, show_page, submit};

@@ -19,9 +19,9 @@ pub fn split_at_links(text: &str) -> Vec<AutolinkPiece<'_>> {
     while let Some(offset) = bytes[at..].iter().position(|byte| matches!(byte, b'h' | b'H' | b'w' | b'W' | b'@')) {
         let found = at + offset;
         match address_at(text, done, found) {
-            Found::Nothing => at = found + 1,
-            Found::NotALink(end) => at = end,
-            Found::Link(start, end, target) => {
+            AutolinkMatch::Nothing => at = found + 1,
+            AutolinkMatch::NotALink(end) => at = end,
+            AutolinkMatch::Link(start, end, target) => {
                 if start > done {
                     pieces.push(AutolinkPiece::Text(&text[done..start]));
                 }
@@ -36,14 +36,14 @@ pub fn split_at_links(text: &str) -> Vec<AutolinkPiece<'_>> {
     pieces
 }
 
-enum Found {
+enum AutolinkMatch {
     Nothing,
     /// A candidate that turned out to be no address, up to here.
     NotALink(usize),
     Link(usize, usize, LinkTarget),
 }
 
-fn address_at(text: &str, done: usize, found: usize) -> Found {
+fn address_at(text: &str, done: usize, found: usize) -> AutolinkMatch {
     if text.as_bytes()[found] == b'@' {
         return mail_around(text, done, found);
     }
@@ -51,26 +51,26 @@ fn address_at(text: &str, done: usize, found: usize) -> Found {
     let (prefix, needs_dot) = match ["https://", "http://", "www."].into_iter().find(|p| starts_with(rest, p)) {
         Some("www.") => (0, true),
         Some(scheme) => (scheme.len(), false),
-        None => return Found::Nothing,
+        None => return AutolinkMatch::Nothing,
     };
     // An address cannot start in the middle of a word. Words of scripts without spaces may come right before it.
     if text[done..found].chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric() || c == '/') {
-        return Found::Nothing;
+        return AutolinkMatch::Nothing;
     }
     let end = found + prefix + rest[prefix..].find(ends_address).unwrap_or(rest.len() - prefix);
     let end = found + trim_end(&text[found..end]).len();
     if end <= found + prefix {
-        return Found::NotALink(found + prefix.max(1));
+        return AutolinkMatch::NotALink(found + prefix.max(1));
     }
     let address = &text[found..end];
     let target = if needs_dot { LinkTarget::parse(&format!("https://{address}")) } else { LinkTarget::parse(address) };
     match target.filter(|target| !needs_dot || target.host().trim_end_matches('.').matches('.').count() >= 2) {
-        Some(target) => Found::Link(found, end, target),
-        None => Found::NotALink(end),
+        Some(target) => AutolinkMatch::Link(found, end, target),
+        None => AutolinkMatch::NotALink(end),
     }
 }
 
-fn mail_around(text: &str, done: usize, at_sign: usize) -> Found {
+fn mail_around(text: &str, done: usize, at_sign: usize) -> AutolinkMatch {
     let bytes = text.as_bytes();
     let local = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_');
     let start = at_sign - bytes[done..at_sign].iter().rev().take_while(|byte| local(byte)).count();
@@ -80,8 +80,8 @@ fn mail_around(text: &str, done: usize, at_sign: usize) -> Found {
     let name = &address[(at_sign + 1 - start).min(address.len())..];
     let is_mail = name.contains('.') && !name.contains('_') && !address.ends_with('-') && !address.starts_with('.');
     match LinkTarget::parse_mail(address).filter(|_| is_mail) {
-        Some(target) => Found::Link(start, start + address.len(), target),
-        None => Found::NotALink(end.max(at_sign + 1)),
+        Some(target) => AutolinkMatch::Link(start, start + address.len(), target),
+        None => AutolinkMatch::NotALink(end.max(at_sign + 1)),
     }
 }
 

@@ -42,9 +42,9 @@ pub struct FormulaSearch<'a> {
     text: &'a str,
     found: Vec<Formula>,
     /// The marks of the current paragraph, heading or cell.
-    marks: Vec<Mark>,
+    marks: Vec<FormulaMark>,
     /// Where the reader is: the code spans and links so far, and the innermost open link and emphasis.
-    place: Place,
+    place: InlinePosition,
     links: Vec<u32>,
     emphasis: Vec<u32>,
     opened: u32,
@@ -54,7 +54,7 @@ pub struct FormulaSearch<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
+struct InlinePosition {
     codes: u32,
     links: u32,
     link: u32,
@@ -62,11 +62,11 @@ struct Place {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct FormulaMark {
     kind: MarkKind,
     at: usize,
     end: usize,
-    place: Place,
+    place: InlinePosition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl<'a> FormulaSearch<'a> {
             text,
             found: Vec::new(),
             marks: Vec::new(),
-            place: Place::default(),
+            place: InlinePosition::default(),
             links: Vec::new(),
             emphasis: Vec::new(),
             opened: 0,
@@ -161,7 +161,7 @@ impl<'a> FormulaSearch<'a> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.marks.push(Mark { kind, at: range.start - 1, end: range.start + 1, place });
+            self.marks.push(FormulaMark { kind, at: range.start - 1, end: range.start + 1, place });
         }
         let from = range.start + usize::from(is_escaped);
         for (offset, _) in self.text[from..range.end].match_indices('$') {
@@ -170,7 +170,7 @@ impl<'a> FormulaSearch<'a> {
                 Some(last) if last.kind == MarkKind::Dollars && last.end == at && last.place == place => {
                     last.end = at + 1
                 }
-                _ => self.marks.push(Mark { kind: MarkKind::Dollars, at, end: at + 1, place }),
+                _ => self.marks.push(FormulaMark { kind: MarkKind::Dollars, at, end: at + 1, place }),
             }
         }
     }
@@ -207,7 +207,7 @@ fn is_behind_backslash(text: &str, at: usize) -> bool {
 }
 
 /// Returns the closing bracket among the later marks. Of two opening ones, the latest counts.
-fn closing_bracket(open: &Mark, is_square: bool, later: &[Mark]) -> Option<usize> {
+fn closing_bracket(open: &FormulaMark, is_square: bool, later: &[FormulaMark]) -> Option<usize> {
     for (at, mark) in later.iter().enumerate() {
         match mark.kind {
             MarkKind::Open(_) => return None,
@@ -222,14 +222,14 @@ fn closing_bracket(open: &Mark, is_square: bool, later: &[Mark]) -> Option<usize
 }
 
 /// Returns the closing dollars among the later marks.
-fn closing_dollars(text: &str, open: &Mark, later: &[Mark]) -> Option<usize> {
+fn closing_dollars(text: &str, open: &FormulaMark, later: &[FormulaMark]) -> Option<usize> {
     let is_display = match open.end - open.at {
         1 => false,
         2 => true,
         _ => return None,
     };
     // A display formula may have single dollars inside (`\text{if $x$}`), an inline formula has none.
-    let is_next = |mark: &Mark| mark.kind == MarkKind::Dollars && (!is_display || mark.end - mark.at == 2);
+    let is_next = |mark: &FormulaMark| mark.kind == MarkKind::Dollars && (!is_display || mark.end - mark.at == 2);
     let at = later.iter().position(is_next)?;
     let close = later.get(at).filter(|close| close.end - close.at == open.end - open.at)?;
     let (from, to) = (open.place, close.place);
@@ -249,7 +249,7 @@ fn closing_dollars(text: &str, open: &Mark, later: &[Mark]) -> Option<usize> {
 }
 
 /// Returns whether single dollars stand as those of a formula do.
-fn may_stand_between(text: &str, open: &Mark, close: &Mark) -> bool {
+fn may_stand_between(text: &str, open: &FormulaMark, close: &FormulaMark) -> bool {
     let inside = &text[open.end..close.at];
     let before = text[..open.at].chars().next_back();
     let after = text[close.end..].chars().next();

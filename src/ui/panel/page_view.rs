@@ -12,7 +12,7 @@ use leptos_router::hooks::use_navigate;
 use super::{ChatPanel, HEADING, PanelContent, ShownChat};
 use crate::api::error::ApiError;
 use crate::api::trash::restore_deletion;
-use crate::browser::panel_page::{self, FetchedPage};
+use crate::browser::panel_page::{self, PanelResponse};
 use crate::browser::{dialog, document, focus, media};
 use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::announce::Announcer;
@@ -129,7 +129,7 @@ impl PageLoader {
     }
 
     /// Shows what came, or goes where it leads.
-    async fn take(self, number: u32, page: Option<FetchedPage>, asked: &str, why: PageRequest) {
+    async fn take(self, number: u32, page: Option<PanelResponse>, asked: &str, why: PageRequest) {
         if self.number.try_get_value() != Some(number) {
             return;
         }

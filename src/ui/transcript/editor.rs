@@ -25,11 +25,11 @@ use crate::ui::messages::transcript as texts;
 use crate::ui::preferences::{PreferenceSetting, current_value};
 
 type EditedAttachment = (Attachment, Option<ReferenceStatus>);
-type Draw = fn(TurnCommands, TurnId, Role, String, Vec<EditedAttachment>) -> AnyView;
+type DrawMessageEditor = fn(TurnCommands, TurnId, Role, String, Vec<EditedAttachment>) -> AnyView;
 
 /// Loads the code part of the editor.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawMessageEditor, NotFetched> {
     Ok(draw)
 }
 
@@ -45,7 +45,7 @@ pub fn TurnEditor(
     attached: Vec<EditedAttachment>,
 ) -> impl IntoView {
     let leave = Callback::new(move |()| verbs.cancel_edit(id));
-    lazy_part(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
+    lazy_part(fetch, Some(leave), move |draw: &DrawMessageEditor| draw(verbs, id, role, text.clone(), attached.clone()))
 }
 
 /// The state of an edit.

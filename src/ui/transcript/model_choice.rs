@@ -11,11 +11,11 @@ use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::messages::transcript as texts;
 use crate::ui::model_picker::ModelPicker;
 
-type Draw = fn(TurnCommands, RwSignal<Vec<Model>>) -> AnyView;
+type DrawModelChoice = fn(TurnCommands, RwSignal<Vec<Model>>) -> AnyView;
 
 /// Loads the code part of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<Draw, NotFetched> {
+fn fetch() -> Result<DrawModelChoice, NotFetched> {
     Ok(draw)
 }
 
@@ -23,7 +23,12 @@ fn fetch() -> Result<Draw, NotFetched> {
 #[component]
 pub fn ModelChoiceDialog(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> impl IntoView {
     let leave = Callback::new(move |()| verbs.choosing.set(None));
-    lazy_part_when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
+    lazy_part_when(
+        move || verbs.choosing.with(Option::is_some),
+        fetch,
+        leave,
+        move |draw: &DrawModelChoice| draw(verbs, models),
+    )
 }
 
 /// Renders the dialog.
