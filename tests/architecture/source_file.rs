@@ -165,12 +165,33 @@ impl SourceFile {
         pairs.map(|pair| pair[1].to_owned()).collect()
     }
 
-    /// Returns the types that the file declares `pub` without a restriction.
-    pub fn public_type_names(&self) -> Vec<String> {
-        let all: Vec<&str> = words(&self.code).map(|(_, word)| word).collect();
-        let declares = |word: &str| matches!(word, "struct" | "enum" | "trait" | "type");
-        let threes = all.windows(3).filter(|three| three[0] == "pub" && declares(three[1]));
-        threes.map(|three| three[2]).filter(|name| name.starts_with(char::is_uppercase)).map(String::from).collect()
+    /// Returns the types whose names the file chooses, also those inside functions. The names of associated types are
+    /// given by their trait.
+    pub fn declared_type_names(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        // For each open brace, whether it is that of a trait or of an `impl`.
+        let mut is_of_trait: Vec<bool> = Vec::new();
+        let mut start = 0;
+        for (at, end) in self.code.match_indices(['{', '}', ';']) {
+            let head = &self.code[start..at];
+            // The semicolon of `[u8; 2]` ends no item.
+            if end == ";" && head.matches('[').count() > head.matches(']').count() {
+                continue;
+            }
+            start = at + 1;
+            if end == "}" {
+                is_of_trait.pop();
+                continue;
+            }
+            if is_of_trait.last() != Some(&true) {
+                found.extend(declared_type(head).map(str::to_owned));
+            }
+            if end == "{" {
+                let has = |word: &str| words(head).any(|(_, found)| found == word);
+                is_of_trait.push((has("impl") || has("trait")) && !has("fn"));
+            }
+        }
+        found
     }
 
     /// Returns the functions that the file declares `pub` without a restriction.
@@ -197,6 +218,17 @@ impl SourceFile {
 
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Returns the type that an item declares; `head` is its text up to its first brace or semicolon.
+fn declared_type(head: &str) -> Option<&str> {
+    let all: Vec<(usize, &str)> = words(head).collect();
+    let is_declaration = |pair: &&[(usize, &str)]| {
+        let ((at, keyword), (next, name)) = (pair[0], pair[1]);
+        let is_apart = head[at + keyword.len()..next].trim().is_empty();
+        matches!(keyword, "struct" | "enum" | "trait" | "type") && is_apart && name.starts_with(char::is_uppercase)
+    };
+    all.windows(2).find(is_declaration).map(|pair| pair[1].1)
 }
 
 /// Returns every name in the code with its offset.
