@@ -97,6 +97,9 @@ fn incomplete_text(report: &ImportReport) -> String {
         None if report.did_not_fit > 0 => {
             format!("not enough space for {} from {name}", counted(report.did_not_fit, "chat", "chats"))
         }
+        None if report.skipped == 0 => {
+            format!("{name} was not imported completely: {} left out", counted(report.skipped_rows(), "row", "rows"))
+        }
         None => format!("{name} was not imported completely: {} left out", counted(report.skipped, "item", "items")),
     }
 }

@@ -234,13 +234,18 @@ impl ImportReport {
 
     /// Returns how much of the file is here now.
     pub fn extent(&self) -> ImportExtent {
-        let is_cut = self.stopped.is_some() || self.did_not_fit > 0 || self.skipped > 0;
+        let is_cut = self.stopped.is_some() || self.did_not_fit > 0 || self.skipped + self.skipped_rows() > 0;
         let is_any = self.imported + self.known + self.documents + self.files > 0;
         match (is_cut, is_any) {
             (false, _) => ImportExtent::Everything,
             (true, true) => ImportExtent::Part,
             (true, false) => ImportExtent::Nothing,
         }
+    }
+
+    /// Returns the number of a database's rows that were left out.
+    pub fn skipped_rows(&self) -> u64 {
+        self.tables.iter().map(|table| table.left_out).sum()
     }
 
     pub(super) fn add_chat(&mut self, chat: ImportedChat) {
@@ -348,6 +353,15 @@ mod tests {
             ImportReport { stopped, ..known },
         ];
         assert!(others.iter().all(|report| !report.is_all_known()));
+    }
+
+    #[test]
+    fn import_without_some_rows_is_partial() {
+        let table = |left_out| ImportedTable { name: "messages".into(), rows: 9, left_out };
+        let report = |left_out| ImportReport { imported: 1, tables: vec![table(0), table(left_out)], ..Default::default() };
+        assert_eq!(report(0).extent(), ImportExtent::Everything);
+        assert_eq!(report(2).extent(), ImportExtent::Part);
+        assert_eq!(report(2).skipped_rows(), 2);
     }
 
     #[test]
