@@ -10,7 +10,9 @@ use turnleaf_providers::provider::ProviderError;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::notifications::NotificationSubject;
 
+use crate::bad_imports::{conversation, mapping_node};
 use crate::http_api::TestApi;
+use crate::interchange::import_file;
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
 fn failure() -> ScriptedAnswer {
@@ -127,7 +129,24 @@ async fn notifications_list_ended_replies_and_imports_of_their_owner() {
         assert_eq!(replies(ids::mint()).await, []);
         service.mark_chat_read(owner, second.chat.id).await;
         assert_eq!(replies(owner).await, expected[1..]);
-        assert_eq!(service.count_new_imports(owner).await.unwrap(), 0);
+
+        let new_imports = async |viewer| service.count_new_imports(viewer).await.unwrap();
+        assert_eq!(new_imports(owner).await, 0);
+        let nodes = [mapping_node("q", None, "user", "Question"), mapping_node("a", Some("q"), "assistant", "Answer")];
+        let file = serde_json::to_vec(&[conversation("one", &nodes)]).unwrap();
+        assert_eq!(import_file(&instance, "chats.json", &file, false).await.imported, 1);
+        assert_eq!((new_imports(owner).await, new_imports(ids::mint()).await), (1, 0));
+        let imports = async || {
+            let listed = service.notifications(owner).await.unwrap().into_iter();
+            let imports = listed.filter(|one| matches!(one.subject, NotificationSubject::Import(_)));
+            imports.map(|import| (import.at, import.is_new)).collect::<Vec<_>>()
+        };
+        let listed = imports().await;
+        let [(Some(at), true)] = listed[..] else { panic!("{listed:?}") };
+        service.mark_notifications_seen(owner, at).await;
+        assert_eq!((new_imports(owner).await, imports().await), (0, vec![(Some(at), false)]));
+        assert_eq!(replies(owner).await, expected[1..], "seeing the list reads no reply");
+
         service.mark_all_read(owner).await.unwrap();
         assert_eq!(replies(owner).await, []);
         instance.close().await;
