@@ -37,6 +37,7 @@ sql! {
     INTERRUPT = "UPDATE title_requests SET status = 'error', error = $1, ended_at = $2 WHERE status = 'running'";
     INTERRUPT_OF_CHAT = "UPDATE title_requests SET status = 'error', error = $3, ended_at = $4 \
         WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
+    RUNNING_OF_CHAT = "SELECT id FROM title_requests WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
     COUNT_OF_CHAT = "SELECT COUNT(*) FROM title_requests WHERE owner_id = $1 AND chat_id = $2";
     FIND = concat!("SELECT g.id, g.chat_id, g.turn_id, g.manifest, g.manifest_bytes, g.title, ", call_columns!(),
         owned_request!());
@@ -166,6 +167,16 @@ pub async fn interrupt_running_of_chat(
         query.bind(Json(error)).bind(at).execute(conn).await?;
     });
     Ok(())
+}
+
+/// Returns the request of a chat whose end is not stored, if there is one.
+pub async fn find_running(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TitleRequestId>, StoreError> {
+    let id: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(RUNNING_OF_CHAT)
+        .bind(owner.uuid())
+        .bind(chat.uuid())
+        .fetch_optional(pool)
+        .await?);
+    Ok(id.map(TitleRequestId::from))
 }
 
 /// Returns the number of stored requests of a chat.
