@@ -1,6 +1,6 @@
 //! The sweep at start (crash recovery): every turn and request for a title that an earlier process left running ends as
-//! `server_restarted`, with the partial blocks and raw bytes of turns kept. A turn that waits for a person stays; its running calls are
-//! interrupted.
+//! `server_restarted`, with the partial blocks and raw bytes of turns kept. A turn that waits for a person stays; its
+//! running calls are interrupted.
 
 use std::sync::Arc;
 
