@@ -41,6 +41,7 @@ calls! {
     "glance_at_chat": chats::GlanceAtChat,
     "rename_chat": chats::RenameChat,
     "suggest_title": chats::SuggestTitle,
+    "stop_title": chats::StopTitle,
     "place_chat": chats::PlaceChat,
     "delete_chat": chats::DeleteChat,
     "restore_chat": chats::RestoreChat,

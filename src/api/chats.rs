@@ -89,11 +89,18 @@ pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError>
     pages.rename_chat(viewer, chat_id, title).await
 }
 
-/// Asks the model of a chat for a title, which changes nothing by itself.
+/// Asks the model of a chat for a title, which changes nothing by itself; returns none if that was stopped.
 #[server(prefix = "/api/page", endpoint = "suggest_title", input = JsonPost, output = JsonPost)]
-pub async fn suggest_title(chat_id: ChatId) -> Result<String, ApiError> {
+pub async fn suggest_title(chat_id: ChatId) -> Result<Option<String>, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.suggest_title(viewer, chat_id).await
+}
+
+/// Stops the request for a title of a chat, if one runs.
+#[server(prefix = "/api/page", endpoint = "stop_title", input = JsonPost, output = JsonPost)]
+pub async fn stop_title(chat_id: ChatId) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.stop_title(viewer, chat_id).await
 }
 
 /// Pins or unpins a chat, moves it into or out of the archive, and marks it as read or unread.

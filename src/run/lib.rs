@@ -3,8 +3,8 @@
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
 //! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of
-//! people to a run, `learned_endpoints` what refusals have shown about providers, `sweep` ends turns that an earlier process left behind, `resume` continues those that wait for a
-//! person, `purge` empties Trash.
+//! people to a run, `learned_endpoints` what refusals have shown about providers, `sweep` ends what an earlier process
+//! left running, `resume` continues turns that wait for a person, `purge` empties Trash.
 
 pub mod driver;
 pub mod ending;

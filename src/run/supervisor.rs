@@ -322,12 +322,7 @@ impl Supervisor {
 
     /// Ends the turns, and the requests for titles, that an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
-        match super::sweep::end_title_requests(&self.0.db, &self.0.clock).await {
-            // Another process has the database, and will end them.
-            Ok(()) | Err(StoreError::InUse) => {}
-            Err(error) => return Err(error),
-        }
-        super::sweep::sweep_unfinished_turns(&self.0.db, &self.0.clock).await
+        super::sweep::sweep_unfinished(&self.0.db, &self.0.clock).await
     }
 
     /// Runs maintenance: indexes chats that are older than the search index, packs raw bodies that a crash left in

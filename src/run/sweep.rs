@@ -1,6 +1,6 @@
-//! The sweep at start (crash recovery): every turn that an earlier process left running ends as `server_restarted`,
-//! with its partial blocks and raw bytes kept. A turn that waits for a person stays; its running calls are
-//! interrupted.
+//! The sweep at start (crash recovery): every turn and request for a title that an earlier process left running ends as
+//! `server_restarted`, with the partial blocks and raw bytes of turns kept. A turn that waits for a person stays; its
+//! running calls are interrupted.
 
 use std::sync::Arc;
 
@@ -22,9 +22,19 @@ use turnleaf_store::{
     turn_events, turns,
 };
 
-/// Ends all unfinished turns that do not wait for a person; returns their number. Each turn is a transaction of its
-/// own, so that a crash in the middle only leaves fewer to do.
-pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
+/// Ends what an earlier process left running: the requests for titles, and the turns that do not wait for a person, whose
+/// number it returns.
+pub async fn sweep_unfinished(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
+    match end_title_requests(db, clock).await {
+        // Another process has the database, and will end them.
+        Ok(()) | Err(StoreError::InUse) => {}
+        Err(error) => return Err(error),
+    }
+    end_unfinished_turns(db, clock).await
+}
+
+/// Each turn is a transaction of its own, so that a crash in the middle only leaves fewer to do.
+async fn end_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
     let unfinished = turns::list_unfinished(db).await?;
     let mut ended = 0;
     for turn in &unfinished {
@@ -45,8 +55,8 @@ pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<u
     Ok(ended)
 }
 
-/// Ends the requests for titles that an earlier process left running. A damaged row that refuses it stays.
-pub async fn end_title_requests(db: &Db, clock: &Arc<dyn Clock>) -> Result<(), StoreError> {
+/// A damaged row that refuses its end stays.
+async fn end_title_requests(db: &Db, clock: &Arc<dyn Clock>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     db.fence(&mut tx).await?;
     tx.savepoint().await?;

@@ -25,6 +25,7 @@ use crate::domain::{
 use turnleaf_platform::ids;
 use turnleaf_service::paths::{ChatPath, window::WindowDirection};
 use turnleaf_service::turns::AcceptedExchange as ServiceStarted;
+use turnleaf_service::turns::generations::GenerationStatus;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
 
@@ -176,14 +177,24 @@ impl PageService {
         self.0.change_chat(viewer, id, change).await.map(drop).map_err(self.api_error())
     }
 
-    /// Asks the model of a chat for a title. A failed request is a conflict with the code of its failure.
-    pub async fn suggest_title(&self, viewer: UserId, id: ChatId) -> Result<String, ApiError> {
+    /// Asks the model of a chat for a title; returns none if the request was stopped. A failed request is a conflict with
+    /// the code of its failure.
+    pub async fn suggest_title(&self, viewer: UserId, id: ChatId) -> Result<Option<String>, ApiError> {
         let suggestion = self.0.suggest_title(viewer, id, None).await.map_err(self.api_error())?.value;
         let failed = |failure: Failure| ApiError::Conflict {
             code: failure.kind.as_str().to_owned(),
             message: with_locale(self.1, || failure_sentence(&failure)),
         };
-        suggestion.title.ok_or_else(|| suggestion.error.map_or(ApiError::NotFound, failed))
+        match (suggestion.title, suggestion.error) {
+            (Some(title), _) => Ok(Some(title)),
+            (None, Some(failure)) => Err(failed(failure)),
+            (None, None) if suggestion.status == GenerationStatus::Cancelled => Ok(None),
+            (None, None) => Err(ApiError::NotFound),
+        }
+    }
+
+    pub async fn stop_title(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
+        self.0.stop_title_suggestion(viewer, id).await.map(drop).map_err(self.api_error())
     }
 
     pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {

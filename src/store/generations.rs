@@ -1,37 +1,31 @@
 //! Generations: single provider calls. Their requests are in [`requests`], the raw bytes of their responses in
 //! [`raw`].
 
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::{Value, json};
-use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::deferred_write::ChangedRows;
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
-use crate::rows::{UsageRow, inconsistent, parse_word, to_bigint, to_unsigned, to_word};
-use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
+use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
+use crate::rows::{inconsistent, parse_word, to_word};
+use turnleaf_domain::{GenerationId, TurnId, UserId};
 
 mod kinds;
+pub(crate) mod provider_call;
 pub mod raw;
 pub mod requests;
 
 pub use kinds::{GenerationStatus, RawKind};
+pub use provider_call::{Generation, GenerationEnd};
 
+use provider_call::{ProviderCallRow, bind_end, call_columns, call_end};
 use requests::{RequestManifestRow, StoredRequest, base_request_joins, manifest_columns};
 
 macro_rules! generation_columns {
     () => {
-        concat!(
-            "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, ",
-            manifest_columns!(),
-            ", g.raw_sha256, g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
-         g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
-         g.started_at, g.ended_at"
-        )
+        concat!("g.id, g.turn_id, g.step, g.raw_kind, ", manifest_columns!(), ", ", call_columns!())
     };
 }
 
@@ -52,11 +46,7 @@ sql! {
         status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9) ON CONFLICT DO NOTHING";
     IS_STEP = "SELECT id FROM generations WHERE id = $1 AND turn_id = $2 AND step = $3";
     IS_OVER = "SELECT id FROM generations WHERE id = $1 AND status = $2 AND ended_at = $3";
-    FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
-        input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
-        reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
-        cost_basis = $15, price_version = $16, raw_response = $17, raw_sha256 = $18, raw_bytes = $19 \
-        WHERE id = $1 AND status = 'running'";
+    FINISH = concat!("UPDATE generations SET ", call_end!(), " WHERE id = $1 AND status = 'running'");
     IDS = concat!("SELECT g.id ", owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), owned_generations!(), " AND g.id = $2");
@@ -83,114 +73,15 @@ pub struct NewGeneration {
     pub started_at: DateTime<Utc>,
 }
 
-/// The end of a provider call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GenerationEnd {
-    pub id: GenerationId,
-    /// Never `Running`.
-    pub status: GenerationStatus,
-    /// True if the response is complete; only then may it be replayed to its model.
-    pub raw_complete: bool,
-    pub model_returned: Option<String>,
-    /// The provider's own word for it.
-    pub stop_reason: Option<String>,
-    pub usage: Usage,
-    /// `None` if it is unknown.
-    pub charge: Option<Charge>,
-    pub error: Option<Failure>,
-    pub first_token_at: Option<DateTime<Utc>>,
-    pub ended_at: DateTime<Utc>,
-    /// The whole response, if the caller still has it and it is small: then its pieces need not be read again.
-    pub body: Option<Bytes>,
-}
-
-impl GenerationEnd {
-    /// Returns the response to pack together with the end.
-    fn small_body(&self) -> Option<&Bytes> {
-        self.body.as_ref().filter(|body| !body.is_empty() && body.len() <= raw::PACKED_AT_ONCE)
-    }
-
-    /// Returns whether the pieces of the response no longer need to be stored.
-    pub fn has_small_body(&self) -> bool {
-        self.small_body().is_some()
-    }
-}
-
-/// A stored provider call, without its bodies.
-#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct Generation {
-    pub id: GenerationId,
-    pub turn_id: TurnId,
-    pub step: u32,
-    pub provider: String,
-    pub model_requested: String,
-    pub model_returned: Option<String>,
-    pub request_manifest: Value,
-    /// The sha256 and the length in bytes of the raw response; null while it arrives and if it is not kept.
-    pub raw_sha256: Option<Vec<u8>>,
-    pub raw_bytes: Option<u64>,
-    pub raw_kind: RawKind,
-    pub raw_complete: bool,
-    pub status: GenerationStatus,
-    pub stop_reason: Option<String>,
-    pub usage: Usage,
-    /// The cost in millionths of a US dollar; null if it is unknown.
-    pub cost_micros: Option<u64>,
-    pub cost_basis: Option<CostBasis>,
-    /// The price list with which the cost was computed.
-    pub price_version: Option<String>,
-    pub error: Option<Failure>,
-    pub first_token_at: Option<DateTime<Utc>>,
-    pub started_at: DateTime<Utc>,
-    pub ended_at: Option<DateTime<Utc>>,
-}
-
 struct GenerationRow {
     id: Uuid,
     turn_id: Uuid,
     step: i64,
-    provider: String,
-    model_requested: String,
-    model_returned: Lossy<Option<String>>,
     manifest: RequestManifestRow,
-    raw_sha256: Option<Vec<u8>>,
-    raw_bytes: Option<i64>,
     raw_kind: String,
-    raw_complete: bool,
-    status: String,
-    stop_reason: Option<String>,
-    usage: UsageRow,
-    cost_micros: Option<i64>,
-    cost_basis: Option<String>,
-    price_version: Option<String>,
-    error: Lossy<Option<Json<Failure>>>,
-    first_token_at: Lossy<Option<DateTime<Utc>>>,
-    started_at: Lossy<DateTime<Utc>>,
-    ended_at: Lossy<Option<DateTime<Utc>>>,
+    call: ProviderCallRow,
 }
-from_row!(GenerationRow {
-    id,
-    turn_id,
-    step,
-    provider,
-    model_requested,
-    model_returned,
-    manifest: flatten,
-    raw_sha256,
-    raw_bytes,
-    raw_kind,
-    raw_complete,
-    status,
-    stop_reason,
-    usage: flatten,
-    cost_micros,
-    cost_basis,
-    price_version,
-    error,
-    first_token_at,
-    started_at,
-    ended_at,
-});
+from_row!(GenerationRow { id, turn_id, step, manifest: flatten, raw_kind, call: flatten });
 
 const TABLE: &str = "generations";
 
@@ -199,30 +90,10 @@ impl GenerationRow {
         let id = self.id;
         let manifest = keep_decoded([self.manifest.reassemble(id)], TABLE).pop();
         Ok(Generation {
-            id: self.id.into(),
-            turn_id: self.turn_id.into(),
-            step: u32::try_from(self.step).map_err(|cause| inconsistent(TABLE, "step", self.id, cause))?,
-            provider: self.provider,
-            model_requested: self.model_requested,
-            model_returned: self.model_returned.unwrap_or_log(TABLE, "model_returned", id, || None),
+            step: u32::try_from(self.step).map_err(|cause| inconsistent(TABLE, "step", id, cause))?,
             request_manifest: with_parts(manifest.unwrap_or_default()),
-            raw_sha256: self.raw_sha256,
-            raw_bytes: self.raw_bytes.map(to_unsigned),
-            raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
-            raw_complete: self.raw_complete,
-            status: parse_word(self.status, TABLE, "status", self.id)?,
-            stop_reason: self.stop_reason,
-            usage: self.usage.into(),
-            cost_micros: self.cost_micros.map(to_unsigned),
-            cost_basis: match self.cost_basis {
-                Some(word) => Some(parse_word(word, TABLE, "cost_basis", self.id)?),
-                None => None,
-            },
-            price_version: self.price_version,
-            error: self.error.unwrap_or_log(TABLE, "error", id, || None).map(|Json(error)| error),
-            first_token_at: self.first_token_at.unwrap_or_log(TABLE, "first_token_at", id, || None),
-            started_at: self.started_at.unwrap_or_log(TABLE, "started_at", id, || time_of_id(id)),
-            ended_at: self.ended_at.unwrap_or_log(TABLE, "ended_at", id, || None),
+            raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", id)?,
+            ..self.call.into_generation(TABLE, id, self.turn_id)?
         })
     }
 }
@@ -318,21 +189,7 @@ pub async fn defer_finish(tx: &mut Tx, ends: &[&GenerationEnd]) -> Result<(), St
 
 /// Writes the end of a running generation.
 async fn defer_end(tx: &mut Tx, end: &GenerationEnd) -> Result<ChangedRows, StoreError> {
-    // Strings of the provider are cleaned, so that they never make the ending fail.
-    let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
-    let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
-    let packed = end.small_body().map(|body| raw::compress(body)).transpose()?;
-    let (body, digest) = packed.map(|packed| (packed.bytes, (packed.sha256, packed.length))).unzip();
-    let (sha256, length) = digest.unzip();
-    let charge = end.charge.as_ref();
-    let update = tx.defer(FINISH).bind(end.id.uuid()).bind(to_word(end.status)).bind(end.raw_complete);
-    let update = update.bind(model_returned).bind(stop_reason).bind(input).bind(output).bind(cache_read);
-    let update = update.bind(cache_write).bind(reasoning).bind(end.error.clone().map(Json)).bind(end.first_token_at);
-    let update = update.bind(end.ended_at).bind(charge.map(|charge| to_bigint(charge.micros)));
-    let update = update.bind(charge.map(|charge| to_word(charge.basis)));
-    let update = update.bind(charge.and_then(|charge| charge.price_version.clone()));
-    update.bind(body).bind(sha256).bind(length).run().await
+    bind_end(tx.defer(FINISH), end, end.small_body())?.run().await
 }
 
 /// Returns the generations of this owner's turn, by step.

@@ -9,23 +9,20 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::generations::raw::{PackedBody, compress, decompress_column};
+use crate::generations::provider_call::{ProviderCallRow, bind_end, call_columns, call_end};
+use crate::generations::raw::{compress, decompress_column};
 use crate::generations::{Generation, GenerationEnd, GenerationStatus, RawKind};
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, ok_or_log, time_of_id};
-use crate::rows::{UsageRow, from_json, parse_word, storable_text, to_bigint, to_unsigned, to_word};
-use turnleaf_domain::{ChatId, CostBasis, Failure, TitleRequestId, TurnId, UserId};
+use crate::rows::{from_json, parse_word, storable_text, to_unsigned};
+use turnleaf_domain::{ChatId, Failure, TitleRequestId, TurnId, UserId};
 
 const TABLE: &str = "title_requests";
 
-/// A request ($2) of an owner ($1) whose reply and chat are not in Trash.
+/// Requests of an owner ($1) with this id ($2) whose reply and chat are not in Trash.
 macro_rules! owned_request {
-    ($columns:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM title_requests r JOIN turns t ON t.id = r.turn_id JOIN chats c ON c.id = r.chat_id \
-             WHERE r.owner_id = $1 AND r.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
-        )
+    () => {
+        " FROM title_requests g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = g.chat_id \
+         WHERE g.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
     };
 }
 
@@ -35,24 +32,20 @@ sql! {
         SELECT $1, c.owner_id, c.id, t.id, $4, $5, $6, $7, $8, $9, $10, $11, 'running', $12 \
         FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE t.id = $3 AND c.owner_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
-    FINISH = "UPDATE title_requests SET status = $3, raw_complete = $4, model_returned = $5, stop_reason = $6, \
-        input_tokens = $7, output_tokens = $8, cache_read_tokens = $9, cache_write_tokens = $10, \
-        reasoning_tokens = $11, error = $12, first_token_at = $13, ended_at = $14, cost_micros = $15, \
-        cost_basis = $16, price_version = $17, raw_response = $18, raw_sha256 = $19, raw_bytes = $20, title = $21 \
-        WHERE owner_id = $1 AND id = $2 AND status = 'running'";
+    FINISH = concat!("UPDATE title_requests SET ", call_end!(),
+        ", title = $20 WHERE id = $1 AND owner_id = $21 AND status = 'running'");
     INTERRUPT = "UPDATE title_requests SET status = 'error', error = $1, ended_at = $2 WHERE status = 'running'";
     INTERRUPT_OF_CHAT = "UPDATE title_requests SET status = 'error', error = $3, ended_at = $4 \
         WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
+    RUNNING_OF_CHAT = "SELECT id FROM title_requests WHERE owner_id = $1 AND chat_id = $2 AND status = 'running'";
     COUNT_OF_CHAT = "SELECT COUNT(*) FROM title_requests WHERE owner_id = $1 AND chat_id = $2";
-    FIND = owned_request!("r.id, r.chat_id, r.turn_id, r.provider, r.model_requested, r.model_returned, r.manifest, \
-        r.manifest_bytes, r.raw_sha256, r.raw_bytes, r.raw_complete, r.status, r.stop_reason, r.input_tokens, \
-        r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.reasoning_tokens, r.cost_micros, r.cost_basis, \
-        r.price_version, r.error, r.title, r.first_token_at, r.started_at, r.ended_at");
+    FIND = concat!("SELECT g.id, g.chat_id, g.turn_id, g.manifest, g.manifest_bytes, g.title, ", call_columns!(),
+        owned_request!());
     LIST = "SELECT r.id, r.title, r.status, r.started_at FROM title_requests r JOIN turns t ON t.id = r.turn_id \
         JOIN chats c ON c.id = r.chat_id WHERE r.owner_id = $1 AND r.chat_id = $2 AND t.deleted_at IS NULL \
         AND c.deleted_at IS NULL ORDER BY r.id DESC LIMIT $3";
-    BODY = owned_request!("r.body, r.body_bytes");
-    RAW = owned_request!("r.raw_response, r.raw_bytes");
+    BODY = concat!("SELECT g.body, g.body_bytes", owned_request!());
+    RAW = concat!("SELECT g.raw_response, g.raw_bytes", owned_request!());
 }
 
 /// A request that is about to be sent.
@@ -99,50 +92,12 @@ struct TitleRequestRow {
     id: Uuid,
     chat_id: Uuid,
     turn_id: Uuid,
-    provider: String,
-    model_requested: String,
-    model_returned: Lossy<Option<String>>,
     manifest: Vec<u8>,
     manifest_bytes: i64,
-    raw_sha256: Option<Vec<u8>>,
-    raw_bytes: Option<i64>,
-    raw_complete: bool,
-    status: String,
-    stop_reason: Lossy<Option<String>>,
-    usage: UsageRow,
-    cost_micros: Option<i64>,
-    cost_basis: Option<String>,
-    price_version: Lossy<Option<String>>,
-    error: Lossy<Option<Json<Failure>>>,
     title: Lossy<Option<String>>,
-    first_token_at: Lossy<Option<DateTime<Utc>>>,
-    started_at: Lossy<DateTime<Utc>>,
-    ended_at: Lossy<Option<DateTime<Utc>>>,
+    call: ProviderCallRow,
 }
-from_row!(TitleRequestRow {
-    id,
-    chat_id,
-    turn_id,
-    provider,
-    model_requested,
-    model_returned,
-    manifest,
-    manifest_bytes,
-    raw_sha256,
-    raw_bytes,
-    raw_complete,
-    status,
-    stop_reason,
-    usage: flatten,
-    cost_micros,
-    cost_basis,
-    price_version,
-    error,
-    title,
-    first_token_at,
-    started_at,
-    ended_at,
-});
+from_row!(TitleRequestRow { id, chat_id, turn_id, manifest, manifest_bytes, title, call: flatten });
 
 impl TitleRequestRow {
     /// Returns the manifest; null if it is damaged.
@@ -156,34 +111,10 @@ impl TitleRequestRow {
     fn into_request(self) -> Result<TitleRequest, StoreError> {
         let id = self.id;
         let request_manifest = self.read_manifest()?;
-        let status: GenerationStatus = parse_word(self.status, TABLE, "status", id)?;
-        let is_kept = status == GenerationStatus::Running || self.raw_bytes.is_some();
-        let call = Generation {
-            id: id.into(),
-            turn_id: self.turn_id.into(),
-            step: 0,
-            provider: self.provider,
-            model_requested: self.model_requested,
-            model_returned: self.model_returned.unwrap_or_default(TABLE, "model_returned", id),
-            request_manifest,
-            raw_sha256: self.raw_sha256,
-            raw_bytes: self.raw_bytes.map(to_unsigned),
-            raw_kind: if is_kept { RawKind::SseEvents } else { RawKind::None },
-            raw_complete: self.raw_complete,
-            status,
-            stop_reason: self.stop_reason.unwrap_or_default(TABLE, "stop_reason", id),
-            usage: self.usage.into(),
-            cost_micros: self.cost_micros.map(to_unsigned),
-            cost_basis: match self.cost_basis {
-                Some(word) => Some(parse_word::<CostBasis>(word, TABLE, "cost_basis", id)?),
-                None => None,
-            },
-            price_version: self.price_version.unwrap_or_default(TABLE, "price_version", id),
-            error: self.error.unwrap_or_log(TABLE, "error", id, || None).map(|Json(error)| error),
-            first_token_at: self.first_token_at.unwrap_or_log(TABLE, "first_token_at", id, || None),
-            started_at: self.started_at.unwrap_or_log(TABLE, "started_at", id, || time_of_id(id)),
-            ended_at: self.ended_at.unwrap_or_log(TABLE, "ended_at", id, || None),
-        };
+        let call = self.call.into_generation(TABLE, id, self.turn_id)?;
+        let is_kept = call.status == GenerationStatus::Running || call.raw_bytes.is_some();
+        let raw_kind = if is_kept { RawKind::SseEvents } else { RawKind::None };
+        let call = Generation { request_manifest, raw_kind, ..call };
         let title = self.title.unwrap_or_default(TABLE, "title", id);
         Ok(TitleRequest { id: id.into(), chat_id: self.chat_id.into(), title, call })
     }
@@ -209,42 +140,10 @@ pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewTitleRequest) -> Result
 /// Stores the end of a request with its response, and the title if it suggests one. Returns false if it had an end
 /// already.
 pub async fn finish(tx: &mut Tx, owner: UserId, end: &GenerationEnd, title: Option<&str>) -> Result<bool, StoreError> {
-    // Strings of the provider are cleaned, so that they never make the ending fail.
-    let cleaned = |text: &str| text.replace('\0', "\u{2400}");
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
-    let packed = end.body.as_ref().filter(|body| !body.is_empty()).map(|body| compress(body)).transpose()?;
-    let (body, sha256, length) = match packed {
-        Some(PackedBody { bytes, sha256, length }) => (Some(bytes), Some(sha256), Some(length)),
-        None => (None, None, None),
-    };
-    let changed = in_tx!(tx, |conn| {
-        sqlx::query(FINISH)
-            .bind(owner.uuid())
-            .bind(end.id.uuid())
-            .bind(to_word(end.status))
-            .bind(end.raw_complete)
-            .bind(end.model_returned.as_deref().map(cleaned))
-            .bind(end.stop_reason.as_deref().map(cleaned))
-            .bind(input)
-            .bind(output)
-            .bind(cache_read)
-            .bind(cache_write)
-            .bind(reasoning)
-            .bind(end.error.as_ref().map(Json))
-            .bind(end.first_token_at)
-            .bind(end.ended_at)
-            .bind(end.charge.as_ref().map(|charge| to_bigint(charge.micros)))
-            .bind(end.charge.as_ref().map(|charge| to_word(charge.basis)))
-            .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
-            .bind(body)
-            .bind(sha256)
-            .bind(length)
-            .bind(title)
-            .execute(conn)
-            .await?
-            .rows_affected()
-    });
-    Ok(changed > 0)
+    let body = end.body.as_ref().filter(|body| !body.is_empty());
+    let update = bind_end(tx.defer(FINISH), end, body)?.bind(title.map(str::to_owned)).bind(owner.uuid());
+    let changed = update.run().await?;
+    Ok(tx.rows_affected(changed).await? > 0)
 }
 
 /// Ends the requests of all owners that an earlier process left running.
@@ -268,6 +167,16 @@ pub async fn interrupt_running_of_chat(
         query.bind(Json(error)).bind(at).execute(conn).await?;
     });
     Ok(())
+}
+
+/// Returns the request of a chat whose end is not stored, if there is one.
+pub async fn find_running(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TitleRequestId>, StoreError> {
+    let id: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(RUNNING_OF_CHAT)
+        .bind(owner.uuid())
+        .bind(chat.uuid())
+        .fetch_optional(pool)
+        .await?);
+    Ok(id.map(TitleRequestId::from))
 }
 
 /// Returns the number of stored requests of a chat.

@@ -19,7 +19,7 @@ sql! {
         SELECT o.id, c.id, t.id FROM turns t JOIN chats c ON c.id = t.chat_id JOIN users o ON o.id = c.owner_id \
         WHERE t.id = $1 AND t.status IN ('pending', 'streaming', 'waiting_subagents') \
         ON CONFLICT DO NOTHING";
-    /// The newest reply of a chat.
+    /// The newest ended reply of a chat.
     PUT_NEWEST = "INSERT INTO unread_replies (owner_id, chat_id, turn_id) \
         SELECT c.owner_id, c.id, t.id FROM chats c JOIN turns t ON t.chat_id = c.id \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL AND t.ord = (SELECT MAX(r.ord) FROM turns r \
@@ -81,7 +81,7 @@ pub(crate) async fn defer_put(tx: &mut Tx, reply: TurnId) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Marks the newest reply of a chat as unread; a chat without finished replies stays as it is.
+/// Marks the newest ended reply of a chat as unread; a chat without finished replies stays as it is.
 pub async fn put_newest(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(PUT_NEWEST).bind(owner.uuid()).bind(chat.uuid()).execute(conn).await?;

@@ -49,8 +49,8 @@ pub struct Chats {
     pub notifications: RwSignal<usize>,
     /// The chat that was requested from outside of the page, by a notification.
     pub requested: RwSignal<Option<ChatId>>,
-    /// The chat for which a title is being suggested.
-    suggesting: StoredValue<Option<ChatId>>,
+    /// The chats for which this page has asked for a title that has not arrived.
+    suggesting: RwSignal<Vec<ChatId>>,
     /// The last failed action on a chat of the list.
     pub last_failure: FailureSignal,
     /// The reader's local day and UTC offset for which the list was rendered.
@@ -82,7 +82,7 @@ pub fn provide_chats() -> Chats {
         loading: RwSignal::new(None),
         notifications: RwSignal::new(0),
         requested: RwSignal::new(None),
-        suggesting: StoredValue::new(None),
+        suggesting: RwSignal::new(Vec::new()),
         last_failure: RwSignal::new(None),
         day,
         toasts: expect_context(),

@@ -12,8 +12,8 @@ use crate::ui::messages::transcript as words;
 
 /// Loads the script behind frames with the first message of one, and hands over what came until then. It belongs at the
 /// start of a document, because a frame may load before the program of the page does. Documents in frames have the
-/// origin `null`.
-pub const FRAME_LISTENER: &str = r#"{let early=[];addEventListener("message",event=>{if(event.origin!=="null"||!early||early.length>63)return;early.push(event);if(early.length<2)import("/frame-host.js").then(host=>{host.begin(early);early=null},()=>{early=[]})})}"#;
+/// origin `null`, so only their windows tell them apart: those of other frames must not fill the list.
+pub const FRAME_LISTENER: &str = r#"{let early=[];const isOfCall=event=>[...document.querySelectorAll("iframe[data-call]")].some(frame=>frame.contentWindow===event.source);addEventListener("message",event=>{if(event.origin!=="null"||!early||early.length>63||!isOfCall(event))return;early.push(event);if(early.length<2)import("/frame-host.js").then(host=>{host.begin(early);early=null},()=>{early=[]})})}"#;
 
 /// Returns the address of the page around the document of a tool server; those of the document and of its call are
 /// below it.

@@ -9,13 +9,14 @@ use tokio::sync::Notify;
 use turnleaf::api::error::ApiError;
 use turnleaf::domain::{ChatId, Failure, FailureKind, TitleRequestId};
 use turnleaf::server::page_data::PageService;
+use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_providers::provider::ProviderError;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
 use turnleaf_service::chats::titles::TitleSuggestion;
 use turnleaf_service::turns::generations::GenerationStatus;
-use turnleaf_store::title_requests;
+use turnleaf_store::title_requests::{self, NewTitleRequest};
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::document_pages::get;
@@ -169,6 +170,66 @@ async fn running_request_is_joined_stopped_with_its_chat_and_ended_at_next_start
 }
 
 #[tokio::test]
+async fn running_request_is_stopped_by_its_owner_and_orphaned_one_ends() {
+    let providers = std::cell::RefCell::new(Vec::new());
+    let noted = || {
+        let answers =
+            [reply(), ScriptedAnswer::Silence, ScriptedAnswer::Silence, streamed_answer([text_step("Boats")])];
+        let provider = ScriptedProvider::new("scripted", answers);
+        providers.borrow_mut().push(provider.log());
+        provider
+    };
+    let instances = TestServer::on_every_database_patient(noted).await;
+    for (instance, log) in instances.into_iter().zip(providers.into_inner()) {
+        let (service, owner) = (instance.service.clone(), instance.owner);
+        let chat = start_chat(&instance).await;
+        let stop = || service.stop_title_suggestion(owner, chat);
+        assert_eq!(stop().await.unwrap(), None);
+        let (stopped, ()) = tokio::join!(service.suggest_title(owner, chat, None), async {
+            log.wait_for_requests(2).await;
+            let foreign = service.stop_title_suggestion(ids::mint(), chat).await;
+            assert!(matches!(foreign, Err(ServiceError::NotFound)));
+            let running = service.title_requests(owner, chat).await.unwrap().remove(0);
+            assert_eq!(running.status, GenerationStatus::Running);
+            assert_eq!(stop().await.unwrap(), Some(running.id));
+            let ended = service.title_suggestion(owner, running.id).await.unwrap();
+            assert_eq!(ended.status, GenerationStatus::Cancelled, "its end is stored");
+        });
+        let stopped = stopped.unwrap().value;
+        assert_eq!((stopped.status, stopped.title, stopped.error), (GenerationStatus::Cancelled, None, None));
+        assert_eq!(stop().await.unwrap(), None);
+
+        let pages = PageService::new(service.clone());
+        let (suggested, ()) = tokio::join!(pages.suggest_title(owner, chat), async {
+            log.wait_for_requests(3).await;
+            pages.stop_title(owner, chat).await.unwrap();
+        });
+        assert_eq!(suggested.unwrap(), None, "no failure");
+
+        // Nothing drives a request whose end could not be stored.
+        let orphan = NewTitleRequest {
+            id: ids::mint(),
+            turn_id: stopped.turn_id,
+            provider: "scripted".into(),
+            api: "openai_chat".into(),
+            model_requested: "model-a".into(),
+            body: "{}".into(),
+            manifest: "{}".into(),
+            started_at: SystemClock.now(),
+        };
+        let mut tx = instance.db.begin().await.unwrap();
+        assert!(title_requests::insert(&mut tx, owner, &orphan).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(stop().await.unwrap(), Some(orphan.id));
+        let ended = service.title_suggestion(owner, orphan.id).await.unwrap();
+        assert_eq!(ended.status, GenerationStatus::Cancelled);
+        assert_eq!(suggest(&instance, chat).await.title.as_deref(), Some("Boats"));
+        instance.check_invariants().await;
+        instance.close().await;
+    }
+}
+
+#[tokio::test]
 async fn failed_request_keeps_its_reason_and_impossible_one_is_refused() {
     let answers = || {
         let unfinished = ScriptedAnswer::Stream(vec![text_step("Names for")]);
@@ -261,5 +322,46 @@ async fn api_and_forms_suggest_titles() {
     let empty = api.create_chat().await;
     let (status, refused) = api.call("POST", &format!("/api/chats/{empty}/title-suggestions"), None).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("title_needs_reply")));
+    api.instance.check_invariants().await;
+}
+
+#[tokio::test]
+async fn api_and_forms_stop_running_request() {
+    let provider = ScriptedProvider::new("scripted", [reply(), ScriptedAnswer::Silence, ScriptedAnswer::Silence]);
+    let log = provider.log();
+    let api = TestApi::with_server(TestServer::new_patient(provider).await);
+    let chat = start_chat(&api.instance).await;
+    let path = format!("/api/chats/{chat}/title-suggestions");
+    let stop = format!("{path}/stop");
+    assert_eq!(api.call("POST", &stop, None).await.0, StatusCode::NO_CONTENT, "none runs");
+    let ((status, made), ()) = tokio::join!(api.call("POST", &path, None), async {
+        log.wait_for_requests(2).await;
+        assert_eq!(api.call("POST", &stop, None).await.0, StatusCode::NO_CONTENT);
+    });
+    assert_eq!((status, &made["status"]), (StatusCode::CREATED, &json!("cancelled")));
+    assert!(made.get("title").is_none() && made.get("error").is_none(), "{made}");
+    let nothing = format!("/api/chats/{}/title-suggestions/stop", ids::mint::<ChatId>());
+    assert_eq!(api.call("POST", &nothing, None).await.0, StatusCode::NOT_FOUND);
+
+    // The pages that show it as running offer to stop it.
+    let chat_id = chat.to_string();
+    let fields = [("chat_id", chat_id.as_str())];
+    let ((_, suggested), stopped) = tokio::join!(api.post_form("/forms/suggest-title", &fields), async {
+        log.wait_for_requests(3).await;
+        let running = api.instance.service.title_requests(api.instance.owner, chat).await.unwrap().remove(0);
+        for page in [format!("/c/{chat}/settings"), format!("/title-suggestions/{}", running.id)] {
+            let html = api.get_page(&page).await;
+            let actions = ["stop-title", "suggest-title"].map(|form| html.contains(&format!("/forms/{form}\"")));
+            assert_eq!(actions, [true, false], "{page}: {html}");
+        }
+        let (status, to) = api.post_form("/forms/stop-title", &fields).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        to
+    });
+    assert_eq!(stopped, suggested);
+    let page = api.get_page(&stopped).await;
+    assert!(page.contains("The request was stopped.") && page.contains("/forms/suggest-title\""), "{page}");
+    let settings = format!("/c/{chat}/settings");
+    assert_eq!(api.post_form("/forms/stop-title", &fields).await, (StatusCode::SEE_OTHER, settings));
     api.instance.check_invariants().await;
 }

@@ -1,16 +1,21 @@
 //! Unread chats and notifications: what ends while nobody looks is unread on every device until one shows it, and the
 //! notifications are derived from it.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use turnleaf::domain::{Failure, FailureKind, TurnStatus};
 use turnleaf::server::page_data::PageService;
 use turnleaf_platform::ids;
 use turnleaf_providers::provider::ProviderError;
-use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::notifications::NotificationSubject;
 
+use crate::bad_imports::{conversation, mapping_node};
 use crate::http_api::TestApi;
+use crate::interchange::import_file;
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
 fn failure() -> ScriptedAnswer {
@@ -60,6 +65,37 @@ async fn chat_is_unread_from_end_of_reply_until_any_device_shows_it() {
         instance.service.restore_chat(owner, chat).await.unwrap();
         assert_eq!(unread(owner, None).await, [chat]);
         instance.check_invariants().await;
+        instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn reply_that_was_read_while_it_ran_is_unread_once_it_ends() {
+    let signal = Arc::new(Notify::new());
+    let answers = || {
+        let steps = [text_step("first words"), ScriptedStep::WaitForSignal(signal.clone()), text_step(" and the rest")];
+        ScriptedProvider::new("scripted", [streamed_answer(steps)])
+    };
+    for instance in TestServer::on_every_database_patient(answers).await {
+        let (service, owner) = (&instance.service, instance.owner);
+        let pages = PageService::new(service.clone());
+        let started = instance.send("first").await;
+        let (chat, reply) = (started.chat.id, started.assistant_turn.id);
+        instance.wait_until(reply, |turn| turn.content_text() == "first words").await;
+        // Every way of reading.
+        pages.chat(owner, Some(chat), None, None, None).await.unwrap();
+        pages.status(owner, Some(chat), String::new()).await.unwrap();
+        pages.place_chat(owner, chat, None, None, Some(false)).await.unwrap();
+        service.mark_chat_read(owner, chat).await;
+        service.mark_all_read(owner).await.unwrap();
+        // Only ended replies can be marked.
+        pages.place_chat(owner, chat, None, None, Some(true)).await.unwrap();
+        assert!(!service.is_chat_unread(owner, chat).await.unwrap());
+        signal.notify_one();
+        assert_eq!(instance.wait_until_ended(reply).await.status, TurnStatus::Complete);
+        assert!(service.is_chat_unread(owner, chat).await.unwrap());
+        service.mark_chat_read(owner, chat).await;
+        assert!(!service.is_chat_unread(owner, chat).await.unwrap());
         instance.close().await;
     }
 }
@@ -127,7 +163,24 @@ async fn notifications_list_ended_replies_and_imports_of_their_owner() {
         assert_eq!(replies(ids::mint()).await, []);
         service.mark_chat_read(owner, second.chat.id).await;
         assert_eq!(replies(owner).await, expected[1..]);
-        assert_eq!(service.count_new_imports(owner).await.unwrap(), 0);
+
+        let new_imports = async |viewer| service.count_new_imports(viewer).await.unwrap();
+        assert_eq!(new_imports(owner).await, 0);
+        let nodes = [mapping_node("q", None, "user", "Question"), mapping_node("a", Some("q"), "assistant", "Answer")];
+        let file = serde_json::to_vec(&[conversation("one", &nodes)]).unwrap();
+        assert_eq!(import_file(&instance, "chats.json", &file, false).await.imported, 1);
+        assert_eq!((new_imports(owner).await, new_imports(ids::mint()).await), (1, 0));
+        let imports = async || {
+            let listed = service.notifications(owner).await.unwrap().into_iter();
+            let imports = listed.filter(|one| matches!(one.subject, NotificationSubject::Import(_)));
+            imports.map(|import| (import.at, import.is_new)).collect::<Vec<_>>()
+        };
+        let listed = imports().await;
+        let [(Some(at), true)] = listed[..] else { panic!("{listed:?}") };
+        service.mark_notifications_seen(owner, at).await;
+        assert_eq!((new_imports(owner).await, imports().await), (0, vec![(Some(at), false)]));
+        assert_eq!(replies(owner).await, expected[1..], "seeing the list reads no reply");
+
         service.mark_all_read(owner).await.unwrap();
         assert_eq!(replies(owner).await, []);
         instance.close().await;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use turnleaf::domain::*;
+use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, RawKind};
 use turnleaf_store::title_requests::{self, NewTitleRequest};
 use turnleaf_store::{Db, StoreError, storage};
@@ -36,6 +37,12 @@ fn end_of(new: &NewTitleRequest) -> GenerationEnd {
         ended_at: next_time(),
         body: Some("data: a title".into()),
     }
+}
+
+/// Returns whether the checker finds a request that nothing will end.
+async fn is_found_open(db: &Db) -> bool {
+    let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
+    findings.iter().any(|finding| (finding.invariant, finding.table) == ("R5", "title_requests"))
 }
 
 /// The reply of the story has ended by now.
@@ -79,6 +86,7 @@ pub async fn check_title_requests(db: &Db, state: &StoryState<'_>) {
 
     // A request that its process left running ends at the next start, and before another request of its chat.
     let (left, failure) = (new_request(state.reply.id), Failure::new(FailureKind::ServerRestarted, ""));
+    assert_eq!(title_requests::find_running(db, owner, chat).await.unwrap(), None);
     for all in [true, false] {
         let left = NewTitleRequest { id: next_id(), ..left.clone() };
         let mut tx = db.begin().await.unwrap();
@@ -87,6 +95,9 @@ pub async fn check_title_requests(db: &Db, state: &StoryState<'_>) {
         tx.commit().await.unwrap();
         let status = async || title_requests::find(db, owner, left.id).await.unwrap().unwrap().call.status;
         assert_eq!(status().await, GenerationStatus::Running);
+        assert_eq!(title_requests::find_running(db, owner, chat).await.unwrap(), Some(left.id));
+        assert_eq!(title_requests::find_running(db, stranger, chat).await.unwrap(), None);
+        assert!(is_found_open(db).await);
         let mut tx = db.begin().await.unwrap();
         match all {
             true => title_requests::interrupt_running(&mut tx, &failure, next_time()).await.unwrap(),
@@ -96,6 +107,7 @@ pub async fn check_title_requests(db: &Db, state: &StoryState<'_>) {
         }
         tx.commit().await.unwrap();
         assert_eq!(status().await, GenerationStatus::Error);
+        assert!(!is_found_open(db).await);
         assert_eq!(title_requests::find(db, owner, left.id).await.unwrap().unwrap().call.error, Some(failure.clone()));
     }
 

@@ -106,6 +106,29 @@ test("a page asks for links, writes into the message box, and calls tools that n
   await expect(calls.last()).toContainText("Found leaves.");
 });
 
+test("a frame beside that of a call is not answered, although it says the same", async ({ page, model, turnleaf, tools, elsewhere }) => {
+  await showBoard(page, model, turnleaf, elsewhere);
+  await expect(board(page).locator("#reached")).toHaveText("[]");
+  // The same document, which sends the same messages, in a frame that belongs to no call.
+  await frameElement(page).evaluate((frame) => {
+    const beside = frame.cloneNode() as HTMLIFrameElement;
+    for (const name of ["class", "loading", "data-call"]) beside.removeAttribute(name);
+    beside.id = "beside";
+    const loaded = new Promise((done) => beside.addEventListener("load", done, { once: true }));
+    document.body.append(beside);
+    return loaded.then(() => {});
+  });
+  const beside = page.frameLocator("#beside");
+  await beside.locator("#search").dispatchEvent("click");
+  await expect(beside.locator("#answer")).toHaveText("null");
+  // Messages are handled in order: an answer to the other frame would be there before this one.
+  await board(page).locator("#search").click();
+  await expect(board(page).locator("#answer")).toContainText("Found leaves.");
+  await expect(beside.locator("#answer")).toHaveText("null");
+  await expect(beside.locator("#host")).toBeEmpty();
+  expect(tools.ran).toEqual([`board ${elsewhere.url}`, "page", "search leaves"]);
+});
+
 test("what a page wants the model to know is a file of the next message, which can be removed", async ({ page, model, turnleaf, elsewhere }) => {
   await showBoard(page, model, turnleaf, elsewhere);
   await expect(board(page).locator("#reached")).toHaveText("[]");

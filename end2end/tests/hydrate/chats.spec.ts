@@ -67,6 +67,28 @@ test("a suggested title becomes the title at once, and Undo brings the previous 
   await expect(page.getByRole("group", { name: "Request as sent" })).toContainText("Suggest a title for this conversation");
 });
 
+test("a title that is being suggested is stopped in the menu and in the note, and the title stays", async ({ page, model }) => {
+  await createChat(page, model, "Names for a boat?");
+  const menu = page.getByRole("button", { name: "More actions for this chat" });
+  const stops = [
+    async () => {
+      await menu.click();
+      await page.getByRole("button", { name: "Stop suggesting a title" }).click();
+    },
+    () => page.locator(".toasts").getByRole("button", { name: "Stop", exact: true }).click(),
+  ];
+  for (const stop of stops) {
+    await menu.click();
+    await page.getByRole("button", { name: "Suggest a title" }).click();
+    const call = await model.nextReply();
+    await stop();
+    await call.closed;
+    await expect(page.locator(".toasts").getByText("The title suggestion was stopped.").last()).toBeVisible();
+    await expect(page.locator(".toasts").getByText("Suggesting a title…")).toHaveCount(0);
+  }
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Names for a boat?");
+});
+
 test("after a chat is deleted from the list the next one has the focus", async ({ page, model }) => {
   const first = await createChat(page, model, "First chat");
   const second = await createChat(page, model, "Second chat");

@@ -297,6 +297,24 @@ async fn receive(
     }
 }
 
+/// Ends a stored request that nothing drives as stopped. One that has an end keeps it.
+pub(crate) async fn stop_orphan(supervisor: &Supervisor, owner: UserId, id: TitleRequestId) -> Result<(), StoreError> {
+    let end = GenerationEnd {
+        id: GenerationId::from(id.uuid()),
+        status: GenerationStatus::Cancelled,
+        raw_complete: false,
+        model_returned: None,
+        stop_reason: None,
+        usage: Usage::default(),
+        charge: None,
+        error: None,
+        first_token_at: None,
+        ended_at: supervisor.clock().now(),
+        body: None,
+    };
+    try_store_end(supervisor.db(), owner, &end, None).await
+}
+
 /// Stores the end of a request, with retries while the database is busy, as for the end of a reply.
 async fn store_end(supervisor: &Supervisor, owner: UserId, end: &GenerationEnd, title: Option<&str>) {
     let began = Instant::now();

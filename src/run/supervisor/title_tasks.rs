@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{RunJob, Supervisor};
 use crate::driver::title::{self, PreparedTitleRequest, TitleJob};
 use turnleaf_domain::{ChatId, Failure, TitleRequestId, UserId};
+use turnleaf_store::StoreError;
 
 /// The right to send the request for a title of a chat. It ends with the value, also after a panic.
 pub struct TitleSlot {
@@ -83,10 +84,22 @@ impl Supervisor {
         self.0.titles_ended.receiver_count()
     }
 
-    /// Stops the request for a title of this chat, if one runs. Its end is stored later.
-    pub fn stop_title(&self, chat: ChatId) {
-        if let Some((_, stop)) = self.titles().get(&chat) {
-            stop.cancel();
-        }
+    /// Returns the request for a title of this chat that runs.
+    pub fn running_title(&self, chat: ChatId) -> Option<TitleRequestId> {
+        self.titles().get(&chat).map(|(running, _)| *running)
+    }
+
+    /// Stops the request for a title of this chat, and returns it, if one runs. Its end is stored later
+    /// ([`Self::wait_for_title`]).
+    pub fn stop_title(&self, chat: ChatId) -> Option<TitleRequestId> {
+        let titles = self.titles();
+        let (running, stop) = titles.get(&chat)?;
+        stop.cancel();
+        Some(*running)
+    }
+
+    /// Stops a stored request for a title that no task drives.
+    pub async fn end_orphaned_title(&self, owner: UserId, id: TitleRequestId) -> Result<(), StoreError> {
+        title::stop_orphan(self, owner, id).await
     }
 }

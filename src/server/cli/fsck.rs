@@ -43,7 +43,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     findings_result(&findings)
 }
 
-/// Sweeps unfinished turns, moves unreadable values into quarantine, and checks again. The server must not run.
+/// Sweeps what an earlier process left running, moves unreadable values into quarantine, and checks again. The server must not run.
 pub fn repair(config: &Config, json: bool) -> Result<(), CliError> {
     let boot: BootId = ids::mint();
     let _lock = LockFile::acquire(&config.data_dir.value, boot)?;
@@ -69,10 +69,10 @@ pub fn repair(config: &Config, json: bool) -> Result<(), CliError> {
 
 async fn repair_and_check(db: &Db) -> Result<(Vec<ValueRepair>, Vec<FsckFinding>), CliError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    sweep::sweep_unfinished_turns(db, &clock).await?;
+    sweep::sweep_unfinished(db, &clock).await?;
     let repairs = repair::repair(db, clock.now()).await?;
-    // A repaired turn may be unfinished; before the repair its row could not be read.
-    sweep::sweep_unfinished_turns(db, &clock).await?;
+    // A repaired turn or request for a title may be unfinished; before the repair its row could not be read.
+    sweep::sweep_unfinished(db, &clock).await?;
     Ok((repairs, fsck::check(db, CheckMode::Stopped).await?))
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use chat_actions::{delete_form, suggest_title_form};
 use leptos::prelude::*;
 
-pub use chat_actions::{chat_paths, rename_form, suggest_title_button};
+pub use chat_actions::{chat_paths, rename_form, stop_title_button, suggest_title_button};
 
 use super::form_fields::{FieldKind, SelectField, TextField};
 use super::projects::chat_project_form;

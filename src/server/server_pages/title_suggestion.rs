@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::chat_settings::{rename_form, suggest_title_button};
+use super::chat_settings::{rename_form, stop_title_button, suggest_title_button};
 use super::messages::sent_request as sent_texts;
 use super::messages::{self, title_suggestion as texts};
 use super::raw_response::bytes_panel;
@@ -59,7 +59,9 @@ impl TitleSuggestionPage<'_> {
             (None, _) => (texts::stopped().to_owned(), None),
         };
         let again = match suggestion.status {
-            GenerationStatus::Running => view! { <a class="button" href="">{texts::reload()}</a> }.into_any(),
+            GenerationStatus::Running => {
+                view! { <a class="button" href="">{texts::reload()}</a>{stop_title_button(chat)} }.into_any()
+            }
             _ => suggest_title_button(chat),
         };
         view! {

@@ -151,6 +151,30 @@ impl Service {
         Ok(Created::new(self.ended_suggestion(owner, id).await?))
     }
 
+    /// Stops the request for a title of a chat, and returns it, if one runs. Its end is stored before this returns.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat in Trash, whose requests are stopped already.
+    pub async fn stop_title_suggestion(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+    ) -> Result<Option<TitleRequestId>, ServiceError> {
+        // The running requests are known by their chats alone.
+        let chat = self.chat(owner, chat).await?.id;
+        let stopped = self.supervisor().stop_title(chat);
+        if let Some(id) = stopped {
+            self.supervisor().wait_for_title(id).await;
+        }
+        let open = title_requests::find_running(self.db(), owner, chat).await?;
+        // Another one may run by now. If none does, the end of this one could not be stored when it came.
+        let orphan = open.filter(|id| self.supervisor().running_title(chat) != Some(*id));
+        if let Some(id) = orphan {
+            self.supervisor().end_orphaned_title(owner, id).await?;
+        }
+        Ok(stopped.or(orphan))
+    }
+
     /// Returns a suggestion of a chat that is not in Trash.
     pub async fn title_suggestion(&self, owner: UserId, id: TitleRequestId) -> Result<TitleSuggestion, ServiceError> {
         Ok(self.title_request(owner, id).await?.into())

@@ -19,15 +19,18 @@ use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus,
 sql! {
     TURNS = "SELECT id FROM turns ORDER BY id";
     TEXT = "SELECT content_text FROM turns WHERE id = $1";
+    OPEN_TITLES = "SELECT id FROM title_requests WHERE status = 'running' ORDER BY id";
     TYPES = "SELECT block_type FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
 }
+
+const UNFINISHED: &str = "it is unfinished and nothing will end it";
 
 /// The state of the server while the checker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckMode {
-    /// Replies are being generated: unfinished turns are valid.
+    /// Replies are being generated: unfinished turns and requests for titles are valid.
     Serving,
-    /// Nothing runs: an unfinished turn will never end.
+    /// Nothing runs: what is unfinished will never end by itself.
     Stopped,
 }
 
@@ -54,8 +57,13 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
             attachments::check_turn(db, &turn, findings).await?;
             check_replay(&turn, &events, findings);
         } else if meanwhile == CheckMode::Stopped && !outlasts_process(&fold_events(&turn, &events)) {
-            findings.push(finding("R5", "turns", turn.id, "it is unfinished and nothing will end it"));
+            findings.push(finding("R5", "turns", turn.id, UNFINISHED));
         }
+    }
+    if meanwhile == CheckMode::Stopped {
+        let open = with_pool!(db, |pool| sqlx::query_as(OPEN_TITLES).fetch_all(pool).await?);
+        let open = readable_ids::<Uuid>(open).into_iter();
+        findings.extend(open.map(|id| finding("R5", "title_requests", id, UNFINISHED)));
     }
     Ok(())
 }

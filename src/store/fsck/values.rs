@@ -68,7 +68,7 @@ pub(super) async fn find_damaged_rows(db: &Db) -> Result<Vec<DamagedRow>, StoreE
 
 async fn damaged_rows_of_table(db: &Db, table: &'static CheckedTable) -> Result<Vec<DamagedRow>, StoreError> {
     let columns: Vec<&'static CheckedColumn> =
-        table.columns.iter().filter(|column| may_be_damaged(db, column)).collect();
+        table.all_columns().filter(|column| may_be_damaged(db, column)).collect();
     if columns.is_empty() {
         return Ok(Vec::new());
     }

@@ -20,6 +20,8 @@ define_messages! {
     back_in_list: "Unarchived.", "已取消归档。";
     suggest_title: "Suggest a title", "建议标题";
     suggesting_title: "Suggesting a title…", "正在建议标题…";
+    stop_suggesting: "Stop suggesting a title", "停止建议标题";
+    suggestion_stopped: "The title suggestion was stopped.", "已停止建议标题。";
 }
 
 /// The months in order.

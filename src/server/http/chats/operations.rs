@@ -94,8 +94,8 @@ pub fn suggest_title(operation: ApiOperation) -> ApiOperation {
         .describe("Chats", "suggest_title", "Asks the model of a chat for a title.")
         .add_description(
             "Sends the path that the chat opens at to the model of its branch, with an instruction behind it. Responds \
-            when the request has ended; `status` is `complete`, or `error` with the reason. The title of the chat does \
-            not change. While a request of the chat runs, it is the result.",
+            when the request has ended; `status` is `complete`, `cancelled` if it was stopped, or `error` with the \
+            reason. The title of the chat does not change. While a request of the chat runs, it is the result.",
         )
         .created_response::<TitleSuggestion>("The suggestion.")
         .problem_response(409, "`title_needs_reply`: the chat has no reply.")
@@ -103,6 +103,15 @@ pub fn suggest_title(operation: ApiOperation) -> ApiOperation {
         .problem_response(409, "`model_unavailable`: the model cannot be used.")
         .problem_response(409, "`too_many_titles`: the chat has as many suggestions as it can have.")
         .shared_response(429)
+}
+
+pub fn stop_title(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "stop_title", "Stops the request for a title of a chat.")
+        .add_description(
+            "Responds when the end is saved; at once if none runs. The suggestion ends with the status `cancelled`.",
+        )
+        .empty_response(204, "None runs.")
 }
 
 pub fn show_title_suggestion(operation: ApiOperation) -> ApiOperation {

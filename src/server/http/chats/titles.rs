@@ -30,6 +30,13 @@ pub async fn create(
     Ok((created_status(made.is_new), ApiJson(made.value)).into_response())
 }
 
+/// `POST /api/chats/{id}/title-suggestions/stop`: stops the request for a title that runs, if one does. 204 once its end
+/// is stored.
+pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<StatusCode, Problem> {
+    app.service().stop_title_suggestion(viewer.0, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// `GET /api/title-suggestions/{id}`.
 pub async fn show(
     State(app): State<App>,
@@ -65,6 +72,14 @@ pub async fn suggest_form(
 ) -> Result<Response, Problem> {
     let made = app.service().suggest_title(viewer.0, fields.subject_id("chat_id")?, None).await?;
     Ok(see_other(&format!("/title-suggestions/{}", made.value.id)))
+}
+
+/// `POST /forms/stop-title`: stops the request for a title of a chat, and shows what became of it.
+pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+    let chat: ChatId = fields.subject_id("chat_id")?;
+    let stopped = app.service().stop_title_suggestion(viewer.0, chat).await?;
+    let shown = stopped.map_or_else(|| format!("/c/{chat}/settings"), |id| format!("/title-suggestions/{id}"));
+    Ok(see_other(&shown))
 }
 
 /// `GET /title-suggestions/{id}`.

@@ -24,6 +24,16 @@ mod tests {
     }
 
     #[test]
+    fn both_listeners_know_frame_by_its_window() {
+        for (script, check) in
+            [(FRAME_LISTENER, "frame.contentWindow===event.source"), (SCRIPT, "frame.contentWindow === event.source")]
+        {
+            assert_eq!(script.matches("addEventListener(\"message\"").count(), 1);
+            assert!(script.contains(check), "{check}");
+        }
+    }
+
+    #[test]
     fn script_sends_nothing_for_a_document() {
         // A message goes into the message box, context into its attachments, a link to the page that asks about it, and
         // what is for the tool server to the service, which asks the gate. Nothing else leaves a frame.

@@ -9,6 +9,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages as app_words;
 use turnleaf_service::chats::titles::ListedTitleRequest;
+use turnleaf_service::turns::generations::GenerationStatus;
 
 /// Returns the address of a chat and the prefix of its settings' addresses; also for a new chat that does not exist
 /// yet.
@@ -50,7 +51,7 @@ pub(super) fn suggest_title_form(chat: &Chat, last: &[ListedTitleRequest]) -> An
         }
     };
     let rows: Vec<AnyView> = last.iter().map(|one| row(one).into_any()).collect();
-    let last = (!rows.is_empty()).then(|| {
+    let listed = (!rows.is_empty()).then(|| {
         view! {
             <details class="kept">
                 <summary>{title_texts::last_suggestions()}</summary>
@@ -58,11 +59,13 @@ pub(super) fn suggest_title_form(chat: &Chat, last: &[ListedTitleRequest]) -> An
             </details>
         }
     });
+    let is_running = last.iter().any(|one| one.status == GenerationStatus::Running);
+    let button = if is_running { stop_title_button(chat) } else { suggest_title_button(chat) };
     view! {
         <div class="form">
-            {suggest_title_button(chat)}
+            {button}
             <p class="hint">{title_texts::hint()}</p>
-            {last}
+            {listed}
         </div>
     }
     .into_any()
@@ -74,6 +77,17 @@ pub fn suggest_title_button(chat: &Chat) -> AnyView {
         <form method="post" action="/forms/suggest-title">
             <input type="hidden" name="chat_id" value=chat.id.to_string()/>
             <button type="submit" class="button">{title_texts::suggest_title()}</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// Renders the button that stops the request for a title of the chat.
+pub fn stop_title_button(chat: &Chat) -> AnyView {
+    view! {
+        <form method="post" action="/forms/stop-title">
+            <input type="hidden" name="chat_id" value=chat.id.to_string()/>
+            <button type="submit" class="button">{title_texts::stop_suggesting()}</button>
         </form>
     }
     .into_any()

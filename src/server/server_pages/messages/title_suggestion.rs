@@ -3,7 +3,7 @@
 use crate::ui::locale::{define_messages, message};
 use turnleaf_service::turns::generations::GenerationStatus;
 
-pub use crate::ui::messages::chats::suggest_title;
+pub use crate::ui::messages::chats::{stop_suggesting, suggest_title};
 
 define_messages! {
     title: "Suggested title", "建议的标题";

@@ -16,9 +16,15 @@ pub struct CheckedTable {
     pub turn: &'static str,
     pub document: &'static str,
     pub columns: &'static [CheckedColumn],
+    /// Columns that it has in common with another table.
+    pub common: &'static [CheckedColumn],
 }
 
 impl CheckedTable {
+    pub(super) const fn with_common(self, common: &'static [CheckedColumn]) -> Self {
+        Self { common, ..self }
+    }
+
     pub(super) const fn with_chat(self, chat: &'static str) -> Self {
         Self { chat, ..self }
     }
@@ -31,9 +37,14 @@ impl CheckedTable {
         Self { document, ..self }
     }
 
+    /// Returns all of its checkable columns.
+    pub fn all_columns(&self) -> impl Iterator<Item = &'static CheckedColumn> + use<> {
+        self.columns.iter().chain(self.common)
+    }
+
     /// Returns an expression for the owner of its rows.
     pub fn owner(&self) -> &'static str {
-        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
+        let names_owner = self.all_columns().any(|column| column.name == "owner_id");
         match (self.name, names_owner) {
             ("users", _) => "users.id",
             (_, true) => "owner_id",
@@ -48,5 +59,5 @@ pub(super) const fn table(
     key: &'static [&'static str],
     columns: &'static [CheckedColumn],
 ) -> CheckedTable {
-    CheckedTable { name, key, chat: NONE, turn: NONE, document: NONE, columns }
+    CheckedTable { name, key, chat: NONE, turn: NONE, document: NONE, columns, common: &[] }
 }

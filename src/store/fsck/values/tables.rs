@@ -8,7 +8,7 @@ use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Ro
 use super::columns::{UNKNOWN_FAILURE, event, id, json, json_text, text, time, word};
 use super::table::{CheckedTable, ID, table};
 use crate::blobs::ImageFormKind;
-use crate::generations::{GenerationStatus, RawKind};
+use crate::generations::RawKind;
 use crate::providers::ProviderSettings;
 use crate::uploads::UploadKind;
 use turnleaf_domain::attachment::Attachment;
@@ -21,12 +21,15 @@ use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::server_instructions::ServerInstructions;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnStatus,
+    Author, BlockState, Content, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnStatus,
 };
 
+mod calls;
 mod projects;
 mod replies;
 mod tools;
+
+use calls::CALL_COLUMNS;
 
 /// All tables, in groups.
 pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
@@ -134,32 +137,10 @@ const CONTENT: &[CheckedTable] = &[
     )
     .with_chat("chat_id")
     .with_turn("turns.id"),
-    table(
-        "generations",
-        ID,
-        &[
-            id("id", Keep),
-            id("turn_id", Keep),
-            text("provider", Lossy),
-            text("model_requested", Lossy),
-            text("model_returned", Lossy),
-            word::<RawKind>("raw_kind", Text("sse_events")),
-            word::<GenerationStatus>(
-                "status",
-                Sql("CASE WHEN ended_at IS NULL THEN 'running' WHEN error IS NULL THEN 'complete' ELSE 'error' END"),
-            ),
-            text("stop_reason", Lossy),
-            json::<Failure>("error", Text(UNKNOWN_FAILURE)),
-            word::<CostBasis>("cost_basis", Null),
-            text("price_version", Lossy),
-            text("api", Lossy),
-            time("first_token_at", Null),
-            time("started_at", Moment),
-            time("ended_at", Moment),
-        ],
-    )
-    .with_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
-    .with_turn("turn_id"),
+    table("generations", ID, &[id("id", Keep), id("turn_id", Keep), word::<RawKind>("raw_kind", Text("sse_events"))])
+        .with_common(CALL_COLUMNS)
+        .with_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
+        .with_turn("turn_id"),
     table(
         "turn_blocks",
         ID,
@@ -345,7 +326,7 @@ mod tests {
     #[test]
     fn default_is_readable_as_its_column_content() {
         for (table, column) in
-            TABLES.iter().copied().flatten().flat_map(|table| table.columns.iter().map(move |column| (table, column)))
+            TABLES.iter().copied().flatten().flat_map(|table| table.all_columns().map(move |column| (table, column)))
         {
             let Replacement::Text(text) = column.replacement else { continue };
             if let ColumnContent::Word(check) | ColumnContent::JsonText(check) | ColumnContent::Json(check) =

@@ -136,7 +136,8 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// The menu items that rename the chat, suggest a title, and delete the chat; `shown` is its name where it has no title.
+/// The menu items that rename the chat, suggest a title or stop that, and delete the chat; `shown` is its name where it has
+/// no title.
 #[component]
 fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
@@ -152,8 +153,12 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
         event.prevent_default();
         dialog::close_popovers();
         if let Some(chats) = chats {
-            chats.suggest_title(id, title.get_untracked());
+            chats.toggle_title_suggestion(id, title.get_untracked());
         }
+    };
+    let suggestion = move || match chats.is_some_and(|chats| chats.is_suggesting_title(id)) {
+        true => messages::chats::stop_suggesting(),
+        false => messages::chats::suggest_title(),
     };
     let delete = move |event: SubmitEvent| {
         event.prevent_default();
@@ -169,7 +174,7 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
         </form>
         <form class="menu-form" method="post" action="/forms/suggest-title" on:submit=suggest>
             <input type="hidden" name="chat_id" value=id.to_string()/>
-            <button type="submit" class="menu-row"><Icon name="thought"/>{messages::chats::suggest_title()}</button>
+            <button type="submit" class="menu-row"><Icon name="thought"/>{move || suggestion()}</button>
         </form>
         <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
             <input type="hidden" name="chat_id" value=id.to_string()/>

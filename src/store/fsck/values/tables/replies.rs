@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
+use super::calls::CALL_COLUMNS;
 use crate::fsck::values::columns::Replacement::{Lossy, Moment, Null, Row, Sql, Text};
-use crate::fsck::values::columns::{UNKNOWN_FAILURE, id, json, json_text, text, time, word};
+use crate::fsck::values::columns::{id, json, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
-use crate::generations::GenerationStatus;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
-use turnleaf_domain::{CodedMessage, CostBasis, Failure, ModelParams, TurnId};
+use turnleaf_domain::{CodedMessage, ModelParams, TurnId};
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -36,29 +36,9 @@ pub(super) const TABLES: &[CheckedTable] = &[
     table(
         "title_requests",
         ID,
-        &[
-            id("id", Row),
-            id("owner_id", Row),
-            id("chat_id", Row),
-            id("turn_id", Row),
-            text("provider", Lossy),
-            text("api", Lossy),
-            text("model_requested", Lossy),
-            text("model_returned", Lossy),
-            word::<GenerationStatus>(
-                "status",
-                Sql("CASE WHEN ended_at IS NULL THEN 'running' WHEN error IS NULL THEN 'complete' ELSE 'error' END"),
-            ),
-            text("stop_reason", Lossy),
-            json::<Failure>("error", Text(UNKNOWN_FAILURE)),
-            word::<CostBasis>("cost_basis", Null),
-            text("price_version", Lossy),
-            text("title", Lossy),
-            time("first_token_at", Null),
-            time("started_at", Moment),
-            time("ended_at", Moment),
-        ],
+        &[id("id", Row), id("owner_id", Row), id("chat_id", Row), id("turn_id", Row), text("title", Lossy)],
     )
+    .with_common(CALL_COLUMNS)
     .with_chat("chat_id"),
     table(
         "grafts",
