@@ -83,8 +83,13 @@ impl<R: ResponseReader> JsonBody<R> {
         if data.is_empty() {
             return;
         }
+        if name.is_empty() && self.reader.read_repeated(data, out) {
+            return self.note_terminal();
+        }
         match parse(data) {
-            Ok((value, is_mended)) => self.value(BodyValue { value: &value, event: name, is_mended }, out),
+            Ok((value, is_mended)) => {
+                self.value(BodyValue { value: &value, event: name, json: data, is_mended }, out);
+            }
             Err(error) => {
                 let detail = format!("An event is not JSON ({error}): {data}");
                 self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
@@ -135,7 +140,7 @@ impl<R: ResponseReader> JsonBody<R> {
     fn document_value(&mut self, value: &Value, out: &mut Vec<DecodedItem>) {
         if self.failure.is_none() {
             self.events += 1;
-            self.value(BodyValue { value, event: "", is_mended: true }, out);
+            self.value(BodyValue { value, event: "", json: "", is_mended: true }, out);
         }
     }
 
@@ -152,7 +157,7 @@ impl<R: ResponseReader> JsonBody<R> {
         match parse(text) {
             Ok((value, is_mended)) => {
                 self.events += 1;
-                self.value(BodyValue { value: &value, event: "", is_mended }, out);
+                self.value(BodyValue { value: &value, event: "", json: "", is_mended }, out);
                 *lines = LineBuffer::default();
             }
             Err(error) if error.is_eof() => lines.tried = lines.held.len(),
