@@ -83,8 +83,7 @@ impl Service {
     /// Locks the chat until the transaction ends: writers to one chat are serialized, and each reads what the one
     /// before it stored. Call this after claiming the idempotency key and before reading anything of the chat.
     pub(crate) async fn lock_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
-        chats::lock_for_update(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
-        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+        chats::lock_and_find(tx, owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Resolves the placement of a user turn in a locked chat.
@@ -154,17 +153,23 @@ impl Service {
     ) -> Result<Branch, ServiceError> {
         let source = leaving.source;
         let end = source.head_turn_id.or(source.fork_turn_id);
-        // New turns would occupy the positions of the branch's deleted turns, and those could no longer be restored.
-        if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
-            if source.head_turn_id.is_none() {
-                // Tools are frozen with the first turn, and tool servers may have changed since the branch was
-                // created.
-                let tools = self.offered_tools(chat.owner_id, &source.lock, &self.chat_tool_choice(chat).await?).await;
-                branches::set_tools(tx, source.id, &tools).await?;
-            } else {
-                self.add_late_tools(tx, chat, source).await?;
+        if leaving.lock == source.lock && leaving.from == end {
+            // Read together, because all other writers wait for this transaction.
+            let (has_deleted_turns, choice) =
+                tokio::join!(deletions::has_deleted_turns(tx, source.id), self.chat_tool_choice(chat));
+            // New turns would occupy the positions of the branch's deleted turns, and those could no longer be restored.
+            if !has_deleted_turns? {
+                let choice = choice?;
+                if source.head_turn_id.is_none() {
+                    // Tools are frozen with the first turn, and tool servers may have changed since the branch was
+                    // created.
+                    let tools = self.offered_tools(chat.owner_id, &source.lock, &choice).await;
+                    branches::defer_tools(tx, source.id, &tools).await?;
+                } else {
+                    self.add_late_tools(tx, chat.owner_id, &choice, source).await?;
+                }
+                return Ok(source.clone());
             }
-            return Ok(source.clone());
         }
         self.fork_branch(tx, chat, leaving).await
     }
