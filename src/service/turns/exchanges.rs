@@ -43,18 +43,18 @@ pub(crate) struct NewExchange {
     /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
-    /// Present if this is the first message of a chat that the same transaction has stored.
+    /// Present if this is the first message of a chat.
     pub opening: Option<NewChatOpening>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
 
-/// The beginning of a chat: its rows, stored already, point to the reply.
+/// The beginning of a chat.
 pub(crate) struct NewChatOpening {
     /// The prompt prefix of its branch.
     pub frozen: PromptPrefix,
-    /// The id of the reply.
-    pub reply: TurnId,
+    /// The id of the reply, if the same transaction has stored the chat: its rows point to the reply already.
+    pub reply: Option<TurnId>,
 }
 
 /// The rows that were stored when a message was accepted. The reply runs independently of the request.
@@ -165,8 +165,8 @@ impl Service {
         }
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
         let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
-        let moved_head = if let Some(opening) = &of.opening {
-            assistant_turn.id = opening.reply;
+        let moved_head = if let Some(reply) = of.opening.as_ref().and_then(|opening| opening.reply) {
+            assistant_turn.id = reply;
             turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
             None
         } else {
