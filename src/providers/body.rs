@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::json_text::{parse, replace_escaped_nuls};
 use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
-use crate::sse::{EventTooLarge, SseEvent, SseParser};
+use crate::sse::{EventTooLarge, SseParser};
 use crate::surrogates;
 use turnleaf_domain::json_bounds::PlainJson;
 use turnleaf_domain::limits;
@@ -70,12 +70,12 @@ impl<R: ResponseReader> JsonBody<R> {
         }
     }
 
-    fn event(&mut self, event: &SseEvent, out: &mut Vec<DecodedItem>) {
+    fn event(&mut self, name: &str, data: &str, out: &mut Vec<DecodedItem>) {
         if self.failure.is_some() {
             return;
         }
         self.events += 1;
-        let data = event.data.trim();
+        let data = data.trim();
         if data == "[DONE]" {
             self.reader.note_done();
             return self.note_terminal();
@@ -83,8 +83,13 @@ impl<R: ResponseReader> JsonBody<R> {
         if data.is_empty() {
             return;
         }
+        if name.is_empty() && self.reader.read_repeated(data, out) {
+            return self.note_terminal();
+        }
         match parse(data) {
-            Ok((value, is_mended)) => self.value(BodyValue { value: &value, event: &event.name, is_mended }, out),
+            Ok((value, is_mended)) => {
+                self.value(BodyValue { value: &value, event: name, json: data, is_mended }, out);
+            }
             Err(error) => {
                 let detail = format!("An event is not JSON ({error}): {data}");
                 self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
@@ -135,7 +140,7 @@ impl<R: ResponseReader> JsonBody<R> {
     fn document_value(&mut self, value: &Value, out: &mut Vec<DecodedItem>) {
         if self.failure.is_none() {
             self.events += 1;
-            self.value(BodyValue { value, event: "", is_mended: true }, out);
+            self.value(BodyValue { value, event: "", json: "", is_mended: true }, out);
         }
     }
 
@@ -152,7 +157,7 @@ impl<R: ResponseReader> JsonBody<R> {
         match parse(text) {
             Ok((value, is_mended)) => {
                 self.events += 1;
-                self.value(BodyValue { value: &value, event: "", is_mended }, out);
+                self.value(BodyValue { value: &value, event: "", json: "", is_mended }, out);
                 *lines = LineBuffer::default();
             }
             Err(error) if error.is_eof() => lines.tried = lines.held.len(),
@@ -230,11 +235,9 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
                 self.shape = BodyShape::Lines(lines);
             }
             BodyShape::Events(framer) => {
-                let mut events = Vec::new();
-                let result = framer.feed(bytes, &mut |event| events.push(event));
-                for event in &events {
-                    self.event(event, out);
-                }
+                let mut framer = std::mem::take(framer);
+                let result = framer.feed_borrowed(bytes, &mut |name, data| self.event(name, data, out));
+                self.shape = BodyShape::Events(framer);
                 if result.is_err() {
                     self.too_large(out);
                 }
@@ -258,7 +261,7 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
             }
             BodyShape::Events(mut framer) => {
                 if let Some(event) = framer.finish() {
-                    self.event(&event, out);
+                    self.event(&event.name, &event.data, out);
                 }
             }
         }

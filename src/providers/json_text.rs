@@ -10,15 +10,22 @@ use turnleaf_domain::json_bounds;
 
 /// Parses one value; lone surrogates are replaced by placeholders. The second value is true if there were any.
 pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
-    let (mut value, is_mended) =
-        json_bounds::parse(text).map(|value| (value, false)).or_else(
-            |error| match surrogates::replace_lone_surrogates(text) {
-                Cow::Borrowed(_) => Err(error),
-                Cow::Owned(mended) => json_bounds::parse(&mended).map(|value| (value, true)),
-            },
-        )?;
+    let (mut value, is_mended) = match parse_plain(text) {
+        Ok(value) => (value, false),
+        Err(error) => match surrogates::replace_lone_surrogates(text) {
+            Cow::Borrowed(_) => return Err(error),
+            Cow::Owned(mended) => (json_bounds::parse(&mended)?, true),
+        },
+    };
     replace_escaped_nuls(&mut value, text);
     Ok((value, is_mended))
+}
+
+/// Works like [`json_bounds::parse`]. The parser of `Value` itself is compiled for speed, with the crate that it is part
+/// of, and is used where it reads the same: it interprets only names that begin with `$`.
+fn parse_plain(text: &str) -> Result<Value, serde_json::Error> {
+    let may_be_reserved = text.contains('$') || text.contains("\\u0024");
+    if may_be_reserved { json_bounds::parse(text) } else { text.parse() }
 }
 
 /// Replaces NUL with U+2400, because no database stores it in text. The raw bytes keep it.
@@ -55,5 +62,23 @@ mod tests {
         assert_eq!(value, json!({"a\u{2400}": ["x\u{2400}y", {"b": "\\u0000"}, 1]}));
         assert!(!is_mended);
         assert!(parse("\"a\0\"").is_err(), "a bare one is no JSON");
+    }
+
+    #[test]
+    fn value_is_read_as_plain_parser_reads_it() {
+        for text in [
+            r#"{"a":[1,-2,3.5,1e300,true,null,"\ud83d\ude00\n"],"a":{"b":""}}"#,
+            r#"{"$serde_json::private::RawValue":"[1]"}"#,
+            r#"{"\u0024serde_json::private::RawValue":"[1]"}"#,
+            r#"{"price":"$5","b":{"$serde_json::private::RawValue":"[1]"}}"#,
+            r#"{"a":1e999}"#,
+            r#"{"a":1} 2"#,
+            r#"{"a":"#,
+            "",
+            &"[".repeat(200),
+        ] {
+            let (ours, plain) = (parse_plain(text), json_bounds::parse(text));
+            assert_eq!(ours.map_err(|error| error.to_string()), plain.map_err(|error| error.to_string()), "{text}");
+        }
     }
 }

@@ -31,6 +31,12 @@ pub trait ResponseReader: Send {
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure>;
+    /// Reads an event without a name that differs from an earlier one only in its text. Returns false if it does not, or
+    /// if that is not known; then the event is parsed.
+    fn read_repeated(&mut self, json: &str, out: &mut Vec<DecodedItem>) -> bool {
+        let _ = (json, out);
+        false
+    }
     /// Reads the usage of the value that failed the body.
     fn read_usage(&mut self, value: &Value) {
         let _ = value;
@@ -63,6 +69,8 @@ pub struct BodyValue<'a> {
     pub value: &'a Value,
     /// The `event:` field of the SSE event; empty in other formats.
     pub event: &'a str,
+    /// The JSON of the SSE event; empty in other formats.
+    pub json: &'a str,
     /// The value may contain placeholders for lone surrogates ([`crate::surrogates`]).
     pub is_mended: bool,
 }

@@ -18,6 +18,12 @@ pub struct SseEvent {
 #[error("one event is larger than {} bytes", limits::PROVIDER_EVENT_BYTES)]
 pub struct EventTooLarge;
 
+impl SseEvent {
+    fn new(name: &str, data: &str) -> Self {
+        Self { name: name.to_owned(), data: data.to_owned() }
+    }
+}
+
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Splits a body into events, independently of how its bytes are chunked.
@@ -37,7 +43,12 @@ pub struct SseParser {
 
 impl SseParser {
     /// Parses the next bytes and passes every completed event to `each`.
-    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
+    pub fn feed(&mut self, bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
+        self.feed_borrowed(bytes, &mut |name, data| each(SseEvent::new(name, data)))
+    }
+
+    /// Works like [`Self::feed`] without a copy of each event: passes on its name and its data.
+    pub fn feed_borrowed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(&str, &str)) -> Result<(), EventTooLarge> {
         while !bytes.is_empty() && !self.is_full {
             if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
                 bytes = &bytes[1..];
@@ -72,12 +83,13 @@ impl SseParser {
             return None;
         }
         if !tail.is_empty() {
-            self.take_line(&tail, &mut |_| {});
+            self.take_line(&tail, &mut |_, _| {});
         }
-        let event = self.dispatch()?;
+        let mut last = None;
+        self.dispatch(&mut |name, data| last = Some(SseEvent::new(name, data)));
         let is_whole =
-            event.data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(&event.data).is_ok();
-        is_whole.then_some(event)
+            |data: &str| data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok();
+        last.filter(|event| is_whole(&event.data))
     }
 
     fn hold(&mut self, bytes: &[u8]) {
@@ -85,15 +97,12 @@ impl SseParser {
         self.is_full |= self.line.len() + self.data.len() > limits::PROVIDER_EVENT_BYTES;
     }
 
-    fn take_line(&mut self, mut line: &[u8], each: &mut impl FnMut(SseEvent)) {
+    fn take_line(&mut self, mut line: &[u8], each: &mut impl FnMut(&str, &str)) {
         if !std::mem::replace(&mut self.begun, true) {
             line = line.strip_prefix(BOM).unwrap_or(line);
         }
         if line.is_empty() {
-            if let Some(event) = self.dispatch() {
-                each(event);
-            }
-            return;
+            return self.dispatch(each);
         }
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
@@ -114,18 +123,12 @@ impl SseParser {
         }
     }
 
-    fn dispatch(&mut self) -> Option<SseEvent> {
-        let name = std::mem::take(&mut self.name);
-        if !std::mem::take(&mut self.has_data) || self.is_full {
-            self.data.clear();
-            return None;
+    fn dispatch(&mut self, each: &mut impl FnMut(&str, &str)) {
+        if std::mem::take(&mut self.has_data) && !self.is_full {
+            each(&String::from_utf8_lossy(&self.name), &String::from_utf8_lossy(&self.data));
         }
-        let event = SseEvent {
-            name: String::from_utf8_lossy(&name).into_owned(),
-            data: String::from_utf8_lossy(&self.data).into_owned(),
-        };
+        self.name.clear();
         self.data.clear();
-        Some(event)
     }
 }
 

@@ -42,11 +42,11 @@ pub struct RunJob {
     pub capabilities: Capabilities,
     /// The first reasoning of the reply turns the thinking mode of its exchange on.
     pub is_thinking_undecided: bool,
-    /// Present for the first message of a chat.
+    /// Present if the message is the first of a chat and what its request needs is known.
     pub opening: Option<ChatOpening>,
 }
 
-/// The beginning of a chat as it was just stored, so that its first reply need not read it again.
+/// The beginning of a chat as its first message was just stored, so that its reply need not read it again.
 #[derive(Debug, Clone)]
 pub struct ChatOpening {
     pub message: Turn,

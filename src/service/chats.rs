@@ -137,7 +137,7 @@ impl Service {
         chats::defer_insert_with_turns(tx, &chat, turns).await?;
         chat_tools::defer_put(tx, owner, chat.id, &choice).await?;
         branches::defer_insert_first(tx, &branch, &frozen, first.reply.map(|_| now)).await?;
-        Ok((chat, TurnPlacement { parent: None, branch, ord: first.reply.map(|_| 1) }))
+        Ok((chat, TurnPlacement { parent: None, branch, ord: first.reply.map(|_| 1), frozen: None }))
     }
 
     /// Plans a new chat with these settings: everything that has to be read for it.

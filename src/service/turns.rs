@@ -90,14 +90,15 @@ impl Service {
         let (chat, place, opening) = match (request.chat_id, plan) {
             (Some(id), _) => {
                 let chat = self.lock_chat(&mut tx, owner, id).await?;
-                let place = self.place_user_turn(&mut tx, &chat, &request.place, &message.contents).await?;
-                (chat, place, None)
+                let mut place = self.place_user_turn(&mut tx, &chat, &request.place, &message.contents).await?;
+                let opening = place.frozen.take().map(|frozen| NewChatOpening { frozen, reply: None });
+                (chat, place, opening)
             }
             (None, plan) => {
                 let plan = plan.ok_or(ServiceError::NotFound)??;
                 let plan = self.take_next_chat(&mut tx, owner, &request.place, plan).await?;
                 let reply = ids::mint();
-                let opening = NewChatOpening { frozen: plan.frozen.clone(), reply };
+                let opening = NewChatOpening { frozen: plan.frozen.clone(), reply: Some(reply) };
                 let first = FirstExchange { derived_title: derived_title(&message), reply: Some(reply) };
                 let (chat, place) = self.insert_new_chat(&mut tx, ids::mint(), plan, first).await?;
                 (chat, place, Some(opening))
@@ -241,7 +242,7 @@ impl Service {
             opening: None,
             fingerprint,
         };
-        let place = TurnPlacement { parent, branch, ord: None };
+        let place = TurnPlacement { parent, branch, ord: None, frozen: None };
         let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }
@@ -297,7 +298,7 @@ impl Service {
             _ => self.fork_lock(&source, wanted)?,
         };
         let leaving = BranchFork { id: ids::mint(), source: &source, from: parent, origin, lock, name };
-        self.continue_or_fork(tx, chat, leaving).await
+        Ok(self.continue_or_fork(tx, chat, leaving).await?.0)
     }
 
     /// Stops a reply. Its ending is stored before this returns; a reply that has ended is not changed.

@@ -258,11 +258,14 @@ pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, 
 /// Replaces the tools that a branch offers. The caller has found the branch by its owner. Returns false if it is
 /// deleted.
 pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> Result<bool, StoreError> {
+    let changed = defer_tools(tx, branch, tools).await?;
+    Ok(tx.rows_affected(changed).await? > 0)
+}
+
+/// Works like [`set_tools`], as a deferred write.
+pub async fn defer_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> Result<ChangedRows, StoreError> {
     let tools = to_json(&tools, "branches", "tools")?;
-    let changed = in_tx!(tx, |conn| {
-        sqlx::query(SET_TOOLS).bind(branch.uuid()).bind(tools).execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+    tx.defer(SET_TOOLS).bind(branch.uuid()).bind(tools).run().await
 }
 
 /// Replaces the instructions of tool servers that a branch offers. The caller has found the branch by its owner.
@@ -351,21 +354,20 @@ pub async fn record_visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> 
 /// Moves the head by compare-and-swap from `seen`. Returns false if the head is elsewhere by now: the branch was
 /// extended meanwhile, and the new turn belongs on a branch of its own (`docs/reference/domain.md I4`).
 pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head: TurnId) -> Result<bool, StoreError> {
-    set_visited_head(tx, branch, (seen, head), None).await
+    let moved = defer_visited_head(tx, branch, (seen, head), None).await?;
+    Ok(tx.rows_affected(moved).await? > 0)
 }
 
-/// Works like [`set_head`], and records a visit at `visited_at` as [`record_visit`] does.
-pub async fn set_visited_head(
+/// Works like [`set_head`], as a deferred write that changes one row unless the head is elsewhere, and records a visit at
+/// `visited_at` as [`record_visit`] does.
+pub async fn defer_visited_head(
     tx: &mut Tx,
     branch: BranchId,
     (seen, head): (Option<TurnId>, TurnId),
     visited_at: Option<DateTime<Utc>>,
-) -> Result<bool, StoreError> {
-    let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(SET_HEAD).bind(branch.uuid()).bind(seen.map(TurnId::uuid)).bind(head.uuid());
-        query.bind(visited_at).execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+) -> Result<ChangedRows, StoreError> {
+    let set = tx.defer(SET_HEAD).bind(branch.uuid()).bind(seen.map(TurnId::uuid)).bind(head.uuid());
+    set.bind(visited_at).run().await
 }
 
 /// Returns the models of an owner's branches, by name; at most `limit`.

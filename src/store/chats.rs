@@ -9,6 +9,7 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::ChangedRows;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{self, Damage, Lossy, RowReader, SalvagedText};
@@ -294,21 +295,18 @@ pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: Tur
     if lock_for_update(tx, owner, chat).await?.is_none() {
         return Ok(false);
     }
-    set_last_viewed_of_locked(tx, owner, chat, turn).await
+    let changed = defer_last_viewed_of_locked(tx, owner, chat, turn).await?;
+    Ok(tx.rows_affected(changed).await? > 0)
 }
 
-/// Works like [`set_last_viewed`], for a chat whose row this transaction has locked.
-pub async fn set_last_viewed_of_locked(
+/// Works like [`set_last_viewed`], as a deferred write, for a chat whose row this transaction has locked.
+pub async fn defer_last_viewed_of_locked(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
     turn: TurnId,
-) -> Result<bool, StoreError> {
-    let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
-        query.execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+) -> Result<ChangedRows, StoreError> {
+    tx.defer(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid()).run().await
 }
 
 /// Sets the default branch of a chat that the caller has found by its owner.
@@ -365,4 +363,15 @@ pub async fn lock_for_update(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result
         sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
     Ok(settings.map(|settings| settings.unwrap_or_log(TABLE, "settings", chat.uuid(), Json::default).0))
+}
+
+/// Locks the chat's row as [`lock_for_update`] does, and returns the chat.
+pub async fn lock_and_find(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
+    tx.defer(HOLD).bind(owner.uuid()).bind(chat.uuid()).run().await?;
+    let row: Option<ChatRow> =
+        in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);
+    let mut damages = Vec::new();
+    let found = row.map(|row| row.into_chat(&mut damages));
+    readable::log_damages(&damages);
+    Ok(found)
 }

@@ -8,9 +8,10 @@ use sqlx::{PgPool, SqlitePool};
 use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
+use crate::sqlite_readers::SqliteReaders;
 use crate::sqlite_tx::SqliteTx;
 use crate::time_limits::{TimeLimits, with_deadline};
-use crate::write_queue::{Handover, WriteQueue};
+use crate::write_queue::WriteQueue;
 
 /// Runs the same body on the reader pool of either database, compiled once per driver.
 macro_rules! with_pool {
@@ -120,7 +121,7 @@ macro_rules! sql {
 /// and queueing in the pool is fairer than in the file's lock.
 #[derive(Debug, Clone)]
 pub enum Db {
-    Sqlite { writer: SqlitePool, readers: SqlitePool, queue: WriteQueue, path: PathBuf },
+    Sqlite { writer: SqlitePool, readers: SqliteReaders, queue: WriteQueue, path: PathBuf },
     Postgres { writer: PgPool, readers: PgPool, queue: WriteQueue, limits: TimeLimits, claim: ClaimGate },
 }
 
@@ -170,7 +171,7 @@ impl Db {
     pub async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { readers, .. } => {
-                Tx::Sqlite(Box::new(SqliteTx::new(readers.acquire().await?, "BEGIN", Handover::default())))
+                Tx::Sqlite(Box::new(SqliteTx::new(readers.acquire().await?, "BEGIN", readers.handover().clone())))
             }
             Self::Postgres { readers, limits, .. } => {
                 let begun = readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");

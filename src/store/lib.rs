@@ -20,6 +20,7 @@ mod pools;
 mod postgres_tx;
 pub mod readable;
 mod rows;
+pub mod sqlite_readers;
 mod sqlite_tx;
 pub mod time_limits;
 pub mod title_requests;

@@ -12,6 +12,7 @@ use crate::claim::gate::ClaimGate;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::postgres_tx::{is_alive, is_alive_and_writable};
+use crate::sqlite_readers::SqliteReaders;
 use crate::time_limits::TimeLimits;
 use crate::write_queue::WriteQueue;
 
@@ -102,7 +103,7 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
     let writer = writer.after_release(|conn, _| Box::pin(std::future::ready(Ok(!conn.is_in_transaction()))));
     let writer = writer.connect_with(writing).await?;
     let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
-    Ok(Db::Sqlite { writer, readers, queue: WriteQueue::new(1, ACQUIRE), path })
+    Ok(Db::Sqlite { writer, readers: SqliteReaders::new(readers), queue: WriteQueue::new(1, ACQUIRE), path })
 }
 
 async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> {

@@ -38,39 +38,56 @@ impl WriteQueue {
     }
 }
 
-/// Passes a connection of SQLite from one transaction to the next that waits. A pool tests each connection that it gets
-/// back, in a task and with a hop to the connection's thread, before the next may have it. Cheap to clone.
+/// Passes a connection of SQLite from one user to the next that waits. A pool tests each connection that it gets back,
+/// in a task and with a hop to the connection's thread, before the next may have it. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Handover(Arc<Mutex<Waiting>>);
+
+type WaitingUser = oneshot::Sender<PoolConnection<Sqlite>>;
 
 #[derive(Debug, Default)]
 struct Waiting {
     /// In the order in which they get the connection.
-    senders: VecDeque<oneshot::Sender<PoolConnection<Sqlite>>>,
+    senders: VecDeque<WaitingUser>,
     /// The number of times that the connection was passed on since its pool had it.
     passed: u32,
+    /// Connections that nobody needs are kept, because all users of the pool come here.
+    keeps_idle: bool,
+    idle: Vec<PoolConnection<Sqlite>>,
 }
 
 /// The number of times that a connection is passed on before its pool gets it, where others than transactions wait.
 const PASSED_AT_MOST: u32 = 16;
 
 impl Handover {
-    /// Returns a connection of the pool, or the one that a transaction gives away; urgent callers come first.
+    /// Returns a handover for a pool whose users all come here: it keeps the connections that nobody needs.
+    pub(crate) fn keeping_idle() -> Self {
+        let waiting = Waiting { senders: VecDeque::new(), passed: 0, keeps_idle: true, idle: Vec::new() };
+        Self(Arc::new(Mutex::new(waiting)))
+    }
+
+    /// Returns a connection of the pool, or one that its user gives away; urgent callers come first.
     ///
     /// # Errors
     /// As of the pool.
     pub(crate) async fn acquire(&self, pool: &SqlitePool, is_urgent: bool) -> Result<PoolConnection<Sqlite>, Error> {
-        if let Some(connection) = pool.try_acquire() {
+        let idle = self.with_waiting(|waiting| waiting.idle.pop());
+        if let Some(connection) = idle.or_else(|| pool.try_acquire()) {
             return Ok(connection);
         }
         let (sender, handed) = oneshot::channel();
-        self.with_waiting(|waiting| {
-            if is_urgent {
-                waiting.senders.push_front(sender);
-            } else {
-                waiting.senders.push_back(sender);
+        let idle = self.with_waiting(|waiting| {
+            let idle = waiting.idle.pop();
+            match (&idle, is_urgent) {
+                (Some(_), _) => {}
+                (None, true) => waiting.senders.push_front(sender),
+                (None, false) => waiting.senders.push_back(sender),
             }
+            idle
         });
+        if let Some(connection) = idle {
+            return Ok(connection);
+        }
         tokio::select! {
             biased;
             Ok(connection) = handed => Ok(connection),
@@ -78,15 +95,24 @@ impl Handover {
         }
     }
 
-    /// Gives a connection without a transaction to the first that still waits, else to its pool.
+    /// Gives a connection without a transaction to the first that still waits, else to its pool, unless it is kept.
     pub(crate) fn give(&self, mut connection: PoolConnection<Sqlite>) {
-        while let Some(first) = self.with_waiting(Waiting::take_next) {
-            match first.send(connection) {
+        while let Some((first, given)) = self.with_waiting(|waiting| waiting.pass_on(connection)) {
+            match first.send(given) {
                 Ok(()) => return,
                 // It has stopped waiting, or has a connection of the pool.
                 Err(returned) => connection = returned,
             }
         }
+    }
+
+    /// Gives the kept connections to their pool, and from now on all that nobody waits for.
+    pub(crate) fn release_idle(&self) {
+        let idle = self.with_waiting(|waiting| {
+            waiting.keeps_idle = false;
+            std::mem::take(&mut waiting.idle)
+        });
+        drop(idle);
     }
 
     fn with_waiting<T>(&self, act: impl FnOnce(&mut Waiting) -> T) -> T {
@@ -95,11 +121,29 @@ impl Handover {
 }
 
 impl Waiting {
-    /// Takes the next that gets the connection, unless it is the turn of the pool.
-    fn take_next(&mut self) -> Option<oneshot::Sender<PoolConnection<Sqlite>>> {
+    /// Returns the next user with its connection. If there is none, or if it is the turn of the pool, the connection is
+    /// kept or returns to its pool.
+    fn pass_on(&mut self, connection: PoolConnection<Sqlite>) -> Option<(WaitingUser, PoolConnection<Sqlite>)> {
         self.senders.retain(|sender| !sender.is_closed());
-        let next = if self.passed < PASSED_AT_MOST { self.senders.pop_front() } else { None };
-        self.passed = if next.is_some() { self.passed + 1 } else { 0 };
-        next
+        let is_passed_on = self.keeps_idle || self.passed < PASSED_AT_MOST;
+        let next = if is_passed_on { self.senders.pop_front() } else { None };
+        self.passed = if next.is_some() { self.passed.saturating_add(1) } else { 0 };
+        match next {
+            Some(next) => Some((next, connection)),
+            None if self.keeps_idle => {
+                self.idle.push(connection);
+                None
+            }
+            None => None,
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Returning them to the pool needs a runtime, which may have ended; without their pool they are just closed.
+        for connection in self.idle.drain(..) {
+            drop(connection.detach());
+        }
     }
 }

@@ -12,6 +12,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use turnleaf_store::claim::ClaimGate;
 use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::search::queue;
+use turnleaf_store::sqlite_readers::SqliteReaders;
 use turnleaf_store::write_queue::WriteQueue;
 use turnleaf_store::{Db, TimeLimits};
 
@@ -226,7 +227,8 @@ async fn open_unchecked(fresh: &TestDatabase) -> Db {
         let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
         let path = fresh.db.path().unwrap().to_owned();
-        Db::Sqlite { writer: pool.clone(), readers: pool, queue: WriteQueue::new(1, QUEUE_PATIENCE), path }
+        let readers = SqliteReaders::of_shared_pool(pool.clone());
+        Db::Sqlite { writer: pool, readers, queue: WriteQueue::new(1, QUEUE_PATIENCE), path }
     } else {
         let pool = PgPoolOptions::new().max_connections(1).connect(&fresh.url).await.unwrap();
         let db = Db::Postgres {

@@ -307,6 +307,7 @@ async fn check_ownership(db: &Db, story: &Story) {
     assert_eq!(drafts::find(db, other, Some(chat)).await.unwrap(), None);
     let mut tx = db.begin().await.unwrap();
     assert_eq!(chats::allocate_ord(&mut tx, other, chat, next_time()).await.unwrap(), None);
+    assert_eq!(chats::lock_and_find(&mut tx, other, chat).await.unwrap(), None);
     assert!(!chats::rename(&mut tx, other, chat, "mine", true).await.unwrap());
     assert!(!chats::set_params(&mut tx, other, chat, &ModelParams::default()).await.unwrap());
     assert!(!chats::set_system_prompt(&mut tx, other, chat, "").await.unwrap());
@@ -644,7 +645,9 @@ async fn check_branching(db: &Db, story: &Story) {
     let head = branches::find(db, owner, main).await.unwrap().unwrap().head_turn_id;
     assert!(head.is_some());
     assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), head, "nothing was viewed");
+    let found = chats::find(db, owner, story.chat.id).await.unwrap();
     let mut tx = db.begin().await.unwrap();
+    assert_eq!(chats::lock_and_find(&mut tx, owner, story.chat.id).await.unwrap(), found);
     assert!(chats::set_last_viewed(&mut tx, owner, story.chat.id, q2.id).await.unwrap());
     assert!(!chats::set_last_viewed(&mut tx, owner, story.chat.id, next_id()).await.unwrap());
     assert!(branches::record_visit(&mut tx, r2.branch_id, next_time()).await.unwrap());

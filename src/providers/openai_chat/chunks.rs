@@ -103,6 +103,11 @@ impl ChatChunkReader {
         }
     }
 
+    /// Reads a chunk that carries only this text, and nothing new beside it.
+    pub fn read_text(&mut self, text: &str, out: &mut Vec<DecodedItem>) {
+        self.text(text, false, out);
+    }
+
     /// Emits everything that was held back, at the end of the body.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         self.end_text(out);

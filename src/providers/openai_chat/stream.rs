@@ -7,6 +7,7 @@ use crate::body::JsonBody;
 use crate::openai_chat::chunks::ChatChunkReader;
 use crate::openai_chat::dialect::Dialect;
 use crate::openai_chat::message::ChatReply;
+use crate::openai_chat::repeated_chunk::RepeatedChunk;
 use crate::provider::DecodedItem;
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
@@ -19,6 +20,7 @@ pub type ChatDecoder = JsonBody<ChatReader>;
 pub struct ChatReader {
     dialect: &'static Dialect,
     chunks: ChatChunkReader,
+    repeated: RepeatedChunk,
     /// `[DONE]` was received.
     is_done: bool,
 }
@@ -26,21 +28,22 @@ pub struct ChatReader {
 impl ChatDecoder {
     /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(dialect: &'static Dialect, provider: &str, secrets: SecretSet) -> Self {
-        Self::new(
-            ChatReader { dialect, chunks: ChatChunkReader::default(), is_done: false },
-            FailureBuilder::new(provider, secrets),
-        )
+        Self::new(ChatReader::new(dialect, ChatChunkReader::default()), FailureBuilder::new(provider, secrets))
     }
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
         let mut chunks = ChatChunkReader::default();
         chunks.reply = Some(ChatReply::default());
-        Self::new(ChatReader { dialect, chunks, is_done: false }, FailureBuilder::new("", SecretSet::default()))
+        Self::new(ChatReader::new(dialect, chunks), FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl ChatReader {
+    fn new(dialect: &'static Dialect, chunks: ChatChunkReader) -> Self {
+        Self { dialect, chunks, repeated: RepeatedChunk::default(), is_done: false }
+    }
+
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> ChatReply {
         self.chunks.reply.unwrap_or_default()
@@ -68,7 +71,16 @@ impl ResponseReader for ChatReader {
         if let Some(error) = error_of_chunk(parsed.value) {
             return Err(judge.failure_from_document(&error));
         }
+        if parsed.event.is_empty() && !parsed.is_mended {
+            self.repeated.learn(parsed.json, parsed.value);
+        }
         Ok(())
+    }
+
+    fn read_repeated(&mut self, json: &str, out: &mut Vec<DecodedItem>) -> bool {
+        let Some(text) = self.repeated.text_of(json) else { return false };
+        self.chunks.read_text(&text, out);
+        true
     }
 
     fn read_usage(&mut self, value: &Value) {

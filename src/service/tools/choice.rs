@@ -93,12 +93,19 @@ impl Service {
 
     /// Gives a branch the tools of chosen servers that listed none before the branch began, such as a server that was
     /// still starting. The tools that the branch has stay in front.
-    pub(crate) async fn add_late_tools(&self, tx: &mut Tx, chat: &Chat, branch: &Branch) -> Result<(), ServiceError> {
-        let owner = chat.owner_id;
-        let choice = self.chat_tool_choice(chat).await?;
+    pub(crate) async fn add_late_tools(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        choice: &ToolChoice,
+        branch: &Branch,
+    ) -> Result<(), ServiceError> {
         let chosen: BTreeSet<&str> = choice.on.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
         let Some(PromptPrefix { tools: Some(mut tools), instructions, .. }) =
-            branches::frozen(self.db(), branch.id).await?.filter(|_| !chosen.is_empty())
+            branches::frozen(self.db(), branch.id).await?
         else {
             return Ok(());
         };
@@ -114,7 +121,7 @@ impl Service {
         if late.is_empty() {
             return Ok(());
         }
-        let offered = self.offered_tools(owner, &branch.lock, &choice).await;
+        let offered = self.offered_tools(owner, &branch.lock, choice).await;
         let is_new = |tool: &OfferedTool| {
             let is_late = server_of(tool).is_some_and(|server| late.contains(server.as_str()));
             // A late server may have so many tools that the model has to search for them.
@@ -129,7 +136,7 @@ impl Service {
         }
         tools.extend(new);
         branches::set_tools(tx, branch.id, &tools).await?;
-        let present = self.tools().instructions(owner, &choice, &tools).await;
+        let present = self.tools().instructions(owner, choice, &tools).await;
         let is_new = |one: &ServerInstructions| late.contains(one.server.as_str());
         let added: Vec<ServerInstructions> = present.into_iter().filter(is_new).collect();
         if !added.is_empty() {

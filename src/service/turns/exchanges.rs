@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
@@ -45,18 +43,18 @@ pub(crate) struct NewExchange {
     /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
-    /// Present if this is the first message of a chat that the same transaction has stored.
+    /// Present if this is the first message of a chat.
     pub opening: Option<NewChatOpening>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
 
-/// The beginning of a chat: its rows, stored already, point to the reply.
+/// The beginning of a chat.
 pub(crate) struct NewChatOpening {
     /// The prompt prefix of its branch.
     pub frozen: PromptPrefix,
-    /// The id of the reply.
-    pub reply: TurnId,
+    /// The id of the reply, if the same transaction has stored the chat: its rows point to the reply already.
+    pub reply: Option<TurnId>,
 }
 
 /// The rows that were stored when a message was accepted. The reply runs independently of the request.
@@ -167,9 +165,10 @@ impl Service {
         }
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
         let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
-        if let Some(opening) = &of.opening {
-            assistant_turn.id = opening.reply;
+        let moved_head = if let Some(reply) = of.opening.as_ref().and_then(|opening| opening.reply) {
+            assistant_turn.id = reply;
             turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
+            None
         } else {
             if is_new_message {
                 turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
@@ -177,11 +176,14 @@ impl Service {
                 turns::insert_path(&mut tx, &[&assistant_turn]).await?;
             }
             let visited_at = of.moves_reader.then_some(exchange.created_at);
-            self.extend_branch(&mut tx, &mut branch, &assistant_turn, visited_at).await?;
+            let heads = (branch.head_turn_id, assistant_turn.id);
+            let moved = branches::defer_visited_head(&mut tx, branch.id, heads, visited_at).await?;
+            branch.head_turn_id = Some(assistant_turn.id);
             if of.moves_reader {
-                chats::set_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+                chats::defer_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
             }
-        }
+            Some(moved)
+        };
         if let Some(id) = of.sends_queued
             && !queued_messages::mark_sent(&mut tx, of.owner, id, user_turn.id, exchange.created_at).await?
         {
@@ -192,6 +194,12 @@ impl Service {
         }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
+        }
+        // Looked at last, so that all of these writes are one script.
+        if let Some(moved) = moved_head
+            && tx.rows_affected(moved).await? == 0
+        {
+            return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
         }
         let job = RunJob {
             owner: of.owner,
@@ -213,21 +221,6 @@ impl Service {
             self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
         }
         Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
-    }
-
-    /// Moves the head of a branch to a new turn, with a visit if the reader moves along.
-    async fn extend_branch(
-        &self,
-        tx: &mut Tx,
-        branch: &mut Branch,
-        turn: &Turn,
-        visited_at: Option<DateTime<Utc>>,
-    ) -> Result<(), ServiceError> {
-        if !branches::set_visited_head(tx, branch.id, (branch.head_turn_id, turn.id), visited_at).await? {
-            return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
-        }
-        branch.head_turn_id = Some(turn.id);
-        Ok(())
     }
 
     /// Commits the exchange, then starts the run of its reply.

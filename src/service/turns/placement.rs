@@ -8,6 +8,7 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{PromptPrefix, resolve_lock};
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::excerpt::first_words;
+use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId,
@@ -40,6 +41,8 @@ pub struct TurnPlacement {
     pub branch: Branch,
     /// The position of the turn, if the chat was stored with it.
     pub ord: Option<i64>,
+    /// The prompt prefix of the branch, if this is the first turn on the way to its root and it is known.
+    pub frozen: Option<PromptPrefix>,
 }
 
 /// Derives the name of a branch from its first message.
@@ -83,8 +86,7 @@ impl Service {
     /// Locks the chat until the transaction ends: writers to one chat are serialized, and each reads what the one
     /// before it stored. Call this after claiming the idempotency key and before reading anything of the chat.
     pub(crate) async fn lock_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
-        chats::lock_for_update(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
-        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+        chats::lock_and_find(tx, owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Resolves the placement of a user turn in a locked chat.
@@ -140,33 +142,55 @@ impl Service {
         let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let leaving =
             BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(contents) };
-        let branch = self.continue_or_fork(tx, chat, leaving).await?;
-        Ok(TurnPlacement { parent, branch, ord: None })
+        let (branch, frozen) = self.continue_or_fork(tx, chat, leaving).await?;
+        Ok(TurnPlacement { parent, branch, ord: None, frozen })
     }
 
     /// Returns the branch for an added turn in a locked chat: the source itself at its end and with its lock, else a
-    /// fork.
+    /// fork. With it comes the prompt prefix that the first turn of a root branch freezes.
     pub(crate) async fn continue_or_fork(
         &self,
         tx: &mut Tx,
         chat: &Chat,
         leaving: BranchFork<'_>,
-    ) -> Result<Branch, ServiceError> {
+    ) -> Result<(Branch, Option<PromptPrefix>), ServiceError> {
         let source = leaving.source;
         let end = source.head_turn_id.or(source.fork_turn_id);
-        // New turns would occupy the positions of the branch's deleted turns, and those could no longer be restored.
-        if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
-            if source.head_turn_id.is_none() {
-                // Tools are frozen with the first turn, and tool servers may have changed since the branch was
-                // created.
-                let tools = self.offered_tools(chat.owner_id, &source.lock, &self.chat_tool_choice(chat).await?).await;
-                branches::set_tools(tx, source.id, &tools).await?;
-            } else {
-                self.add_late_tools(tx, chat, source).await?;
+        if leaving.lock == source.lock && leaving.from == end {
+            // Read together, because all other writers wait for this transaction.
+            let (has_deleted_turns, choice, frozen) = tokio::join!(
+                deletions::has_deleted_turns(tx, source.id),
+                self.chat_tool_choice(chat),
+                self.frozen_of_empty_root(source),
+            );
+            // New turns would occupy the positions of the branch's deleted turns, and those could no longer be restored.
+            if !has_deleted_turns? {
+                let (choice, mut frozen) = (choice?, frozen?);
+                if source.head_turn_id.is_none() {
+                    // Tools are frozen with the first turn, and tool servers may have changed since the branch was
+                    // created.
+                    let tools = self.offered_tools(chat.owner_id, &source.lock, &choice).await;
+                    branches::defer_tools(tx, source.id, &tools).await?;
+                    if let Some(frozen) = &mut frozen {
+                        frozen.tools = Some(tools);
+                    }
+                } else {
+                    self.add_late_tools(tx, chat.owner_id, &choice, source).await?;
+                }
+                return Ok((source.clone(), frozen));
             }
-            return Ok(source.clone());
         }
-        self.fork_branch(tx, chat, leaving).await
+        Ok((self.fork_branch(tx, chat, leaving).await?, None))
+    }
+
+    /// Returns the prompt prefix of a branch without turns that forks from nowhere and whose provider keeps nothing:
+    /// with it, its first reply need not read the branch again.
+    async fn frozen_of_empty_root(&self, branch: &Branch) -> Result<Option<PromptPrefix>, ServiceError> {
+        if branch.head_turn_id.or(branch.fork_turn_id).is_some() {
+            return Ok(None);
+        }
+        let found = branches::frozen_and_provider_state(self.db(), branch.id).await?;
+        Ok(found.and_then(|(frozen, state)| (state == ProviderState::default()).then_some(frozen)))
     }
 
     /// Returns the lock of a fork of `source`; the source's own when the request names none.

@@ -132,7 +132,7 @@ impl Service {
             if parent.as_ref().is_some_and(|parent| !parent.status.is_terminal()) {
                 return Err(ServiceError::earlier_reply_running());
             }
-            let place = TurnPlacement { parent, branch: branch.clone(), ord: None };
+            let place = TurnPlacement { parent, branch: branch.clone(), ord: None, frozen: None };
             self.insert_user_turn(&mut tx, &chat, &place, message, of.id).await?
         };
         self.record_step(&mut tx, graft, RerunStep::Ask(0), (of.id, branch.id)).await?;

@@ -1,7 +1,11 @@
 //! Compression of responses, and the bounds within which they are unpacked.
 
+use std::cell::RefCell;
+use std::io;
+
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
+use zstd::bulk::Compressor;
 
 use crate::error::StoreError;
 use crate::rows::inconsistent;
@@ -12,6 +16,9 @@ const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
 
 /// The default level of zstd: JSON streams shrink to a tenth, at several hundred MB/s.
 const LEVEL: i32 = 3;
+/// Bodies up to this many bytes are compressed by a compressor that each thread keeps: making one costs as much as using
+/// it, but one for larger bodies would keep megabytes.
+const KEPT_COMPRESSOR_BYTES: usize = 128 << 10;
 
 /// A whole response, compressed.
 pub(crate) struct PackedBody {
@@ -22,9 +29,19 @@ pub(crate) struct PackedBody {
 
 pub(crate) fn compress(body: &[u8]) -> Result<PackedBody, StoreError> {
     let failed = |error| inconsistent("generations", "raw_response", "a new body", error);
-    let bytes = zstd::bulk::compress(body, LEVEL).map_err(failed)?;
+    let bytes = compressed_bytes(body).map_err(failed)?;
     let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
     Ok(PackedBody { bytes, sha256: Sha256::digest(body).to_vec(), length })
+}
+
+fn compressed_bytes(body: &[u8]) -> io::Result<Vec<u8>> {
+    thread_local! {
+        static COMPRESSOR: RefCell<Option<Compressor<'static>>> = RefCell::new(Compressor::new(LEVEL).ok());
+    }
+    COMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(compressor) if body.len() <= KEPT_COMPRESSOR_BYTES => compressor.compress(body),
+        _ => zstd::bulk::compress(body, LEVEL),
+    })
 }
 
 /// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
