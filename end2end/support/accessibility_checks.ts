@@ -1,13 +1,19 @@
-// Accessibility checks for every screen: no axe violations in both themes and at three widths; no animation when
+// Accessibility checks for every screen: no axe violations at three widths and in both themes; no animation when
 // reduced motion is preferred; no horizontal scrolling on the narrowest screen and at 200 % zoom.
 import type { Page } from "@playwright/test";
 
-import { violations } from "./axe.ts";
+import { violations, type Rules } from "./axe.ts";
 import { waitForPaint } from "./dom.ts";
 import { expect } from "./fixtures.ts";
 
 export const WIDTHS = [390, 820, 1440];
-const THEMES = ["light", "dark"] as const;
+/** A run of axe. */
+type AxeRun = [width: number, colorScheme: "light" | "dark", rules: Rules];
+/**
+ * The runs at several widths: the structure of a page depends on the width only, and its colours on the theme only, of
+ * which `tests/contrast.rs` checks every pair.
+ */
+const RUNS: AxeRun[] = [[390, "dark", "all"], [820, "light", "structure"], [1440, "light", "all"]];
 const softly = expect.configure({ soft: true });
 /** The narrowest screen, and the viewport that a window of 1440 × 900 has at 200 % zoom. */
 export const NARROW = [{ width: 320, height: 640 }, { width: 720, height: 450 }];
@@ -32,28 +38,30 @@ async function expectNoHorizontalScroll(page: Page, screen: string): Promise<voi
   }
 }
 
-/** The scope of a check: the whole page unless a part is given, and all widths unless some are given. */
+/** The scope of a check: the whole page unless a part is given, and all widths unless one is given. */
 export interface CheckScope {
   /** A selector of an overlay on a page that was checked before. */
   within?: string;
-  widths?: number[];
+  width?: number;
+  /** A selector of the parts whose colours are checked, on a page that repeats them hundreds of times. */
+  colorsWithin?: string;
   /** The time limit of one axe run, in ms. */
   patience?: number;
 }
 
 /** Asserts all accessibility checks for the current screen. */
-export async function expectAccessible(page: Page, screen: string, { within, widths, patience = 10_000 }: CheckScope = {}): Promise<void> {
-  if (!widths) await expectNoHorizontalScroll(page, screen);
-  for (const width of widths ?? WIDTHS) {
+export async function expectAccessible(page: Page, screen: string, { within, width: only, colorsWithin, patience = 10_000 }: CheckScope = {}): Promise<void> {
+  if (!only) await expectNoHorizontalScroll(page, screen);
+  const runs: AxeRun[] = only ? [[only, "light", "structure"], [only, "light", "colors"], [only, "dark", "colors"]] : RUNS;
+  for (const [width, colorScheme, rules] of runs) {
     await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of THEMES) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await waitForPaint(page);
-      if (within) await expect.soft(page.locator(within).first(), `${screen}, ${width}: is there`).toBeVisible();
-      expect.soft(await runningAnimations(page), `${screen}, ${width}: what moves for whoever wants it still`).toEqual([]);
-      // Elements outside the viewport get the colours of a new theme a moment later.
-      await softly.poll(() => violations(page, within), { message: `${screen}, ${width}, ${colorScheme}`, timeout: patience }).toEqual([]);
-    }
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await waitForPaint(page);
+    if (within) await expect.soft(page.locator(within).first(), `${screen}, ${width}: is there`).toBeVisible();
+    expect.soft(await runningAnimations(page), `${screen}, ${width}: what moves for whoever wants it still`).toEqual([]);
+    const part = rules === "colors" ? colorsWithin ?? within : within;
+    // Elements outside the viewport get the colours of a new theme a moment later.
+    await softly.poll(() => violations(page, part, rules), { message: `${screen}, ${width}, ${colorScheme}`, timeout: patience }).toEqual([]);
   }
 }
 

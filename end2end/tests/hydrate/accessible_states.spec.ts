@@ -15,12 +15,12 @@ import { editBox, menuButton, modelButton, userTurns } from "../../support/turn_
 const WIDE = { width: 1440, height: 900 };
 
 /** Opens an overlay, checks it, and closes it again. */
-async function over(page: Page, name: string, within: string, openIt: () => Promise<void>, widths?: number[]): Promise<void> {
-  await page.setViewportSize({ width: widths?.[0] ?? 1440, height: 900 });
+async function over(page: Page, name: string, within: string, openIt: () => Promise<void>, width?: number): Promise<void> {
+  await page.setViewportSize({ width: width ?? 1440, height: 900 });
   await waitForPaint(page);
   await openIt();
   await expect(page.locator(within).first(), name).toBeVisible();
-  await expectAccessible(page, name, { within, widths });
+  await expectAccessible(page, name, { within, width });
   await page.setViewportSize(WIDE);
 }
 
@@ -67,14 +67,14 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await over(page, "the menu of the model", popover, () => page.locator("form.composer [popovertarget=why-locked]").click());
   await escape(page);
   // Overlays of the chat list, which is a drawer on narrow screens.
-  const [wide, narrow] = [[1440], [820, 390]];
+  const [wide, narrow] = [1440, [820, 390]];
   const chats = page.getByRole("navigation", { name: "Chats" });
   await over(page, "the menu of a chat in the list", popover, () => chats.getByRole("button", { name: /How leaves grow/ }).click(), wide);
   await escape(page);
   await over(page, "no notices", "#recent-notices", () => page.locator("#recent-notices-button").click(), wide);
   await escape(page);
   for (const width of narrow) {
-    await over(page, "the drawer", "#chats", () => page.getByRole("button", { name: "Show chats" }).filter({ visible: true }).first().click(), [width]);
+    await over(page, "the drawer", "#chats", () => page.getByRole("button", { name: "Show chats" }).filter({ visible: true }).first().click(), width);
     await escape(page);
   }
 });
