@@ -12,7 +12,7 @@ use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::branch::ModelLock;
 use turnleaf::domain::params_resolution::resolve_params;
 use turnleaf::domain::provider::ReasoningSupport;
-use turnleaf::domain::{Failure, FailureKind, ModelParams, Thinking};
+use turnleaf::domain::{Failure, FailureKind, ModelParams, Thinking, UserId};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::ProviderRegistry;
 use turnleaf_providers::demo::DemoProvider;
@@ -20,7 +20,7 @@ use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::openai_chat::ChatEndpoint;
 use turnleaf_providers::openai_responses::ResponsesEndpoint;
 use turnleaf_providers::provider::{ChatRequest, Provider, ProviderError, ProviderReply};
-use turnleaf_providers::registry::ProviderHealth;
+use turnleaf_providers::registry::{ProviderHealth, ProviderScope};
 
 #[path = "support/fake_provider.rs"]
 mod fakeprov;
@@ -28,6 +28,7 @@ mod fakeprov;
 use fakeprov::{FakeProvider, ServerStep};
 
 const KEY: &str = "the-secret-key-of-this-test";
+const USER: UserId = UserId::from_uuid(uuid::Uuid::from_u128(1));
 /// A timeout that only a test that hangs can reach.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -261,25 +262,27 @@ async fn refresh_lists_models_and_finds_local_servers() {
     alone.refresh().await;
     // A local server that was found is reported, but used only after a person has accepted it.
     let llama = ModelLock::new("ollama", "llama");
-    assert_eq!(alone.default_lock().provider, "demo");
+    assert_eq!(alone.default_lock(USER).provider, "demo");
     assert!(
-        alone.find("ollama").is_none() && !alone.offers(&llama) && alone.models().iter().all(|model| model.is_demo)
+        alone.find(USER, "ollama").is_none()
+            && !alone.offers(USER, &llama)
+            && alone.models(USER).iter().all(|model| model.is_demo)
     );
-    alone.set_accepted_addresses([local.base_url()]);
-    assert_eq!(alone.default_lock(), llama);
-    assert!(alone.find("ollama").is_some() && alone.find("llamacpp").is_none());
-    let found = alone.local_servers();
+    alone.set_accepted_addresses(USER, [local.base_url()]);
+    assert_eq!(alone.default_lock(USER), llama);
+    assert!(alone.find(USER, "ollama").is_some() && alone.find(USER, "llamacpp").is_none());
+    let found = alone.local_servers(USER);
     let of_found: Vec<_> = found.iter().map(|server| (server.id.as_str(), server.models.len())).collect();
     // A server without models is reported too, and its owner is shown how to install one.
     assert_eq!(of_found, [("ollama", 1), ("llamacpp", 0)]);
-    assert_eq!(alone.models().iter().filter(|model| !model.is_demo).count(), 1);
+    assert_eq!(alone.models(USER).iter().filter(|model| !model.is_demo).count(), 1);
 
     let mine = endpoint("mine", configured.base_url());
     let registry = ProviderRegistry::new(vec![mine], None, candidates, DemoProvider::new(0.0));
-    registry.set_accepted_addresses([local.base_url()]);
+    registry.set_accepted_addresses(USER, [local.base_url()]);
     registry.refresh().await;
-    assert_eq!(registry.default_lock(), ModelLock::new("mine", "b"));
-    let names: Vec<String> = registry.models().into_iter().map(|model| model.lock.model).take(3).collect();
+    assert_eq!(registry.default_lock(USER), ModelLock::new("mine", "b"));
+    let names: Vec<String> = registry.models(USER).into_iter().map(|model| model.lock.model).take(3).collect();
     assert_eq!(names, ["b", "a", "llama"]);
     assert_eq!(configured.requests()[0].path, "/v1/models");
 }
@@ -298,9 +301,9 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
     mine.default_model = Some("not/listed".into());
     let registry = ProviderRegistry::new(vec![mine], None, Vec::new(), DemoProvider::new(0.0));
     let lock = |model: &str| ModelLock::new("mine", model);
-    assert_eq!(registry.capabilities(&lock("a/plain")).reasoning, ReasoningSupport::Optional, "by its name");
+    assert_eq!(registry.capabilities(USER, &lock("a/plain")).reasoning, ReasoningSupport::Optional, "by its name");
     registry.refresh().await;
-    let models = registry.models();
+    let models = registry.models(USER);
     let shown = |model: &str| models.iter().find(|shown| shown.lock.model == model).unwrap();
     let (reasoner, plain) = (shown("a/reasoner"), shown("a/plain"));
     assert_eq!((reasoner.name.as_str(), plain.name.as_str()), ("A: Reasoner", "a/plain"));
@@ -311,7 +314,7 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
 
     let params = ModelParams { temperature: Some(0.5), thinking: Some(Thinking::High), ..ModelParams::default() };
     let sent = |model: &str| {
-        let capabilities = registry.capabilities(&lock(model));
+        let capabilities = registry.capabilities(USER, &lock(model));
         let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
         let request = ChatRequest {
             model: model.into(),
@@ -327,7 +330,7 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
             previous_response: None,
             provider_tools: Vec::new(),
         };
-        let body = registry.find("mine").unwrap().build(&request);
+        let body = registry.find(USER, "mine").unwrap().build(&request);
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         [body["temperature"].clone(), body["reasoning"].clone()]
     };
@@ -346,7 +349,7 @@ async fn provider_without_list_keeps_configured_models() {
     mine.default_model = Some("known".into());
     let registry = ProviderRegistry::new(vec![mine], None, Vec::new(), DemoProvider::new(0.0));
     registry.refresh().await;
-    assert_eq!(registry.default_lock(), ModelLock::new("mine", "known"));
+    assert_eq!(registry.default_lock(USER), ModelLock::new("mine", "known"));
 }
 
 #[tokio::test]
@@ -425,12 +428,12 @@ async fn connection_test_reports_exact_problem() {
         let server = FakeProvider::start(scripts).await;
         let root = server.base_url().trim_end_matches("/v1").to_owned();
         let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
-        registry.put(endpoint("mine", root.clone()));
-        let check = registry.check("mine").await.unwrap();
+        registry.put(ProviderScope::User(USER), endpoint("mine", root.clone()));
+        let check = registry.check(USER, "mine").await.unwrap();
         assert!(check.state == state && check.message.to_string().contains(part), "{check:?}");
         let expected = part.contains("404").then(|| format!("{root}/v1"));
         assert_eq!(check.suggestion, expected, "{check:?}");
-        assert_eq!(registry.known_endpoints()[0].check.as_ref(), Some(&check));
+        assert_eq!(registry.known_endpoints(USER)[0].check.as_ref(), Some(&check));
     }
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     // This server speaks at once, and does not speak TLS.
@@ -447,11 +450,14 @@ async fn connection_test_reports_exact_problem() {
         (plain, "the secure connection failed"),
     ] {
         let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
-        registry.put(endpoint("mine", address));
-        let check = registry.check("mine").await.unwrap();
+        registry.put(ProviderScope::User(USER), endpoint("mine", address));
+        let check = registry.check(USER, "mine").await.unwrap();
         assert!(check.state == ProviderHealth::Unreachable && check.message.to_string().contains(part), "{check:?}");
     }
-    assert_eq!(ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).check("demo").await, None);
+    assert_eq!(
+        ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).check(USER, "demo").await,
+        None
+    );
 }
 
 #[tokio::test]
@@ -459,8 +465,11 @@ async fn server_without_list_is_tested_with_named_model() {
     let none = || vec![ServerStep::Status(404), ServerStep::Bytes(b"{}".to_vec()), ServerStep::Fin];
     let server = FakeProvider::start(vec![none(), stream("data: [DONE]\n\n")]).await;
     let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
-    registry.put(ProviderEndpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) });
-    let check = registry.check("mine").await.unwrap();
+    registry.put(
+        ProviderScope::User(USER),
+        ProviderEndpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) },
+    );
+    let check = registry.check(USER, "mine").await.unwrap();
     assert!(
         check.state == ProviderHealth::Working && check.message.to_string().contains("sonar responds"),
         "{check:?}"

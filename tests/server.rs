@@ -120,6 +120,8 @@ mod postgres_proxy;
 mod previews;
 #[path = "server/projects.rs"]
 mod projects;
+#[path = "server/provider_scopes.rs"]
+mod provider_scopes;
 #[path = "server/providers.rs"]
 mod providers;
 #[path = "server/raw_pages.rs"]

@@ -19,16 +19,18 @@ mod tools;
 use std::sync::Arc;
 
 use self::recorder::Recorder;
-use self::run::{GenerationFollowUp, HaltReason, TurnRun, missing_provider_failure};
+use self::run::{GenerationFollowUp, HaltReason, TurnRun};
 use self::tools::AnsweredBy;
 use super::ending::{TurnEnding, TurnSpending, closing_events};
 use super::journal::JournalBatch;
 use super::live_turns::{Interrupt, LiveTurn};
+use super::provider_access::missing_provider_failure;
 use super::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::{Cost, Failure, FailureKind, Turn, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
+use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
 use turnleaf_store::generations::raw;
 
 /// The state a run starts from.
@@ -42,10 +44,13 @@ pub enum RunStart {
 
 /// Drives the turn to its end, unless it is left waiting for the next process.
 pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, begins: RunStart) {
-    let provider = match (supervisor.registry().find(&job.lock.provider), begins) {
+    let provider = match (supervisor.usable_provider(job.owner, &job.lock), begins) {
         (Some(provider), _) => provider,
         // A resumed turn does not need its provider yet, and the provider may be back when it does.
-        (None, RunStart::Resumed) => Arc::new(MissingProvider::new(&job.lock.provider)),
+        (None, RunStart::Resumed) => ScopedProvider {
+            scope: ProviderScope::User(job.owner),
+            provider: Arc::new(MissingProvider::new(&job.lock.provider)),
+        },
         (None, RunStart::Fresh) => {
             return fail_turn(supervisor, live, missing_provider_failure(&job.lock.provider)).await;
         }

@@ -3,8 +3,9 @@
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
 //! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of
-//! people to a run, `learned_endpoints` what refusals have shown about providers, `sweep` ends what an earlier process
-//! left running, `resume` continues turns that wait for a person, `purge` empties Trash.
+//! people to a run, `learned_endpoints` what refusals have shown about providers, `provider_access` says who may call
+//! which, `sweep` ends what an earlier process left running, `resume` continues turns that wait for a person, `purge`
+//! empties Trash.
 
 pub mod driver;
 pub mod ending;
@@ -14,6 +15,7 @@ pub mod learned_endpoints;
 pub mod live_turns;
 pub mod mailbox;
 pub mod path_cache;
+pub mod provider_access;
 pub mod purge;
 pub mod request_base_cache;
 pub mod resume;

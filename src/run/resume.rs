@@ -35,7 +35,7 @@ impl Supervisor {
         let branch = branches::find(self.db(), owner, turn.branch_id).await?;
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
         let (Some(chat), Some(branch), Some(exchange)) = (chat, branch, exchange) else { return Ok(false) };
-        let capabilities = self.registry().capabilities(&branch.lock);
+        let capabilities = self.registry().capabilities(owner, &branch.lock);
         // The exchange's parameters were resolved before; current capabilities can only drop more of them.
         let settled = resolve_params(&ModelParams::default(), &exchange.params, &capabilities);
         let (params, thinking) = settled.map(|settled| (settled.params, settled.thinking)).unwrap_or_else(|invalid| {

@@ -103,7 +103,7 @@ impl PageService {
         if let Some(branch) = &path.branch {
             page.branch_from = self.branch_from(viewer, branch).await?;
             page.tools_on = self.branch_tool_count(viewer, branch).await?;
-            self.add_model_notice(branch, &mut page);
+            self.add_model_notice(viewer, branch, &mut page);
         }
         page.has_more_before = path.has_more_before;
         page.leaves = self.0.leaf_count(viewer, id).await.map_err(self.api_error())?;
@@ -139,7 +139,7 @@ impl PageService {
             deleted: None,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
-            models_rev: self.models_rev(),
+            models_rev: self.models_rev(viewer),
             models,
         };
         if page.models.iter().all(|model| model.is_demo) {
@@ -162,13 +162,14 @@ impl PageService {
     }
 
     /// Adds a notice when the branch's model is not available. A hidden model stays selectable on its own branches.
-    fn add_model_notice(&self, branch: &Branch, page: &mut ChatPage) {
+    fn add_model_notice(&self, viewer: UserId, branch: &Branch, page: &mut ChatPage) {
         let registry = self.0.supervisor().registry();
-        if !registry.offers(&branch.lock) {
+        if !registry.offers(viewer, &branch.lock) {
             page.notices.push(ComposerNotice::ModelUnavailable { lock: branch.lock.clone() });
         }
         if page.models.iter().all(|model| model.lock != branch.lock) {
-            page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
+            let mut all = registry.models_with_hidden(viewer).into_iter();
+            page.models.extend(all.find(|model| model.lock == branch.lock));
         }
     }
 

@@ -54,18 +54,18 @@ impl Service {
     /// still exists, else the first configured model. A demo model that was used last does not count.
     pub async fn default_model(&self, owner: UserId) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
-        if let Some(chosen) = registry.chosen_default() {
+        if let Some(chosen) = registry.chosen_default(owner) {
             return Ok(chosen);
         }
-        let models = registry.models();
+        let models = registry.models(owner);
         let is_there = |lock: &ModelLock| models.iter().any(|model| model.lock == *lock && !model.is_demo);
         let used = branches::last_used_locks(self.db(), owner, LATELY).await?;
-        Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock()))
+        Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock(owner)))
     }
 
     /// Returns the models that this person can choose, each with its rank among those that answered recently.
     pub async fn models(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
-        let mut models = self.supervisor().registry().models();
+        let mut models = self.supervisor().registry().models(owner);
         self.hide_demo(owner, &mut models).await?;
         self.mark_used(owner, &mut models).await?;
         Ok(models)
@@ -73,7 +73,7 @@ impl Service {
 
     /// Returns all models, including those that the menus hide.
     pub async fn models_with_hidden(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
-        let mut models = self.supervisor().registry().models_with_hidden();
+        let mut models = self.supervisor().registry().models_with_hidden(owner);
         self.mark_used(owner, &mut models).await?;
         Ok(models)
     }
@@ -112,13 +112,13 @@ impl Service {
     }
 
     /// Returns the display name of a model and its capabilities, as far as they are known.
-    pub fn model_details(&self, lock: &ModelLock) -> (String, Capabilities) {
-        (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
+    pub fn model_details(&self, owner: UserId, lock: &ModelLock) -> (String, Capabilities) {
+        (display_name(&lock.model), self.supervisor().registry().capabilities(owner, lock))
     }
 
     /// Returns the display names of a lock's provider and model: those of the menus, else names derived from the ids.
-    pub fn lock_names(&self, lock: &ModelLock) -> (String, String) {
-        let models = self.supervisor().registry().models_with_hidden();
+    pub fn lock_names(&self, owner: UserId, lock: &ModelLock) -> (String, String) {
+        let models = self.supervisor().registry().models_with_hidden(owner);
         match models.into_iter().find(|model| model.lock == *lock) {
             Some(model) => (model.provider_name, model.name),
             None => (lock.provider.clone(), display_name(&lock.model)),
@@ -167,7 +167,7 @@ impl Service {
         };
         let source = source.ok_or(ServiceError::NotFound)?;
         let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
-        let lock = self.fork_lock(&source, &wanted)?;
+        let lock = self.fork_lock(owner, &source, &wanted)?;
         let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let from = from.map(|turn| turn.id);
         let name = name.unwrap_or_else(|| match origin {

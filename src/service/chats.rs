@@ -150,7 +150,7 @@ impl Service {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
             return Err(InvalidField::new("prev_turn_id", MessageCode::NewChatHasNoParent).into());
         }
-        let lock = self.first_lock(wanted)?;
+        let lock = self.first_lock(owner, wanted)?;
         let choice = match &settings.tools {
             Some(choice) => choice.clone(),
             None => self.default_tools(owner).await?,

@@ -61,7 +61,7 @@ impl Service {
         });
         let name = check_project_name(&new.name)?;
         check_project_instructions(&new.instructions)?;
-        let checked_model = new.default_model.map(|lock| self.check_project_model(lock)).transpose();
+        let checked_model = new.default_model.map(|lock| self.check_project_model(owner, lock)).transpose();
         let growth = self.check_growth(owner, new.instructions.len() as u64).await;
         let now = self.clock().now();
         let id: ProjectId = ids::mint();
@@ -110,7 +110,7 @@ impl Service {
         if let Some(Some(lock)) = &change.default_model
             && before.default_model.as_ref() != Some(lock)
         {
-            change.default_model = Some(Some(self.check_project_model(lock.clone())?));
+            change.default_model = Some(Some(self.check_project_model(owner, lock.clone())?));
         }
         let mut tx = self.db().begin().await?;
         if !projects::update(&mut tx, owner, id, &change, self.clock().now()).await? {
@@ -180,12 +180,12 @@ impl Service {
     /// Returns the model with which a new chat of the project begins: its own if that can still be used.
     pub(crate) fn project_model(&self, project: &Project) -> Option<ModelLock> {
         let lock = project.default_model.clone()?;
-        self.first_lock(&placement_on(&lock)).ok()
+        self.first_lock(project.owner_id, &placement_on(&lock)).ok()
     }
 
-    fn check_project_model(&self, lock: ModelLock) -> Result<ModelLock, ServiceError> {
+    fn check_project_model(&self, owner: UserId, lock: ModelLock) -> Result<ModelLock, ServiceError> {
         let lock = ModelLock { model: check_model("default_model", &lock.model)?, ..lock };
-        self.first_lock(&placement_on(&lock))
+        self.first_lock(owner, &placement_on(&lock))
     }
 }
 

@@ -17,9 +17,9 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{InvalidField, MessageCode, ModelLock, ProviderId, UserId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
-use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck, ProviderOrigin};
+use turnleaf_providers::registry::{ProviderCheck, ProviderOrigin, ProviderScope};
 use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
-use turnleaf_store::{StoreError, settings};
+use turnleaf_store::{StoreError, settings, users};
 
 pub use connection::complete_address;
 pub use draft::{NewProvider, ProviderChange};
@@ -39,8 +39,16 @@ pub struct ChangedProvider {
 }
 
 impl Service {
-    /// Loads the stored connections of an owner and the default model into the registry when the server starts.
-    /// Connections whose key cannot be decrypted stay out and are shown with that status.
+    /// Loads the stored connections and the default models of all users into the registry when the server starts.
+    pub async fn load_all_providers(&self) -> Result<(), ServiceError> {
+        for user in users::list(self.db()).await? {
+            self.load_providers(user).await?;
+        }
+        Ok(())
+    }
+
+    /// Loads the stored connections of an owner and the default model into the registry. Connections whose key cannot
+    /// be decrypted stay out and are shown with that status.
     pub async fn load_providers(&self, owner: UserId) -> Result<(), ServiceError> {
         for row in providers::list(self.db(), owner).await? {
             let published = match self.sealer().open(&row) {
@@ -48,7 +56,7 @@ impl Service {
                     tracing::warn!(provider = row.slug, %error, "a stored API key cannot be decrypted");
                     self.publish(&row)
                 }
-                Ok(_) if self.configured_provider(&row.slug).is_some() => {
+                Ok(_) if self.is_configured(&row.slug) => {
                     tracing::warn!(
                         provider = row.slug,
                         "a provider is both stored and set by the environment; the environment wins"
@@ -63,22 +71,22 @@ impl Service {
         }
         self.load_accepted_servers(owner).await?;
         let default = settings::find(self.db(), owner, DEFAULT_MODEL).await?;
-        self.supervisor().registry().set_default(default.and_then(|lock| serde_json::from_value(lock).ok()));
+        self.supervisor().registry().set_default(owner, default.and_then(|lock| serde_json::from_value(lock).ok()));
         Ok(())
     }
 
     /// Replaces the connections of the configuration. Stored ones that they now hide are dropped from the registry,
     /// and those that they no longer hide are published again.
-    pub async fn reload_providers(&self, owner: UserId, configured: Vec<ProviderEndpoint>) -> Result<(), ServiceError> {
+    pub async fn reload_providers(&self, configured: Vec<ProviderEndpoint>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         self.supervisor().registry().set_configured(configured);
-        self.load_providers(owner).await
+        self.load_all_providers().await
     }
 
     /// Returns all connections: configured ones, then stored ones, then local servers found on this machine.
     pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
         let registry = self.supervisor().registry();
-        let (known, default) = (registry.known_endpoints(), registry.default_lock());
+        let (known, default) = (registry.known_endpoints(owner), registry.default_lock(owner));
         let of_origin = |origin: ProviderOrigin| {
             known
                 .iter()
@@ -86,7 +94,7 @@ impl Service {
                 .map(|known| view::known_provider_view(known, &default))
         };
         let rows = providers::list(self.db(), owner).await?;
-        let stored = rows.iter().filter(|row| self.configured_provider(&row.slug).is_none()).map(|row| {
+        let stored = rows.iter().filter(|row| !self.is_configured(&row.slug)).map(|row| {
             let known =
                 known.iter().find(|known| known.origin == ProviderOrigin::Stored && known.endpoint.id == row.slug);
             view::stored_provider_view(row, known, self.sealer().open(row).err(), &default)
@@ -117,12 +125,12 @@ impl Service {
             return Ok(Created::existing(ChangedProvider { provider, notices: Vec::new() }));
         }
         // A connection may take the id of a local server that it replaces, so that chats with that provider continue.
-        let found = self.supervisor().registry().local_servers();
+        let found = self.supervisor().registry().local_servers(owner);
         let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
         let taken: Vec<String> = ids.filter(|id| !found.iter().any(|found| found.id == *id)).collect();
         let slug = new.slug(&taken)?;
-        if let Some(known) = self.configured_provider(&slug) {
-            let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
+        if let Some(known) = self.supervisor().registry().configured_endpoint(&slug) {
+            let set_by = known.set_by.as_deref().unwrap_or_default();
             return Err(
                 InvalidField::new("id", MessageCode::ProviderSetBy.with("id", slug).with("set_by", set_by)).into()
             );
@@ -184,14 +192,14 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
-        self.supervisor().registry().remove(id);
+        self.supervisor().registry().remove(ProviderScope::User(owner), id);
         Ok(())
     }
 
     /// Sends a test request to a provider and returns the outcome.
     pub async fn test_provider(&self, owner: UserId, id: &str) -> Result<ProviderCheck, ServiceError> {
         let provider = self.provider(owner, id).await?;
-        if let Some(check) = self.supervisor().registry().check(id).await {
+        if let Some(check) = self.supervisor().registry().check(owner, id).await {
             return Ok(check);
         }
         Err(ServiceError::conflict("provider_off", provider.status.message()))
@@ -207,7 +215,7 @@ impl Service {
     pub async fn set_default_model(&self, owner: UserId, lock: Option<ModelLock>) -> Result<(), ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(lock) = &lock {
-            if registry.find(&lock.provider).is_none() {
+            if registry.find(owner, &lock.provider).is_none() {
                 let reason = MessageCode::ProviderNotConnected.with("provider", &lock.provider);
                 return Err(InvalidField::new("provider", reason).into());
             }
@@ -216,32 +224,31 @@ impl Service {
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, DEFAULT_MODEL, &json!(lock), self.clock().now()).await?;
         tx.commit().await?;
-        registry.set_default(lock);
+        registry.set_default(owner, lock);
         Ok(())
     }
 
     /// Returns a stored row that its owner may change.
     async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
-        if let Some(known) = self.configured_provider(id) {
-            let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
-            let message = MessageCode::ProviderLocked.with("name", &known.endpoint.name).with("set_by", set_by);
+        let registry = self.supervisor().registry();
+        if let Some(known) = registry.configured_endpoint(id) {
+            let set_by = known.set_by.as_deref().unwrap_or("the configuration");
+            let message = MessageCode::ProviderLocked.with("name", &known.name).with("set_by", set_by);
             return Err(ServiceError::conflict("provider_locked", message));
         }
         if let Some(row) = providers::find(self.db(), owner, id).await? {
             return Ok(row);
         }
-        let registry = self.supervisor().registry();
-        if let Some(found) = registry.local_servers().into_iter().find(|found| found.id == id) {
+        if let Some(found) = registry.local_servers(owner).into_iter().find(|found| found.id == id) {
             let message = MessageCode::ProviderFound.with("name", found.name);
             return Err(ServiceError::conflict("provider_locked", message));
         }
         Err(ServiceError::NotFound)
     }
 
-    /// Returns the configured provider with this id.
-    fn configured_provider(&self, id: &str) -> Option<KnownEndpoint> {
-        let known = self.supervisor().registry().known_endpoints();
-        known.into_iter().find(|known| known.origin == ProviderOrigin::Configured && known.endpoint.id == id)
+    /// Returns true if the configuration has a provider with this id, which is then reserved for all users.
+    fn is_configured(&self, id: &str) -> bool {
+        self.supervisor().registry().configured_endpoint(id).is_some()
     }
 
     /// Updates the registry from a row.
@@ -265,11 +272,11 @@ impl Service {
             retry_policy: RetryPolicy::new(row.settings.retries, row.settings.silence_seconds)?,
             set_by: None,
         };
-        let registry = self.supervisor().registry();
+        let (registry, scope) = (self.supervisor().registry(), ProviderScope::User(row.owner_id));
         if is_used {
-            registry.put(endpoint)
+            registry.put(scope, endpoint)
         } else {
-            registry.suspend(&endpoint)
+            registry.suspend(scope, &endpoint)
         }
         Ok(())
     }

@@ -292,10 +292,10 @@ impl Service {
         self.check_sibling_room(tx, chat.id, parent).await?;
         let lock = match (&wanted.provider, &wanted.model) {
             (None, None) => {
-                self.check_lock_available(&source.lock, parent)?;
+                self.check_lock_available(chat.owner_id, &source.lock, parent)?;
                 source.lock.clone()
             }
-            _ => self.fork_lock(&source, wanted)?,
+            _ => self.fork_lock(chat.owner_id, &source, wanted)?,
         };
         let leaving = BranchFork { id: ids::mint(), source: &source, from: parent, origin, lock, name };
         Ok(self.continue_or_fork(tx, chat, leaving).await?.0)

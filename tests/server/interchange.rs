@@ -370,7 +370,7 @@ async fn branch_without_lock_gets_configured_default_and_can_be_continued() {
             assert_eq!((report.imported, report.findings.len()), (1, 2), "{report:?}");
             let lost = report.findings.iter().find(|finding| finding.kind == ImportDifferenceKind::Lost).unwrap();
             assert!(lost.text.starts_with("1 request with the raw responses"), "{lost:?}");
-            let default = target.service.supervisor().registry().default_lock();
+            let default = target.service.supervisor().registry().default_lock(target.owner);
             let text = &report.findings[0].text;
             assert!(text.contains(&format!("{} / {}", default.provider, default.model)), "{text}");
             let chat = report.chats[0].id.unwrap();

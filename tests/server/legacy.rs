@@ -279,7 +279,7 @@ async fn branch_of_legacy_chat_gets_configured_default_and_can_be_continued() {
     let sample = samples(action_statements).await.remove(0);
     for instance in TestServer::on_every_database(|| replies(2)).await {
         let report = import_legacy(&instance, &sample.source, LegacySchema::Actions, false).await;
-        let default = instance.service.supervisor().registry().default_lock();
+        let default = instance.service.supervisor().registry().default_lock(instance.owner);
         for chat in report.chats.iter().filter_map(|chat| chat.id) {
             let branches = instance.service.branches(instance.owner, chat).await.unwrap();
             assert!(!branches.is_empty() && branches.iter().all(|branch| branch.lock == default), "{branches:?}");

@@ -244,7 +244,7 @@ async fn found_local_server_is_offered_until_dismissed() {
     assert_eq!(decide("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
     let registry = service.supervisor().registry();
-    assert_eq!(registry.default_lock().provider, "ollama");
+    assert_eq!(registry.default_lock(owner).provider, "ollama");
     // The demo is offered beside other models only where that was chosen.
     let has_demo = async || service.models(owner).await.unwrap().iter().any(|model| model.is_demo);
     assert!(!has_demo().await && api.get_page("/settings/providers").await.contains("Show in menus"));
@@ -253,11 +253,11 @@ async fn found_local_server_is_offered_until_dismissed() {
     api.post_form("/forms/demo", &[("how", "hide")]).await;
     assert!(!has_demo().await);
     // The acceptance is stored: it survives a reload of the providers.
-    registry.set_accepted_addresses([]);
+    registry.set_accepted_addresses(owner, []);
     service.load_providers(owner).await.unwrap();
-    assert_eq!(registry.default_lock().provider, "ollama");
+    assert_eq!(registry.default_lock(owner).provider, "ollama");
     assert_eq!(decide("stop").await.0, StatusCode::SEE_OTHER);
-    assert_eq!(registry.default_lock().provider, "demo");
+    assert_eq!(registry.default_lock(owner).provider, "demo");
     assert!(has_demo().await && !api.get_page("/settings/providers").await.contains("/forms/demo"));
     let (status, _) =
         api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;
@@ -330,7 +330,7 @@ async fn connection_may_keep_responses_where_api_supports_it() {
     (body["api"], body["keeps_responses"]) = (json!("openai_responses"), json!(true));
     assert_eq!(api.add_provider(body).await["keeps_responses"], true);
     let registry = api.instance.service.supervisor().registry();
-    let keeps = || registry.find("my-box").unwrap().keeps_responses();
+    let keeps = || registry.find(api.instance.owner, "my-box").unwrap().keeps_responses();
     assert!(keeps());
     assert!(api.get_page("/settings/providers").await.contains("Provider stores the conversation"));
     let other = api.call("PATCH", "/api/providers/my-box", Some(json!({ "api": "openai_chat" }))).await;

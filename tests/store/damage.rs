@@ -55,7 +55,7 @@ pub async fn start_service(db: &Db, dir: &Path) -> Result<(Service, UserId), Str
     supervisor.sweep().await.map_err(text("sweep"))?;
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);
     service.pause_interrupted_reruns().await.map_err(text("grafts"))?;
-    service.load_providers(owner).await.map_err(|error| format!("providers: {error}"))?;
+    service.load_all_providers().await.map_err(|error| format!("providers: {error}"))?;
     service.load_tools(owner).await.map_err(|error| format!("tools: {error}"))?;
     supervisor.resume_waiting_turns().await.map_err(text("resume"))?;
     Ok((service, owner))

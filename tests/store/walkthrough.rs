@@ -157,6 +157,8 @@ async fn check_idempotency_keys(db: &Db, story: &Story) {
     // The same key of another owner is a different key.
     let stranger: UserId = next_id();
     another_account(db, stranger).await;
+    let both = users::list(db).await.unwrap();
+    assert!(both.contains(&story.owner) && both.contains(&stranger), "{both:?}");
     assert_eq!(claim(stranger, "theirs", then).await, None);
     forget(then + chrono::TimeDelta::seconds(1)).await;
     assert_eq!(claim(story.owner, "fourth", then).await, None, "forgotten");
@@ -185,6 +187,7 @@ async fn create_owner(db: &Db) -> UserId {
         "there is one local owner"
     );
     tx.rollback().await.unwrap();
+    assert_eq!(users::list(db).await.unwrap(), [owner]);
     owner
 }
 

@@ -1,22 +1,23 @@
 //! Refresh of the registry: requests model lists and detects local servers. Other tasks may change the registry
 //! meanwhile, so results are merged into the current entries.
 
-use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use futures::future::join_all;
 
 use super::entry::{self, RegisteredProvider};
-use super::{ProviderCheck, ProviderOrigin, ProviderRegistry, check, is_same_server, local_servers};
+use super::{ProviderCheck, ProviderOrigin, ProviderRegistry, ProviderScope, ScopedProvider, check, local_servers};
+use turnleaf_domain::UserId;
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
 impl ProviderRegistry {
     /// Requests the models of every provider and probes the local servers, concurrently and each for at most
     /// `limits::MODEL_LIST`. A provider that does not answer keeps its models.
     pub async fn refresh(&self) {
-        let before = self.entries();
-        let known = before.iter().filter(|entry| entry.origin != ProviderOrigin::FoundLocally && !entry.is_listed);
-        let checks = known.map(|entry| async move { (entry, check::check_provider(&*entry.provider).await) });
+        let checks = self.unlisted_providers().into_iter().map(|ScopedProvider { scope, provider }| async move {
+            let answer = check::check_provider(&*provider).await;
+            (scope, provider, answer)
+        });
         let found = self.unconfigured_candidates().into_iter().map(|candidate| async {
             let models = local_servers::probe(&candidate, &self.client).await?;
             let mut entry = RegisteredProvider::from_endpoint(candidate, &self.client, ProviderOrigin::FoundLocally);
@@ -26,46 +27,49 @@ impl ProviderRegistry {
             Some(entry)
         });
         let (checks, found) = futures::join!(join_all(checks), join_all(found));
-        self.update(|entries| {
-            for (entry, answer) in checks {
-                entry::record_check(entries, &entry.provider, answer);
+        self.update(|scopes| {
+            for (scope, provider, answer) in checks {
+                entry::record_check(&mut scopes.providers_of_mut(scope).entries, &provider, answer);
             }
-            entries.retain(|entry| entry.origin != ProviderOrigin::FoundLocally);
-            let resting = self.suspended().clone();
-            let is_new = |found: &RegisteredProvider| {
-                !entries.iter().any(|entry| is_same_server(&*entry.provider, &*found.provider))
-                    && !found.endpoint.as_ref().is_some_and(|found| is_suspended(&resting, found))
-            };
-            let found: Vec<RegisteredProvider> = found.into_iter().flatten().filter(is_new).collect();
-            entries.extend(found);
+            let shared = scopes.providers_of_mut(ProviderScope::Shared);
+            shared.entries.retain(|entry| entry.origin != ProviderOrigin::FoundLocally);
+            shared.entries.extend(found.into_iter().flatten());
+            scopes.drop_unwanted_servers();
         });
-        self.look_up_prices().await;
+        self.look_up_prices(self.scopes().keys()).await;
+    }
+
+    /// Returns the providers of all scopes whose models have to be requested.
+    fn unlisted_providers(&self) -> Vec<ScopedProvider> {
+        let scopes = self.scopes();
+        let mut unlisted = Vec::new();
+        for scope in scopes.keys() {
+            let of = scopes.providers_of(scope);
+            let is_unlisted =
+                |entry: &&RegisteredProvider| entry.origin != ProviderOrigin::FoundLocally && !entry.is_listed;
+            let scoped = |entry: &RegisteredProvider| ScopedProvider { scope, provider: Arc::clone(&entry.provider) };
+            unlisted.extend(of.entries.iter().filter(is_unlisted).map(scoped));
+        }
+        unlisted
     }
 
     /// Returns the local servers that are neither in the settings nor in the configuration.
     pub(super) fn unconfigured_candidates(&self) -> Vec<ProviderEndpoint> {
-        let (entries, resting) = (self.entries(), self.suspended().clone());
-        let is_new = |candidate: &&ProviderEndpoint| {
-            !entries.iter().any(|entry| entry.origin != ProviderOrigin::FoundLocally && entry.is_server_of(candidate))
-                && !is_suspended(&resting, candidate)
-        };
-        self.candidates.read().unwrap_or_else(PoisonError::into_inner).iter().filter(is_new).cloned().collect()
+        let scopes = self.scopes();
+        let is_wanted = |candidate: &&ProviderEndpoint| scopes.is_wanted(candidate);
+        self.candidates.read().unwrap_or_else(PoisonError::into_inner).iter().filter(is_wanted).cloned().collect()
     }
 
-    /// Checks one provider now, including whether another base URL would work. `None` if there is no such endpoint.
-    pub async fn check(&self, id: &str) -> Option<ProviderCheck> {
-        let entries = self.entries();
-        let entry = entries.iter().find(|entry| entry.provider.id() == id)?;
+    /// Checks one provider of this user now, including whether another base URL would work. `None` if there is no such
+    /// endpoint.
+    pub async fn check(&self, user: UserId, id: &str) -> Option<ProviderCheck> {
+        let seen = self.visible_to(user);
+        let (scope, entry) = seen.find_any(id)?;
         let endpoint = entry.endpoint.as_ref()?;
         let answer = check::diagnose_endpoint(&entry.provider, endpoint, &self.client).await;
         let check = answer.check.clone();
-        self.update(|entries| entry::record_check(entries, &entry.provider, answer));
-        self.look_up_prices().await;
+        self.update(|scopes| entry::record_check(&mut scopes.providers_of_mut(scope).entries, &entry.provider, answer));
+        self.look_up_prices(vec![scope]).await;
         Some(check)
     }
-}
-
-/// Returns true if an endpoint is suspended, by its id or base URL.
-fn is_suspended(resting: &HashMap<String, String>, endpoint: &ProviderEndpoint) -> bool {
-    resting.iter().any(|(id, url)| *id == endpoint.id || local_servers::is_same_server(url, &endpoint.base_url))
 }

@@ -2,8 +2,13 @@
 
 use super::*;
 use crate::provider::ListedModel;
+use turnleaf_domain::Capabilities;
 use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::ProviderApi;
+
+const USER: UserId = UserId::from_uuid(uuid::Uuid::from_u128(1));
+const OTHER: UserId = UserId::from_uuid(uuid::Uuid::from_u128(2));
+const OWN: ProviderScope = ProviderScope::User(USER);
 
 fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&str>) -> ProviderEndpoint {
     ProviderEndpoint {
@@ -34,8 +39,8 @@ fn default_is_configured_one_then_first_provider_then_demo() {
         (vec![listed(), openai()], None, ModelLock::new("mine", "b")),
     ] {
         let registry = ProviderRegistry::new(endpoints, default, Vec::new(), DemoProvider::new(0.0));
-        assert_eq!(registry.default_lock(), expected);
-        assert!(registry.find("demo").is_some() && registry.find("nobody").is_none());
+        assert_eq!(registry.default_lock(USER), expected);
+        assert!(registry.find(USER, "demo").is_some() && registry.find(USER, "nobody").is_none());
     }
 }
 
@@ -43,13 +48,13 @@ fn default_is_configured_one_then_first_provider_then_demo() {
 fn menu_lists_configured_models_with_default_first_and_demo_last() {
     let mine = endpoint("mine", "http://127.0.0.1:9/v1", &["zeta", "Alpha"], Some("zeta"));
     let registry = ProviderRegistry::new(vec![mine], None, Vec::new(), DemoProvider::new(0.0));
-    let models = registry.models();
+    let models = registry.models(USER);
     let names: Vec<&str> = models.iter().map(|model| model.lock.model.as_str()).collect();
     assert_eq!(names[..3], ["zeta", "Alpha", "tour"]);
     assert_eq!(models.iter().filter(|model| model.is_default).count(), 1);
     assert!(models[0].is_default && !models[0].is_demo && models[0].reasoning == ReasoningSupport::Optional);
     assert!(models[2..].iter().all(|model| model.is_demo && model.description.is_some()));
-    assert_eq!(registry.default_model("mine").as_deref(), Some("zeta"));
+    assert_eq!(registry.default_model(USER, "mine").as_deref(), Some("zeta"));
 }
 
 #[test]
@@ -62,14 +67,16 @@ fn model_is_offered_until_provider_list_omits_it() {
         DemoProvider::new(0.0),
     );
     let answers = |id: &str, state: ProviderHealth, listed: &[&str]| {
-        let provider = registry.find(id).unwrap();
+        let provider = registry.find(USER, id).unwrap();
         let models = models::models_from_names(&*provider, listed.iter().copied());
         let check = ProviderCheck { state, ..ProviderCheck::working(listed.len()) };
         let listed = (state == ProviderHealth::Working).then_some(models);
-        registry
-            .update(|entries| entry::record_check(entries, &provider, check::ProviderCheckResult { check, listed }));
+        registry.update(|scopes| {
+            let shared = &mut scopes.providers_of_mut(ProviderScope::Shared).entries;
+            entry::record_check(shared, &provider, check::ProviderCheckResult { check, listed });
+        });
     };
-    let offers = |id: &str, model: &str| registry.offers(&ModelLock::new(id, model));
+    let offers = |id: &str, model: &str| registry.offers(USER, &ModelLock::new(id, model));
     assert!(offers("mine", "a"), "nobody has asked yet");
     assert!(!offers("nobody", "a"));
     answers("mine", ProviderHealth::Unreachable, &[]);
@@ -94,7 +101,7 @@ fn configured_server_is_not_probed_again() {
     let registry = ProviderRegistry::new(vec![mine], None, local_servers::candidates(), DemoProvider::new(0.0));
     let left: Vec<String> = registry.unconfigured_candidates().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp", "lmstudio"]);
-    registry.put(endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
+    registry.put(OWN, endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
     let left: Vec<String> = registry.unconfigured_candidates().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp"]);
 }
@@ -122,47 +129,46 @@ fn settings_changes_apply_at_once_and_held_provider_is_kept() {
     let configured = endpoint("openai", "https://api.openai.com/v1", &["m"], None);
     let registry = ProviderRegistry::new(vec![configured], None, Vec::new(), DemoProvider::new(0.0));
     let mine = || endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None);
-    registry.put(mine());
-    let running = registry.find("mine").unwrap();
+    registry.put(OWN, mine());
+    let running = registry.find(USER, "mine").unwrap();
     let names = |registry: &ProviderRegistry| {
-        let models = registry.models().into_iter().filter(|model| !model.is_demo);
+        let models = registry.models(USER).into_iter().filter(|model| !model.is_demo);
         models.map(|model| format!("{}/{}", model.lock.provider, model.lock.model)).collect::<Vec<_>>()
     };
     assert_eq!(names(&registry), ["openai/m", "mine/a", "mine/b"]);
 
-    registry.put(ProviderEndpoint {
-        base_url: "http://127.0.0.1:10/v1".into(),
-        hidden_models: vec!["a".into()],
-        ..mine()
-    });
+    registry.put(
+        OWN,
+        ProviderEndpoint { base_url: "http://127.0.0.1:10/v1".into(), hidden_models: vec!["a".into()], ..mine() },
+    );
     assert_eq!(names(&registry), ["openai/m", "mine/b"]);
-    assert_eq!(registry.models_with_hidden().iter().filter(|model| model.lock.provider == "mine").count(), 2);
+    assert_eq!(registry.models_with_hidden(USER).iter().filter(|model| model.lock.provider == "mine").count(), 2);
     assert_eq!(running.base_url(), Some("http://127.0.0.1:9/v1"));
-    assert_eq!(registry.find("mine").unwrap().base_url(), Some("http://127.0.0.1:10/v1"));
+    assert_eq!(registry.find(USER, "mine").unwrap().base_url(), Some("http://127.0.0.1:10/v1"));
 
-    registry.put(endpoint("openai", "http://127.0.0.1:11/v1", &[], None));
-    assert_eq!(registry.find("openai").unwrap().base_url(), Some("https://api.openai.com/v1"), "what is set is set");
-    registry.remove("openai");
-    registry.remove("mine");
+    registry.remove(OWN, "mine");
     assert_eq!(names(&registry), ["openai/m"]);
-    assert!(registry.find("mine").is_none());
+    assert!(registry.find(USER, "mine").is_none());
 }
 
 #[test]
 fn chosen_default_applies_while_its_provider_exists() {
     let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
-    registry.put(endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None));
-    registry.put(endpoint("other", "http://127.0.0.1:10/v1", &["c"], None));
-    assert_eq!(registry.default_lock(), ModelLock::new("mine", "a"));
-    registry.set_default(Some(ModelLock::new("other", "c")));
-    assert_eq!(registry.default_lock(), ModelLock::new("other", "c"));
-    registry.remove("other");
-    assert_eq!(registry.default_lock(), ModelLock::new("mine", "a"));
-    registry.put(ProviderEndpoint {
-        hidden_models: vec!["a".into()],
-        ..endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None)
-    });
-    assert_eq!(registry.default_lock(), ModelLock::new("mine", "b"), "a hidden model is nobody's default");
+    registry.put(OWN, endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None));
+    registry.put(OWN, endpoint("other", "http://127.0.0.1:10/v1", &["c"], None));
+    assert_eq!(registry.default_lock(USER), ModelLock::new("mine", "a"));
+    registry.set_default(USER, Some(ModelLock::new("other", "c")));
+    assert_eq!(registry.default_lock(USER), ModelLock::new("other", "c"));
+    registry.remove(OWN, "other");
+    assert_eq!(registry.default_lock(USER), ModelLock::new("mine", "a"));
+    registry.put(
+        OWN,
+        ProviderEndpoint {
+            hidden_models: vec!["a".into()],
+            ..endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None)
+        },
+    );
+    assert_eq!(registry.default_lock(USER), ModelLock::new("mine", "b"), "a hidden model is nobody's default");
 }
 
 #[test]
@@ -182,12 +188,111 @@ fn suspended_endpoint_is_not_rediscovered() {
         base_url: "http://localhost:8080/v1".into(),
         ..ProviderEndpoint::default()
     };
-    registry.suspend(&elsewhere);
-    registry.suspend(&endpoint);
+    registry.suspend(OWN, &elsewhere);
+    registry.suspend(OWN, &endpoint);
     assert_eq!(looked_for(), ["lmstudio"]);
-    registry.remove("mine");
+    registry.remove(OWN, "mine");
     assert_eq!(looked_for(), ["llamacpp", "lmstudio"]);
-    registry.put(elsewhere);
-    registry.remove("ollama");
+    registry.put(OWN, elsewhere);
+    registry.remove(OWN, "ollama");
     assert_eq!(looked_for().len(), 3);
+}
+
+fn base_url(registry: &ProviderRegistry, user: UserId, id: &str) -> Option<String> {
+    registry.find(user, id).and_then(|provider| provider.base_url().map(str::to_owned))
+}
+
+/// Returns `provider/model` of the user's menu, without the demo.
+fn menu(registry: &ProviderRegistry, user: UserId) -> Vec<String> {
+    let models = registry.models(user).into_iter().filter(|model| !model.is_demo);
+    models.map(|model| format!("{}/{}", model.lock.provider, model.lock.model)).collect()
+}
+
+#[test]
+fn same_id_means_own_provider_of_each_user() {
+    const OTHERS: ProviderScope = ProviderScope::User(OTHER);
+    let stranger = UserId::from_uuid(uuid::Uuid::from_u128(3));
+    let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
+    registry.put(OWN, endpoint("mine", "http://127.0.0.1:9/v1", &["a"], None));
+    registry.put(OTHERS, endpoint("mine", "http://127.0.0.1:10/v1", &["b"], None));
+    for (user, url, model) in [(USER, "http://127.0.0.1:9/v1", "a"), (OTHER, "http://127.0.0.1:10/v1", "b")] {
+        assert_eq!(base_url(&registry, user, "mine").as_deref(), Some(url));
+        assert_eq!(registry.find_scoped(user, "mine").unwrap().scope, ProviderScope::User(user));
+        assert_eq!(menu(&registry, user), [format!("mine/{model}")]);
+        assert_eq!(registry.default_lock(user), ModelLock::new("mine", model));
+        assert_eq!(registry.default_model(user, "mine").as_deref(), Some(model));
+        assert_eq!(registry.known_endpoints(user).len(), 1);
+    }
+    assert!(menu(&registry, stranger).is_empty() && registry.find(stranger, "mine").is_none());
+    assert!(!registry.offers(stranger, &ModelLock::new("mine", "a")) && registry.has_endpoints());
+    assert!(!OWN.is_visible_to(OTHER) && OWN.is_visible_to(USER) && ProviderScope::Shared.is_visible_to(OTHER));
+
+    registry.suspend(OTHERS, &endpoint("mine", "http://127.0.0.1:10/v1", &["b"], None));
+    assert!(registry.find(OTHER, "mine").is_none(), "it is not that of another user now");
+    registry.remove(OTHERS, "mine");
+    assert_eq!(base_url(&registry, USER, "mine").as_deref(), Some("http://127.0.0.1:9/v1"));
+}
+
+#[test]
+fn own_provider_comes_before_shared_one() {
+    let configured = || endpoint("openai", "https://api.openai.com/v1", &["m"], None);
+    let registry = ProviderRegistry::new(vec![configured()], None, Vec::new(), DemoProvider::new(0.0));
+    let own = || endpoint("openai", "http://127.0.0.1:11/v1", &["own"], None);
+    registry.put(OWN, own());
+    assert_eq!(base_url(&registry, USER, "openai").as_deref(), Some("http://127.0.0.1:11/v1"));
+    assert_eq!(base_url(&registry, OTHER, "openai").as_deref(), Some("https://api.openai.com/v1"));
+    assert_eq!((menu(&registry, USER), menu(&registry, OTHER)), (vec!["openai/own".into()], vec!["openai/m".into()]));
+    assert_eq!(registry.find_scoped(OTHER, "openai").unwrap().scope, ProviderScope::Shared);
+    assert_eq!(registry.configured_endpoint("openai").unwrap().base_url, "https://api.openai.com/v1");
+    registry.remove(OWN, "openai");
+    assert_eq!(menu(&registry, USER), ["openai/m"]);
+
+    // A shared one that is stored is everybody's.
+    registry.put(ProviderScope::Shared, endpoint("team", "http://127.0.0.1:12/v1", &["t"], None));
+    for user in [USER, OTHER] {
+        assert_eq!(menu(&registry, user), ["openai/m", "team/t"]);
+    }
+    // A reload of the configuration reserves its ids for all users.
+    registry.put(OWN, own());
+    registry.set_configured(vec![configured()]);
+    assert_eq!(base_url(&registry, USER, "openai").as_deref(), Some("https://api.openai.com/v1"));
+    assert_eq!(menu(&registry, USER), ["openai/m", "team/t"]);
+}
+
+#[test]
+fn default_of_one_user_is_not_that_of_another() {
+    let endpoints = vec![endpoint("openai", "https://api.openai.com/v1", &["m", "n"], None)];
+    let default = Some(ModelLock::new("openai", "n"));
+    let registry = ProviderRegistry::new(endpoints, default.clone(), Vec::new(), DemoProvider::new(0.0));
+    registry.put(ProviderScope::User(OTHER), endpoint("mine", "http://127.0.0.1:9/v1", &["a"], None));
+    let chosen = ModelLock::new("mine", "a");
+    registry.set_default(OTHER, Some(chosen.clone()));
+    assert_eq!((registry.chosen_default(USER), registry.default_lock(OTHER)), (default.clone(), chosen.clone()));
+    registry.set_default(USER, Some(chosen));
+    assert_eq!(registry.chosen_default(USER), default, "the provider of another user is not there");
+}
+
+#[test]
+fn settings_of_one_user_do_not_take_detected_server_from_another() {
+    let found = || endpoint("ollama", "http://127.0.0.1:11434/v1", &["llama"], None);
+    let registry = ProviderRegistry::new(Vec::new(), None, vec![found()], DemoProvider::new(0.0));
+    let detect = || {
+        let entry = RegisteredProvider::from_endpoint(found(), &registry.client, ProviderOrigin::FoundLocally);
+        registry.update(|scopes| scopes.providers_of_mut(ProviderScope::Shared).entries.push(entry));
+    };
+    detect();
+    registry.set_accepted_addresses(OTHER, [found().base_url]);
+    assert_eq!((menu(&registry, USER).len(), menu(&registry, OTHER)), (0, vec!["ollama/llama".into()]));
+    assert_eq!([USER, OTHER].map(|user| registry.local_servers(user)[0].is_in_use), [false, true]);
+
+    registry.put(OWN, endpoint("mine", "http://localhost:11434/v1", &["a"], None));
+    assert_eq!((menu(&registry, USER), menu(&registry, OTHER)), (vec!["mine/a".into()], vec!["ollama/llama".into()]));
+    assert!(registry.local_servers(USER).is_empty(), "it is in the settings");
+    assert_eq!(registry.unconfigured_candidates().len(), 1, "it is still in use as it was found");
+    registry.set_accepted_addresses(OTHER, []);
+    assert!(registry.unconfigured_candidates().is_empty());
+
+    registry.remove(OWN, "mine");
+    registry.suspend(OWN, &found());
+    assert!(registry.local_servers(OTHER).is_empty(), "nobody uses it, and somebody switched it off");
 }

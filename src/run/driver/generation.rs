@@ -15,6 +15,8 @@ use self::progress::GenerationProgress;
 use super::attempts::AttemptResult;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
+use crate::provider_access::{may_use, missing_provider_failure};
+use crate::supervisor::RunJob;
 use crate::timeouts::RunTimeouts;
 use turnleaf_domain::byte_delta::is_too_short_for_delta;
 use turnleaf_domain::context::RequestManifest;
@@ -149,6 +151,11 @@ impl TurnRun<'_> {
         body: Bytes,
         progress: &mut GenerationProgress,
     ) -> Result<Result<DecodeOutcome, ProviderError>, HaltReason> {
+        let RunJob { owner, lock, .. } = &self.job;
+        if !may_use(*owner, self.scope, lock) {
+            let refused = ProviderError::not_sent(missing_provider_failure(&lock.provider));
+            return Ok(Err(ProviderError { retries_by_itself: false, ..refused }));
+        }
         let sent_at = Instant::now();
         let first_byte = (sent_at + self.timeouts().first_byte).min(self.deadline);
         let sent = tokio::select! {
@@ -165,7 +172,7 @@ impl TurnRun<'_> {
 
     /// Returns the timeouts for this provider and model.
     pub(super) fn timeouts(&self) -> RunTimeouts {
-        let of_provider = self.supervisor.registry().retry_policy(&self.job.lock.provider);
+        let of_provider = self.supervisor.registry().retry_policy(self.job.owner, &self.job.lock.provider);
         self.supervisor
             .timeouts()
             .with_patience(of_provider)

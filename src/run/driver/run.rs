@@ -7,14 +7,16 @@ use tokio::time::Instant;
 
 use super::recorder::Recorder;
 use crate::live_turns::{Interrupt, LiveTurn};
+use crate::provider_access::missing_provider_failure;
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::context::ManifestEntry;
 use turnleaf_domain::fold::GenerationUsages;
 use turnleaf_domain::repair::{KeptResponse, ProviderState, ReasoningMembers, RequestRepair};
-use turnleaf_domain::{Charge, Event, Failure, FailureKind, GenerationId, TurnId, TurnStatus};
+use turnleaf_domain::{Charge, Event, Failure, GenerationId, TurnId, TurnStatus};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn, Provider};
+use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
 use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::generations::GenerationEnd;
 use turnleaf_store::generations::requests::RequestBase;
@@ -49,6 +51,8 @@ pub(super) struct TurnRun<'a> {
     pub(super) live: &'a Arc<LiveTurn>,
     pub(super) job: RunJob,
     pub(super) provider: Arc<dyn Provider>,
+    /// Whose the provider is.
+    pub(super) scope: ProviderScope,
     pub(super) recorder: Recorder,
     pub(super) usages: GenerationUsages,
     /// The costs of the finished generations, in order.
@@ -116,7 +120,7 @@ impl<'a> TurnRun<'a> {
         supervisor: &'a Supervisor,
         live: &'a Arc<LiveTurn>,
         job: RunJob,
-        provider: Arc<dyn Provider>,
+        ScopedProvider { scope, provider }: ScopedProvider,
     ) -> Self {
         let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
         Self {
@@ -125,6 +129,7 @@ impl<'a> TurnRun<'a> {
             live,
             job,
             provider,
+            scope,
             usages: GenerationUsages::default(),
             charges: Vec::new(),
             context: None,
@@ -144,15 +149,15 @@ impl<'a> TurnRun<'a> {
     /// Looks up the provider again, because its settings may have changed while the run waited for a person.
     pub(super) fn refresh_provider(&mut self) -> Result<(), Failure> {
         let lock = &self.job.lock;
-        let provider =
-            self.supervisor.registry().find(&lock.provider).ok_or_else(|| missing_provider_failure(&lock.provider))?;
+        let found = self.supervisor.usable_provider(self.job.owner, lock);
+        let ScopedProvider { scope, provider } = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
         if provider.api() != self.provider.api() {
             // The API of the provider determines which earlier replies can be sent raw, so the context is read again.
             self.context = None;
             // The opening is a cache of the stored branch, which may have changed since.
             self.job.opening = None;
         }
-        self.provider = provider;
+        (self.provider, self.scope) = (provider, scope);
         Ok(())
     }
 
@@ -162,9 +167,4 @@ impl<'a> TurnRun<'a> {
             self.recorder.push(Event::TurnStatus { status, at });
         }
     }
-}
-
-pub(super) fn missing_provider_failure(provider: &str) -> Failure {
-    Failure::new(FailureKind::ProviderUnreachable, provider)
-        .with_detail("this provider is no longer configured on this server")
 }

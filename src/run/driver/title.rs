@@ -11,8 +11,9 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::conclusion::price;
-use super::run::{HaltReason, TurnRun, missing_provider_failure};
+use super::run::{HaltReason, TurnRun};
 use crate::live_turns::LiveTurn;
+use crate::provider_access::{may_use, missing_provider_failure};
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::chat::clean_suggested_title;
 use turnleaf_domain::{
@@ -23,6 +24,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::pictures;
 use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::{ChatRequest, DecodeOutcome, DecodedItem, Decoder, HistoryTurn, Provider};
+use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
 use turnleaf_providers::reply_ending::{ReplyContents, ReplyEnding, reply_ending};
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
 use turnleaf_store::title_requests::{self, NewTitleRequest};
@@ -37,7 +39,10 @@ const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// A request that is built and not sent yet.
 pub struct PreparedTitleRequest {
+    owner: UserId,
     provider: Arc<dyn Provider>,
+    /// Whose the provider is.
+    scope: ProviderScope,
     lock: ModelLock,
     /// The body as it is stored, with names in the place of image bytes.
     body: Bytes,
@@ -81,12 +86,13 @@ pub(crate) struct TitleJob {
 /// # Errors
 /// The provider is gone, or the context could not be read.
 pub(crate) async fn prepare(supervisor: &Supervisor, job: RunJob) -> Result<PreparedTitleRequest, Failure> {
-    let lock = job.lock.clone();
-    let provider =
-        supervisor.registry().find(&lock.provider).ok_or_else(|| missing_provider_failure(&lock.provider))?;
+    let (owner, lock) = (job.owner, job.lock.clone());
+    let found = supervisor.usable_provider(owner, &lock);
+    let found = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
+    let ScopedProvider { scope, provider } = found.clone();
     let live = Arc::new(LiveTurn::new(job.owner, job.turn.clone()));
     let (turn, now) = (job.turn.id, supervisor.clock().now());
-    let built = TurnRun::new(supervisor, &live, job, provider.clone()).next_request().await;
+    let built = TurnRun::new(supervisor, &live, job, found).next_request().await;
     let (mut request, manifest) = built.map_err(|halt| match halt {
         HaltReason::Failed(failure) => failure,
         HaltReason::Interrupted(_) | HaltReason::LeftWaiting => Failure::new(FailureKind::Internal, ""),
@@ -96,7 +102,7 @@ pub(crate) async fn prepare(supervisor: &Supervisor, job: RunJob) -> Result<Prep
     let body = provider.build(&request);
     let wire = pictures::insert_image_bytes(&body, &request);
     let manifest: Bytes = serde_json::to_vec(&manifest).unwrap_or_default().into();
-    Ok(PreparedTitleRequest { provider, lock, body, wire, manifest })
+    Ok(PreparedTitleRequest { owner, provider, scope, lock, body, wire, manifest })
 }
 
 /// Removes the tools. Their descriptions stay if earlier replies go back with calls, which some providers refuse
@@ -265,13 +271,17 @@ fn billable_call(
 /// Sends the request and reads the response to its end.
 ///
 /// # Errors
-/// The provider refused the request, the connection broke, or the response is too large.
+/// The provider may not be used or refused the request, the connection broke, or the response is too large.
 async fn receive(
     supervisor: &Supervisor,
     request: &PreparedTitleRequest,
     decoder: &mut dyn Decoder,
     response: &mut TitleResponse,
 ) -> Result<(), Failure> {
+    if !may_use(request.owner, request.scope, &request.lock) {
+        response.is_refused = true;
+        return Err(missing_provider_failure(&request.lock.provider));
+    }
     let sent = request.provider.send(&request.lock.model, request.wire.clone()).await;
     let mut body = sent
         .map_err(|refused| {

@@ -251,10 +251,10 @@ async fn start_background_work(
             "imports ended because the server restarted; import the files again to add the rest"
         );
     }
-    service.load_providers(owner).await.map_err(|error| CliError::could_not("load the stored providers", error))?;
+    service.load_all_providers().await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // Tool servers start in the background, so one that hangs does not delay the start.
     service.load_tools(owner).await.map_err(|error| CliError::could_not("load the tool servers", error))?;
-    if !registry.known_endpoints().is_empty() {
+    if registry.has_endpoints() {
         // Without the model lists the first chat would get the demo.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }

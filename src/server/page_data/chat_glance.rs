@@ -35,7 +35,7 @@ impl PageService {
         // A page that follows no reply counts all running ones.
         let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path)).len();
         let leaves = self.0.leaf_count(viewer, id).await.map_err(self.api_error())?;
-        let models_rev = self.models_rev();
+        let models_rev = self.models_rev(viewer);
         Ok(PolledChat { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, queue, models_rev })
     }
 
@@ -46,11 +46,11 @@ impl PageService {
 
     /// Returns a hash that changes whenever the selectable models or the default change. It is stable across
     /// restarts.
-    pub fn models_rev(&self) -> u64 {
+    pub fn models_rev(&self, viewer: UserId) -> u64 {
         let registry = self.0.supervisor().registry();
         let mut hasher = DefaultHasher::new();
-        registry.known_endpoints().len().hash(&mut hasher);
-        for models in [registry.models(), registry.models_with_hidden()] {
+        registry.known_endpoints(viewer).len().hash(&mut hasher);
+        for models in [registry.models(viewer), registry.models_with_hidden(viewer)] {
             // The hash covers exactly what pages receive.
             serde_json::to_string(&models).unwrap_or_default().hash(&mut hasher);
         }

@@ -36,12 +36,14 @@ pub fn localize_description(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::ui::locale::{Locale, with_locale};
+    use turnleaf_platform::ids;
     use turnleaf_providers::demo::DemoProvider;
     use turnleaf_providers::registry::ProviderRegistry;
 
     #[test]
     fn every_demo_description_has_chinese_translation() {
-        let models = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).models();
+        let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
+        let models = registry.models(ids::mint());
         let is_english = |text: &str| text.is_ascii();
         assert_eq!(localize_models(models.clone()), models, "English needs no translation");
         let chinese = with_locale(Locale::Chinese, || localize_models(models));

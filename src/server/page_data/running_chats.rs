@@ -41,7 +41,7 @@ impl PageService {
             notifications: waiting + unread.len() + imports,
             running,
             unread,
-            models_rev: self.models_rev(),
+            models_rev: self.models_rev(viewer),
             draft_rev: self.new_draft_rev(viewer).await?,
             build,
         })

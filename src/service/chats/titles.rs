@@ -284,8 +284,8 @@ impl Service {
         reply: &Turn,
     ) -> Result<PreparedTitleRequest, ServiceError> {
         let branch = branches::find(self.db(), owner, reply.branch_id).await?.ok_or(ServiceError::NotFound)?;
-        self.check_lock_available(&branch.lock, Some(reply.id))?;
-        let capabilities = self.supervisor().registry().capabilities(&branch.lock);
+        self.check_lock_available(owner, &branch.lock, Some(reply.id))?;
+        let capabilities = self.supervisor().registry().capabilities(owner, &branch.lock);
         let job = RunJob {
             owner,
             chat: chat.clone(),

@@ -13,7 +13,7 @@ const SHOWN: &str = "demo.shown";
 impl Service {
     /// Returns whether the demo is offered beside other models; `None` while there are no others.
     pub async fn demo_choice(&self, owner: UserId) -> Result<Option<bool>, ServiceError> {
-        let has_others = self.supervisor().registry().models().iter().any(|model| !model.is_demo);
+        let has_others = self.supervisor().registry().models(owner).iter().any(|model| !model.is_demo);
         Ok(if has_others { Some(self.setting(owner, SHOWN).await?) } else { None })
     }
 
@@ -24,7 +24,7 @@ impl Service {
 
     /// Removes the demo from a list of models in which nobody looks for it.
     pub(crate) async fn hide_demo(&self, owner: UserId, models: &mut Vec<Model>) -> Result<(), ServiceError> {
-        let chosen = self.supervisor().registry().chosen_default();
+        let chosen = self.supervisor().registry().chosen_default(owner);
         let is_chosen = models.iter().any(|model| model.is_demo && Some(&model.lock) == chosen.as_ref());
         if !is_chosen && self.demo_choice(owner).await? == Some(false) {
             models.retain(|model| !model.is_demo);

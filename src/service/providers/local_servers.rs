@@ -16,7 +16,7 @@ const MOST: usize = 32;
 impl Service {
     /// Returns the local servers that answered, without those that this person dismissed or uses.
     pub async fn local_servers(&self, owner: UserId) -> Result<Vec<LocalServer>, ServiceError> {
-        let mut found = self.supervisor().registry().local_servers();
+        let mut found = self.supervisor().registry().local_servers(owner);
         if !found.is_empty() {
             let dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;
             found.retain(|server| !server.is_in_use && !dismissed.contains(&server.address));
@@ -27,7 +27,7 @@ impl Service {
     /// Loads the accepted addresses into the registry when the server starts.
     pub(super) async fn load_accepted_servers(&self, owner: UserId) -> Result<(), ServiceError> {
         let accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
-        self.supervisor().registry().set_accepted_addresses(accepted);
+        self.supervisor().registry().set_accepted_addresses(owner, accepted);
         Ok(())
     }
 
@@ -38,25 +38,25 @@ impl Service {
         let mut accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
         accepted.retain(|known| known != address);
         if is_used {
-            self.check_local_server(address)?;
+            self.check_local_server(owner, address)?;
             accepted.push(address.to_owned());
         }
         let forgotten = accepted.len().saturating_sub(MOST);
         accepted.drain(..forgotten);
         self.set_setting(owner, ACCEPTED, &json!(accepted)).await?;
-        self.supervisor().registry().set_accepted_addresses(accepted);
+        self.supervisor().registry().set_accepted_addresses(owner, accepted);
         Ok(())
     }
 
-    fn check_local_server(&self, address: &str) -> Result<(), InvalidField> {
-        let found = self.supervisor().registry().local_servers();
+    fn check_local_server(&self, owner: UserId, address: &str) -> Result<(), InvalidField> {
+        let found = self.supervisor().registry().local_servers(owner);
         let is_there = found.iter().any(|server| server.address == address);
         if is_there { Ok(()) } else { Err(InvalidField::new("address", MessageCode::NoServerFound)) }
     }
 
     /// Hides the server at this address from the notices. It can still be used later.
     pub async fn dismiss_local_server(&self, owner: UserId, address: &str) -> Result<(), ServiceError> {
-        self.check_local_server(address)?;
+        self.check_local_server(owner, address)?;
         let mut dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;
         dismissed.retain(|known| known != address);
         dismissed.push(address.to_owned());

@@ -213,15 +213,15 @@ impl Service {
     /// provider's own tools after the rest.
     pub async fn offered_tools(&self, owner: UserId, lock: &ModelLock, choice: &ToolChoice) -> Vec<OfferedTool> {
         let registry = self.supervisor().registry();
-        let no_tool_support = registry.capabilities(lock).tools == Some(false);
+        let no_tool_support = registry.capabilities(owner, lock).tools == Some(false);
         let mut offered =
             if no_tool_support { Vec::new() } else { self.supervisor().toolbox().offered_tools(owner, choice).await };
-        let Some(provider) = registry.find(&lock.provider) else { return offered };
+        let Some(provider) = registry.find(owner, &lock.provider) else { return offered };
         let is_chosen = |tool: &OfferedTool| {
             tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has_tool(&name))
         };
         let of_provider = provider.tools().into_iter().map(OfferedTool::from_provider);
-        let own: Vec<OfferedTool> = self.provider_tools(lock).into_iter().filter(is_chosen).collect();
+        let own: Vec<OfferedTool> = self.provider_tools(owner, lock).into_iter().filter(is_chosen).collect();
         if own.iter().any(|tool| tool.provider_tool_name() == Some(WEB_SEARCH)) {
             // A model needs one search, and the provider's own also cites what it finds.
             let search = ToolOrigin::BuiltIn { tool: built_in::WEB_SEARCH_TOOL.to_owned() };
@@ -236,17 +236,17 @@ impl Service {
     }
 
     /// Returns the tools that the provider of this lock offers for its model and runs itself.
-    pub fn provider_tools(&self, lock: &ModelLock) -> Vec<OfferedTool> {
-        let provider = self.supervisor().registry().find(&lock.provider);
+    pub fn provider_tools(&self, owner: UserId, lock: &ModelLock) -> Vec<OfferedTool> {
+        let provider = self.supervisor().registry().find(owner, &lock.provider);
         provider.map(|provider| provider.provider_tools(&lock.model)).unwrap_or_default()
     }
 
     /// Returns the tools that providers run themselves, over all selectable models, each with the names of its
     /// providers.
-    pub fn provider_tool_catalog(&self) -> Vec<(String, Vec<String>)> {
+    pub fn provider_tool_catalog(&self, owner: UserId) -> Vec<(String, Vec<String>)> {
         let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for model in self.supervisor().registry().models() {
-            for tool in self.provider_tools(&model.lock) {
+        for model in self.supervisor().registry().models(owner) {
+            for tool in self.provider_tools(owner, &model.lock) {
                 if let Some(tool) = tool.provider_tool_name() {
                     tools.entry(tool.to_owned()).or_default().insert(model.provider_name.clone());
                 }

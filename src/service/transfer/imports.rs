@@ -91,7 +91,7 @@ impl Service {
         let now = self.clock().now();
         let surroundings = ImportSurroundings {
             scratch: self.import_job_registry().scratch_files(),
-            default_lock: self.supervisor().registry().default_lock(),
+            default_lock: self.supervisor().registry().default_lock(import.owner),
         };
         let mut reading = ImportReader::start(import, surroundings, stop.child_token());
         let mut stored_at = Instant::now();

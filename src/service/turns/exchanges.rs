@@ -144,7 +144,7 @@ impl Service {
     ) -> Result<AcceptedExchange, ServiceError> {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
         let defaults = of.base.with_defaults(&chat.settings.params);
-        let capabilities = self.supervisor().registry().capabilities(&branch.lock);
+        let capabilities = self.supervisor().registry().capabilities(of.owner, &branch.lock);
         let settled = resolve_params(&of.params, &defaults, &capabilities)?;
         let exchange = Exchange {
             id: of.id,

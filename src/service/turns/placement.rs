@@ -71,16 +71,16 @@ pub(crate) struct BranchFork<'a> {
 
 impl Service {
     /// Returns the lock of a chat's first branch.
-    pub fn first_lock(&self, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
+    pub fn first_lock(&self, owner: UserId, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         let lock = resolve_lock(
             wanted.provider.as_deref(),
             wanted.model.as_deref(),
             None,
-            |provider| registry.default_model(provider),
-            &registry.default_lock(),
+            |provider| registry.default_model(owner, provider),
+            &registry.default_lock(owner),
         );
-        self.check_new_lock(wanted, lock)
+        self.check_new_lock(owner, wanted, lock)
     }
 
     /// Locks the chat until the transaction ends: writers to one chat are serialized, and each reads what the one
@@ -124,9 +124,9 @@ impl Service {
         };
         // A root beside others gets a branch of its own, which may have another model.
         let may_branch = wanted.may_branch || (wanted.starts_root && end.is_some());
-        let lock = if may_branch { self.fork_lock(&source, wanted)? } else { source.lock.clone() };
+        let lock = if may_branch { self.fork_lock(owner, &source, wanted)? } else { source.lock.clone() };
         if !may_branch {
-            self.check_lock(&source, wanted, parent.as_ref())?;
+            self.check_lock(owner, &source, wanted, parent.as_ref())?;
         }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
@@ -138,7 +138,7 @@ impl Service {
         }
         let at = parent.as_ref().map(|turn| turn.id);
         self.check_sibling_room(tx, chat.id, at).await?;
-        self.check_lock_available(&lock, at)?;
+        self.check_lock_available(owner, &lock, at)?;
         let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let leaving =
             BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(contents) };
@@ -194,32 +194,43 @@ impl Service {
     }
 
     /// Returns the lock of a fork of `source`; the source's own when the request names none.
-    pub(crate) fn fork_lock(&self, source: &Branch, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
-        let lock = self.resolve(source, wanted);
+    pub(crate) fn fork_lock(
+        &self,
+        owner: UserId,
+        source: &Branch,
+        wanted: &PlacementRequest,
+    ) -> Result<ModelLock, ServiceError> {
+        let lock = self.resolve(owner, source, wanted);
         // A well-formed id may be of a provider that was just removed; any other id is a mistake of the client.
         let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(provider) = named.filter(|provider| is_provider_id(provider) || *provider == source.lock.provider) {
             let model = lock.as_ref().map(|lock| lock.model.as_str());
-            self.check_provider(provider, model, source.head_turn_id)?;
+            self.check_provider(owner, provider, model, source.head_turn_id)?;
         }
-        self.check_new_lock(wanted, lock)
+        self.check_new_lock(owner, wanted, lock)
     }
 
-    fn resolve(&self, source: &Branch, wanted: &PlacementRequest) -> Option<ModelLock> {
+    fn resolve(&self, owner: UserId, source: &Branch, wanted: &PlacementRequest) -> Option<ModelLock> {
         let registry = self.supervisor().registry();
         resolve_lock(
             wanted.provider.as_deref(),
             wanted.model.as_deref(),
             Some(&source.lock),
-            |provider| registry.default_model(provider),
-            &registry.default_lock(),
+            |provider| registry.default_model(owner, provider),
+            &registry.default_lock(owner),
         )
     }
 
     /// Checks that a request does not change the lock of a branch (docs/reference/domain.md I3). The refusal contains
     /// the body of a request that forks instead.
-    fn check_lock(&self, branch: &Branch, wanted: &PlacementRequest, from: Option<&Turn>) -> Result<(), ServiceError> {
-        let other = self.resolve(branch, wanted);
+    fn check_lock(
+        &self,
+        owner: UserId,
+        branch: &Branch,
+        wanted: &PlacementRequest,
+        from: Option<&Turn>,
+    ) -> Result<(), ServiceError> {
+        let other = self.resolve(owner, branch, wanted);
         if other.as_ref() == Some(&branch.lock) {
             return Ok(());
         }
@@ -237,10 +248,15 @@ impl Service {
         })
     }
 
-    fn check_new_lock(&self, wanted: &PlacementRequest, lock: Option<ModelLock>) -> Result<ModelLock, ServiceError> {
-        let registry = self.supervisor().registry();
+    fn check_new_lock(
+        &self,
+        owner: UserId,
+        wanted: &PlacementRequest,
+        lock: Option<ModelLock>,
+    ) -> Result<ModelLock, ServiceError> {
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
-        if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
+        let model = lock.as_ref().map(|lock| lock.model.as_str());
+        if let Some(unknown) = provider.filter(|provider| !self.has_provider(owner, provider, model)) {
             return Err(InvalidField::new(
                 "provider",
                 MessageCode::ProviderNotConfigured.with("provider", format!("{unknown:?}")),
@@ -254,16 +270,32 @@ impl Service {
 
     /// Checks that the provider of a lock exists. A branch whose provider was removed keeps its lock and stays
     /// readable; continuing needs another model (docs/reference/ux.md 5.4).
-    pub(crate) fn check_lock_available(&self, lock: &ModelLock, from: Option<TurnId>) -> Result<(), ServiceError> {
-        self.check_provider(&lock.provider, Some(&lock.model), from)
+    pub(crate) fn check_lock_available(
+        &self,
+        owner: UserId,
+        lock: &ModelLock,
+        from: Option<TurnId>,
+    ) -> Result<(), ServiceError> {
+        self.check_provider(owner, &lock.provider, Some(&lock.model), from)
     }
 
-    fn check_provider(&self, provider: &str, model: Option<&str>, from: Option<TurnId>) -> Result<(), ServiceError> {
-        let registry = self.supervisor().registry();
-        if registry.find(provider).is_some() {
+    /// Returns true if the owner may use a provider, for this model if one is known.
+    fn has_provider(&self, owner: UserId, provider: &str, model: Option<&str>) -> bool {
+        let lock = ModelLock::new(provider, model.unwrap_or_default());
+        self.supervisor().usable_provider(owner, &lock).is_some()
+    }
+
+    fn check_provider(
+        &self,
+        owner: UserId,
+        provider: &str,
+        model: Option<&str>,
+        from: Option<TurnId>,
+    ) -> Result<(), ServiceError> {
+        if self.has_provider(owner, provider, model) {
             return Ok(());
         }
-        let other = registry.default_lock();
+        let other = self.supervisor().registry().default_lock(owner);
         Err(ServiceError::Conflict {
             code: "model_unavailable",
             // People know the model; the provider's id tells them nothing.

@@ -311,7 +311,7 @@ impl Service {
             return Ok(());
         }
         let source = branches::find(self.db(), owner, turn.branch_id).await?.ok_or(ServiceError::NotFound)?;
-        self.fork_lock(&source, wanted).map(drop)
+        self.fork_lock(owner, &source, wanted).map(drop)
     }
 }
 

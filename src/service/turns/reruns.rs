@@ -165,7 +165,7 @@ impl Service {
         let source = branches::find(self.db(), owner, sibling.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_sibling_room(&mut tx, chat.id, new.from_turn_id).await?;
         let wanted = PlacementRequest { provider: Some(new.provider), model: new.model, ..PlacementRequest::default() };
-        let lock = self.fork_lock(&source, &wanted)?;
+        let lock = self.fork_lock(owner, &source, &wanted)?;
         let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let first = turns::find(self.db(), owner, plan.messages[0]).await?.ok_or(ServiceError::NotFound)?;
         let name = format!("again · {}", branch_name_after(&repeatable(&first)?.contents));

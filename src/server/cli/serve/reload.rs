@@ -82,7 +82,7 @@ impl ConfigReload {
         self.registry.set_prices(config.prices);
         let finds_locally = config.providers.find_local_servers.value;
         self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
-        self.service.reload_providers(self.owner, config.providers.endpoints).await?;
+        self.service.reload_providers(config.providers.endpoints).await?;
         self.service.reload_web_search(config.web_search).await;
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers list their models in the background.

@@ -122,7 +122,7 @@ async fn render_branch_list(
     let (count, next) = (listed.len(), begins(first + limits::BRANCHES_PAGE));
     let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
     let shown = listed.iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
-        let (provider, model) = service.lock_names(&listed.branch.lock);
+        let (provider, model) = service.lock_names(viewer, &listed.branch.lock);
         (listed.clone(), all.impact(listed), demo::localize_description(&provider), model)
     });
     let branches = shown.collect();

@@ -124,8 +124,8 @@ async fn tools_response(
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
         branch: None,
-        provider_tools: service.provider_tools(&lock),
-        no_tool_support: service.model_details(&lock).1.tools == Some(false),
+        provider_tools: service.provider_tools(viewer, &lock),
+        no_tool_support: service.model_details(viewer, &lock).1.tools == Some(false),
         allowed_policies: Vec::new(),
         notice,
     };

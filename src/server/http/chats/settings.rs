@@ -146,7 +146,7 @@ async fn settings_response(
     notice: Option<ActionNotice>,
 ) -> Result<Response, Problem> {
     let (chat, branch) = shown_branch(app, viewer, id).await?;
-    let model = branch.as_ref().map(|(branch, _)| app.service().model_details(&branch.lock));
+    let model = branch.as_ref().map(|(branch, _)| app.service().model_details(viewer, &branch.lock));
     let status = if matches!(typed, RejectedForm::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let stored = ChatSettingsForm::from_settings(
         &chat.system_prompt,

@@ -100,9 +100,10 @@ async fn tools_response(
     let service = app.service();
     let (_, branch) = shown_branch(app, viewer, id).await?;
     let no_tool_support =
-        branch.as_ref().is_some_and(|(branch, _)| service.model_details(&branch.lock).1.tools == Some(false));
+        branch.as_ref().is_some_and(|(branch, _)| service.model_details(viewer, &branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
-    let of_provider = branch.as_ref().map(|(branch, _)| service.provider_tools(&branch.lock)).unwrap_or_default();
+    let of_provider =
+        branch.as_ref().map(|(branch, _)| service.provider_tools(viewer, &branch.lock)).unwrap_or_default();
     let policies = service.tool_policies(viewer).await?;
     let is_allowed = |policy: &StoredPolicy| policy.chat == Some(id) && policy.policy == ToolApprovalPolicy::Allow;
     let allowed = policies.into_iter().filter(is_allowed).collect();

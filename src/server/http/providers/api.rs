@@ -195,7 +195,7 @@ pub async fn list_models(
         Some(1) => app.service().models_with_hidden(viewer.0).await?,
         Some(_) => return Err(InvalidField::new("all", MessageCode::NotZeroOrOne).into()),
     };
-    let body = |model: Model| ModelDetails { capabilities: registry.capabilities(&model.lock), model };
+    let body = |model: Model| ModelDetails { capabilities: registry.capabilities(viewer.0, &model.lock), model };
     Ok(ApiJson(models.into_iter().map(body).collect()))
 }
 

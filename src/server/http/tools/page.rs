@@ -230,7 +230,7 @@ pub(super) async fn tools_page(app: &App, viewer: UserId) -> Result<ToolsPage, P
         built_in: service.built_in_tools(viewer).await?,
         search: WebSearchPanel { view: service.web_search(viewer).await?, form: WebSearchForm::default() },
         servers: service.tool_servers(viewer).await?,
-        provider_tools: service.provider_tool_catalog(),
+        provider_tools: service.provider_tool_catalog(viewer),
         default: service.default_tools(viewer).await?,
         now: app.now(),
         notice: None,

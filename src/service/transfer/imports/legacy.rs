@@ -239,7 +239,7 @@ impl Service {
     async fn legacy_lock(&self, owner: UserId, chat: ChatId) -> Result<ModelLock, ServiceError> {
         let standing = branches::list(self.db(), owner, chat).await?;
         let imported = standing.into_iter().find(|branch| branch.origin == BranchOrigin::Import);
-        Ok(imported.map_or_else(|| self.supervisor().registry().default_lock(), |branch| branch.lock))
+        Ok(imported.map_or_else(|| self.supervisor().registry().default_lock(owner), |branch| branch.lock))
     }
 }
 

@@ -210,7 +210,7 @@ impl Service {
                         self.correct_turn_images(import.owner, &chat.title, turn, report).await?;
                     }
                     ChatPart::Branch(of) => {
-                        if self.complete_lock(&chat.title, &mut of.branch, report) {
+                        if self.complete_lock((import.owner, &chat.title), &mut of.branch, report) {
                             completed.insert(of.branch.id);
                         }
                         check_instructions(&chat.title, of, report);
@@ -233,7 +233,7 @@ impl Service {
 impl Service {
     /// Completes the lock of a branch that has none: it gets the configured default, never one inferred from turns.
     /// Returns false if the lock was complete.
-    fn complete_lock(&self, chat: &str, branch: &mut Branch, report: &mut ImportReport) -> bool {
+    fn complete_lock(&self, (owner, chat): (UserId, &str), branch: &mut Branch, report: &mut ImportReport) -> bool {
         let ModelLock { provider, model } = &branch.lock;
         if !provider.is_empty() && !model.is_empty() {
             return false;
@@ -244,8 +244,8 @@ impl Service {
             named(provider).as_deref(),
             named(model).as_deref(),
             None,
-            |provider| registry.default_model(provider),
-            &registry.default_lock(),
+            |provider| registry.default_model(owner, provider),
+            &registry.default_lock(owner),
         );
         branch.lock = lock.unwrap_or_else(|| ModelLock::new(provider.clone(), UNKNOWN_MODEL));
         let place = IssueLocation { conversation: chat.to_owned(), ..IssueLocation::default() };
