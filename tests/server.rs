@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/access_control.rs"]
+mod access_control;
 #[path = "server/app_views.rs"]
 mod app_views;
 #[path = "server/archived_images.rs"]

@@ -1,5 +1,5 @@
-//! The caller of a request and the handles of server functions. This is the only place where server functions access
-//! the server.
+//! The principal of a request and the handles of server functions. This is the only place where server functions
+//! access the server.
 
 use leptos::prelude::use_context;
 
@@ -7,15 +7,89 @@ use crate::api::error::ApiError;
 use crate::domain::{DeletionId, UserId};
 use crate::server::page_data::PageService;
 
-/// The caller of a request, put into its context by `http`.
-#[derive(Debug, Clone, Copy)]
-pub struct Viewer(pub UserId);
+/// Who sends a request, and what the request may do. `http` makes it once for each request, from the ways in that the
+/// server has, and puts it into the extensions of the request and the context of its page. Whatever needs a principal
+/// and finds none refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Principal {
+    pub user: UserId,
+    pub role: AccountRole,
+    pub scopes: Scopes,
+}
+
+impl Principal {
+    /// Returns the owner of the installation, at a page of its own.
+    pub fn owner(user: UserId) -> Self {
+        Self { user, role: AccountRole::Owner, scopes: Scopes::ALL }
+    }
+
+    /// Returns whether this is an administrator with every scope. A credential that was given only some scopes is not
+    /// the administrator, whoever gave it.
+    pub fn is_admin(&self) -> bool {
+        self.role != AccountRole::User && self.scopes == Scopes::ALL
+    }
+}
+
+/// The role of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountRole {
+    /// An administrator whose account cannot be taken away by another one.
+    Owner,
+    Admin,
+    User,
+}
+
+/// A part of what an account may do. A page has all of them; a credential for programs has those it was made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Reads chats, documents, searches and usage.
+    ChatsRead,
+    /// Creates and changes them.
+    ChatsWrite,
+    /// Starts and continues replies, which cost money.
+    ModelsCall,
+    /// Takes whole chats out of the server.
+    Export,
+    /// Changes connections, keys, what tools may do, and the person's preferences.
+    Settings,
+    /// Opens pages, sends their forms and calls their server functions: what only people do.
+    Pages,
+}
+
+/// A set of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self::NONE
+        .with(Scope::ChatsRead)
+        .with(Scope::ChatsWrite)
+        .with(Scope::ModelsCall)
+        .with(Scope::Export)
+        .with(Scope::Settings)
+        .with(Scope::Pages);
+
+    /// Returns the set with one more scope.
+    #[must_use]
+    pub const fn with(self, scope: Scope) -> Self {
+        Self(self.0 | Self::bit(scope))
+    }
+
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & Self::bit(scope) != 0
+    }
+
+    const fn bit(scope: Scope) -> u8 {
+        1 << (scope as u8)
+    }
+}
 
 /// Returns the page service and the viewer.
 pub fn page_service_and_viewer() -> Result<(PageService, UserId), ApiError> {
-    let Viewer(viewer) = use_context::<Viewer>().ok_or(ApiError::Unauthenticated)?;
+    let Principal { user, .. } = use_context::<Principal>().ok_or(ApiError::Unauthenticated)?;
     let pages = use_context::<PageService>().ok_or_else(|| ApiError::Internal { reference: "no-context".into() })?;
-    Ok((pages, viewer))
+    Ok((pages, user))
 }
 
 /// The build id of this server's pages; put into the context by `http`.
@@ -43,4 +117,30 @@ pub struct UtcOffset(pub i32);
 /// Returns the client's offset; 0 when it is unknown.
 pub fn utc_offset_minutes() -> i32 {
     use_context::<UtcOffset>().map_or(0, |UtcOffset(minutes)| minutes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_contains_scopes_it_was_made_with() {
+        const SCOPES: [Scope; 6] =
+            [Scope::ChatsRead, Scope::ChatsWrite, Scope::ModelsCall, Scope::Export, Scope::Settings, Scope::Pages];
+        for scope in SCOPES {
+            assert!(Scopes::ALL.contains(scope) && !Scopes::NONE.contains(scope), "{scope:?}");
+            let only = Scopes::NONE.with(scope);
+            assert_eq!(SCOPES.iter().filter(|other| only.contains(**other)).count(), 1, "{scope:?}");
+        }
+    }
+
+    #[test]
+    fn administrator_has_role_and_every_scope() {
+        let owner = Principal::owner(uuid::Uuid::nil().into());
+        assert!(owner.is_admin());
+        assert!(Principal { role: AccountRole::Admin, ..owner }.is_admin());
+        assert!(!Principal { role: AccountRole::User, ..owner }.is_admin());
+        let scopes = Scopes::NONE.with(Scope::ChatsRead).with(Scope::ChatsWrite).with(Scope::Export);
+        assert!(!Principal { scopes, ..owner }.is_admin());
+    }
 }

@@ -94,9 +94,4 @@ impl App {
     pub fn now(&self) -> DateTime<Utc> {
         self.0.service.supervisor().clock().now()
     }
-
-    /// Returns the account of requests without a session.
-    pub fn local_owner(&self) -> UserId {
-        self.0.service.local_owner()
-    }
 }

@@ -1,9 +1,10 @@
 //! HTTP: the one door for the network. Turns requests into calls of services and their answers into responses. `router`
-//! names every route; each noun has a folder with its API, its pages and its forms. Around them lie the layers that no
-//! route can forget (`layers`), what every request is read with (`request`) and every answer made with (`response`),
-//! and the accept loop (`accept_loop`).
+//! names every route with what it requires (`access_control`); each noun has a folder with its API, its pages and its
+//! forms. Around them lie the layers that no route can forget (`layers`), what every request is read with (`request`)
+//! and every answer made with (`response`), and the accept loop (`accept_loop`).
 
 pub mod accept_loop;
+pub mod access_control;
 mod attachments;
 mod branches;
 mod chats;

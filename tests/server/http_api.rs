@@ -14,6 +14,7 @@ use turnleaf::server::app::App;
 use turnleaf::server::http::health::Readiness;
 use turnleaf::server::http::layers::HttpConfig;
 use turnleaf::server::http::request::allowed_hosts::AllowedHosts;
+use turnleaf::server::http::request::principal::Authentication;
 use turnleaf::server::http::response::headers::TransportSecurity;
 use turnleaf::server::http::router::router;
 use turnleaf::server::http::site::assets::Site;
@@ -44,6 +45,16 @@ impl TestApi {
 
     /// Wraps a server with this configuration; it answers to the host names of this machine.
     pub fn with_config(instance: TestServer, config: HttpConfig) -> Self {
+        let authentication = Authentication::without_accounts(instance.owner);
+        Self::with_ways_in(instance, HttpConfig { authentication, ..config })
+    }
+
+    /// Wraps a server without a way in, for which everybody is a stranger.
+    pub fn for_strangers(instance: TestServer) -> Self {
+        Self::with_ways_in(instance, HttpConfig::default())
+    }
+
+    fn with_ways_in(instance: TestServer, config: HttpConfig) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let closing = token.clone();

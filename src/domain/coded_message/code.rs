@@ -232,6 +232,8 @@ with_import_codes! { define_codes:
     OnlyWithBranches, "only_with_branches", "is only allowed with `group=branch`";
     NotAllowedValue, "not_allowed_value", "is not one of the allowed values";
     // The request as a whole.
+    Unauthenticated, "unauthenticated", "You are not signed in.";
+    Forbidden, "forbidden", "You do not have permission to do this.";
     NotFound, "not_found", "It does not exist, or you do not have access to it.";
     CrossSite, "cross_site", "This request came from another site.";
     UnknownHost, "unknown_host",

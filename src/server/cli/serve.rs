@@ -26,6 +26,7 @@ use crate::server::http::health::{DatabaseProbe, Readiness};
 use crate::server::http::layers::HttpConfig;
 use crate::server::http::request::admission::Admission;
 use crate::server::http::request::allowed_hosts::AllowedHosts;
+use crate::server::http::request::principal::Authentication;
 use crate::server::http::response::headers::TransportSecurity;
 use crate::server::http::router;
 use crate::server::http::site::assets::Site;
@@ -169,6 +170,7 @@ async fn compose(
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
+    let shell = HttpConfig { authentication: Authentication::without_accounts(service.local_owner()), ..shell.clone() };
     let imports = service.clone();
     let disk = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
@@ -179,7 +181,7 @@ async fn compose(
             let disk = disk.clone();
             Box::pin(async move { disk.storage().has_free_disk(0).await })
         }));
-    let router = router::router(&app, &site, readiness, shell);
+    let router = router::router(&app, &site, readiness, &shell);
     let patience = config.drain.finish.value;
     let sockets = app.open_sockets().clone();
     let drain = Box::pin(async move {

@@ -15,6 +15,7 @@ use tower_http::compression::CompressionLayer;
 use crate::server::http::request::admission::{self, Admission};
 use crate::server::http::request::allowed_hosts::{self, AllowedHosts};
 use crate::server::http::request::body::{self, BodyPaceLimits};
+use crate::server::http::request::principal::Authentication;
 use crate::server::http::request::{csrf, language, request_id, size_limits};
 use crate::server::http::response::headers::{self, TransportSecurity};
 use crate::server::http::response::problem::Problem;
@@ -27,6 +28,8 @@ pub struct HttpConfig {
     /// The public address as browsers write it in `Origin`.
     pub public_origin: Option<String>,
     pub admission: Admission,
+    /// The ways in. The default lets nobody in.
+    pub authentication: Authentication,
     pub body_pace: BodyPaceLimits,
 }
 

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -32,14 +32,14 @@ enum NotificationsResult {
 /// `GET /notifications`. The listed imports are seen by that; replies stay unread until they are read.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<NotificationsQuery>,
 ) -> Result<Response, Problem> {
-    let notifications = app.service().notifications(viewer.0).await?;
+    let notifications = app.service().notifications(principal.user).await?;
     let is_new_import = |one: &&Notification| one.is_new && matches!(one.subject, NotificationSubject::Import(_));
     if let Some(last) = notifications.iter().filter(is_new_import).filter_map(|one| one.at).max() {
-        app.service().mark_notifications_seen(viewer.0, last).await;
+        app.service().mark_notifications_seen(principal.user, last).await;
     }
     let notice = query.done.map(|NotificationsResult::Read| ActionNotice::Done(texts::all_read().to_owned()));
     let page = NotificationsPage { notifications, now: app.service().supervisor().clock().now() };
@@ -47,7 +47,7 @@ pub async fn show(
 }
 
 /// `POST /forms/notifications`: marks all replies as read and all notifications as seen.
-pub async fn mark_all_read(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
-    app.service().mark_all_read(viewer.0).await?;
+pub async fn mark_all_read(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
+    app.service().mark_all_read(principal.user).await?;
     Ok(see_other("/notifications?done=read"))
 }

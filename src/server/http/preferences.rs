@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::domain::InvalidField;
 use crate::domain::MessageCode;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::cookies::{cookie_header, preferences};
 use crate::server::http::request::query::StrictQuery;
@@ -40,11 +40,11 @@ pub struct PreferencesPageQuery {
 /// `GET /settings`: the list of the settings, with the first of them where there is room.
 pub async fn index(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let instructions = InstructionsForm { text: app.service().instructions(viewer.0).await?, error: None };
+    let instructions = InstructionsForm { text: app.service().instructions(principal.user).await?, error: None };
     let query = PreferencesPageQuery::default();
     Ok(show(&app, context, &headers, PageSection::Settings, Some(instructions), query))
 }
@@ -52,25 +52,25 @@ pub async fn index(
 /// `GET /settings/general`.
 pub async fn general(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Result<Response, Problem> {
-    let instructions = InstructionsForm { text: app.service().instructions(viewer.0).await?, error: None };
+    let instructions = InstructionsForm { text: app.service().instructions(principal.user).await?, error: None };
     Ok(show(&app, context, &headers, PageSection::General, Some(instructions), query))
 }
 
 /// `POST /forms/instructions`: sets the instructions of all new chats.
 pub async fn save_instructions(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     headers: HeaderMap,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let text = fields.text("system_prompt").unwrap_or_default();
-    match app.service().set_instructions(viewer.0, &text).await {
+    match app.service().set_instructions(principal.user, &text).await {
         Ok(()) => Ok(see_other("/settings/general?saved=1#instructions")),
         Err(ServiceError::Invalid(invalid)) => {
             let instructions = InstructionsForm { text, error: Some(error_sentence(&invalid)) };

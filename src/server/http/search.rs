@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::id::DocumentId;
 use crate::domain::{BranchId, ChatId, InvalidField, MessageCode, ProjectId, Role, TurnId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::query::StrictQuery;
@@ -165,7 +165,7 @@ impl From<MatchPage> for SearchResultPage {
 /// `GET /api/search`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<SearchQuery>,
 ) -> Result<ApiJson<SearchResultPage>, Problem> {
     let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
@@ -181,12 +181,12 @@ pub async fn show(
     };
     let filter = filter(&narrowed);
     let question = SearchRequest { words: query.q, kind: narrowed.kind, filter, cursor: query.cursor, limit };
-    Ok(ApiJson(find(&app, viewer, &question).await?.into()))
+    Ok(ApiJson(find(&app, principal, &question).await?.into()))
 }
 
 /// Searches. Invalid words are a fault of the query string and therefore 400, not 422.
-async fn find(app: &App, viewer: Viewer, question: &SearchRequest) -> Result<MatchPage, Problem> {
-    app.service().search(viewer.0, question).await.map_err(|error| match error {
+async fn find(app: &App, principal: Principal, question: &SearchRequest) -> Result<MatchPage, Problem> {
+    app.service().search(principal.user, question).await.map_err(|error| match error {
         ServiceError::Invalid(invalid) => invalid.into(),
         other => other.into(),
     })
@@ -253,26 +253,26 @@ impl SearchPageQuery {
 /// `GET /search`: shows a form and the results in groups; without words, the newest chats.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<SearchPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let narrowed = query.filters()?;
     let mut page = SearchPage {
-        models: app.service().models_in_use(viewer.0).await?,
+        models: app.service().models_in_use(principal.user).await?,
         query: query.q.clone(),
         filters: narrowed.clone(),
         ..SearchPage::default()
     };
     if let Some(chat) = narrowed.chat {
-        page.chat_title = Some(app.service().chat(viewer.0, chat).await?.title);
+        page.chat_title = Some(app.service().chat(principal.user, chat).await?.title);
     }
     if let Some(project) = narrowed.project {
-        page.project_name = Some(app.service().project(viewer.0, project).await?.project.name);
+        page.project_name = Some(app.service().project(principal.user, project).await?.project.name);
     }
     if query.q.trim().is_empty() {
         let of_project = BrowseFilter { project: narrowed.project, ..BrowseFilter::default() };
-        page.recent = app.service().browse_chats(viewer.0, &of_project, limits::SEARCH_PAGE).await?;
+        page.recent = app.service().browse_chats(principal.user, &of_project, limits::SEARCH_PAGE).await?;
     } else if let Err(invalid) = Words::new(&query.q) {
         page.error = Some(coded_sentence(&invalid.reason));
     } else {
@@ -295,7 +295,7 @@ pub async fn page(
                 cursor: cursor.clone(),
                 limit: if is_few { FEW } else { limits::SEARCH_PAGE },
             };
-            let found = find(&app, viewer, &question).await?;
+            let found = find(&app, principal, &question).await?;
             page.is_complete &= found.is_whole;
             page.is_indexed &= found.is_indexed;
             page.groups.push(SearchHitGroup {

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ChatId, InvalidField, MessageCode};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::accept;
 use crate::server::http::request::json::ApiJson;
@@ -99,20 +99,20 @@ impl UsageQuery {
 /// `GET /api/usage`: returns sums over a period, as CSV with `format=csv` or by `Accept`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<UsageQuery>,
 ) -> Result<Response, Problem> {
     let (group, grouping) = query.grouping()?;
     let period = query.period(&app)?;
-    let rows = app.service().usage(viewer.0, period, grouping).await?;
+    let rows = app.service().usage(principal.user, period, grouping).await?;
     let accepts_csv = accept::preferred_media_type(&headers, &["application/json", "text/csv"]) == "text/csv";
     let is_csv = query.format.map_or(accepts_csv, |format| format == UsageFormat::Csv);
     if is_csv {
         return Ok(csv_response(period, &rows));
     }
     let total = SpendingSum::total(&rows);
-    let storage = app.service().storage_use(viewer.0).await?;
+    let storage = app.service().storage_use(principal.user).await?;
     let (from, to) = (period.from(), period.to());
     Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage }).into_response())
 }
@@ -185,7 +185,7 @@ pub struct UsagePageQuery {
 /// `GET /usage`.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     query: Result<StrictQuery<UsagePageQuery>, Problem>,
 ) -> Result<Response, Problem> {
@@ -209,7 +209,7 @@ pub async fn page(
         UsageGrouping::Provider => SpendingGrouping::Provider,
         UsageGrouping::Chat => SpendingGrouping::Chat,
     };
-    let rows = app.service().usage(viewer.0, period, grouping).await?;
+    let rows = app.service().usage(principal.user, period, grouping).await?;
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = UsagePage { period, today, grouping: by, rows }.draw(refused);
     Ok(context.respond(&app, status, page))

@@ -28,7 +28,8 @@ pub struct ErrorPage<'a> {
 impl ErrorPage<'_> {
     pub fn draw(self) -> ServerPage {
         let (title, description, hint) = self.explanation();
-        let section = section_for_path(self.path);
+        // A stranger is shown no navigation.
+        let section = if self.status == 401 { PageSection::Chat } else { section_for_path(self.path) };
         let may_work = matches!(self.status, 429 | 500..);
         let again = self.retry_address.clone().filter(|_| may_work).map(|address| {
             view! { <a class="button primary" href=address>{app_words::retry()}</a> }
@@ -57,7 +58,8 @@ impl ErrorPage<'_> {
         match self.status {
             // Objects of other people look like missing ones.
             404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),
-            401 | 403 | 421 => (words::refused(), detail_or(words::refused_description()), words::refused_hint()),
+            401 => (words::sign_in_needed(), detail_or(words::refused_description()), words::sign_in_hint()),
+            403 | 421 => (words::refused(), detail_or(words::refused_description()), words::refused_hint()),
             409 | 423 => (words::not_done(), detail_or(words::changed()), words::changed_hint()),
             405 => (words::not_done(), words::not_here().to_owned(), words::missing_hint()),
             413 => (words::not_done(), words::too_large().to_owned(), words::too_large_hint()),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::domain::file_name::content_disposition;
 use crate::domain::image_type::detect_image_type;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
@@ -20,11 +20,11 @@ const SANDBOX: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 /// `GET /api/blobs/{sha256}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(sha256): PathId<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let blob = app.service().blob(viewer.0, &sha256).await?;
+    let blob = app.service().blob(principal.user, &sha256).await?;
     let tag = format!("\"{sha256}\"");
     let mut response = match headers.get(header::IF_NONE_MATCH) {
         Some(known) if known.as_bytes() == tag.as_bytes() => StatusCode::NOT_MODIFIED.into_response(),

@@ -10,7 +10,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, InvalidField, MessageCode, Thinking, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};
 use crate::server::http::request::multipart_form::{SubmittedText, broken_form_problem, read_text_field};
@@ -59,12 +59,12 @@ impl ComposerForm {
 /// `POST /forms/detach`: removes one attachment from the draft.
 pub async fn detach(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(typed): Form<ComposerForm>,
 ) -> Result<Response, Problem> {
     let chat = typed.chat_id()?;
-    typed.save_draft(&app, viewer.0, chat).await?;
-    app.service().detach_from_draft(viewer.0, chat, typed.detach.as_deref().unwrap_or_default()).await?;
+    typed.save_draft(&app, principal.user, chat).await?;
+    app.service().detach_from_draft(principal.user, chat, typed.detach.as_deref().unwrap_or_default()).await?;
     Ok(see_other(&chat_page_path(chat)))
 }
 
@@ -72,13 +72,13 @@ pub async fn detach(
 /// being attached; a page lists the refused ones. If the whole form is refused, the error page shows the typed text.
 pub async fn attach(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let mut sent = ComposerUpload::default();
-    let done = match sent.read((&app, viewer.0), request).await {
-        Ok(()) => sent.attach_files(&app, viewer.0).await,
+    let done = match sent.read((&app, principal.user), request).await {
+        Ok(()) => sent.attach_files(&app, principal.user).await,
         Err(problem) => Err(problem),
     };
     match done {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::domain::{MessageCode, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::admission::{ClientIdentity, client_network};
 use crate::server::http::request::json::ApiJson;
@@ -67,18 +67,18 @@ impl From<CompletedUpload> for StoredUpload {
 /// `POST /api/blobs`: uploads a file; the body is the file.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<UploadQuery>,
     request: Request,
 ) -> Result<Response, Problem> {
     check_encoding(request.headers())?;
-    let mut arrived = spool_body((&app, viewer.0), request, OverloadPolicy::DiscardBody).await?;
+    let mut arrived = spool_body((&app, principal.user), request, OverloadPolicy::DiscardBody).await?;
     arrived.broken.map_or(Ok(()), Err)?;
     let place = app.service().upload_permit().await;
     let mut bytes = Vec::new();
     arrived.spool.read_to_end(&mut bytes).map_err(Problem::internal)?;
     drop(arrived.spool);
-    let uploaded = app.service().upload_file(viewer.0, &query.name, bytes.into()).await?;
+    let uploaded = app.service().upload_file(principal.user, &query.name, bytes.into()).await?;
     drop(place);
     Ok((StatusCode::CREATED, ApiJson(StoredUpload::from(uploaded))).into_response())
 }

@@ -9,7 +9,7 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::server_instructions::ServerInstructions;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -78,10 +78,10 @@ pub struct BranchDetails {
 /// `GET /api/chats/{id}/branches`: lists the branches, pinned ones first, then oldest first.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
 ) -> Result<ApiJson<Vec<BranchSummary>>, Problem> {
-    let listed = app.service().listed_branches(viewer.0, chat).await?.branches;
+    let listed = app.service().listed_branches(principal.user, chat).await?.branches;
     let body = |listed: ListedBranch| BranchSummary {
         // The entry already contains the branch.
         usage: SpendingSum { branch_id: None, branch_name: None, ..listed.usage },
@@ -95,7 +95,7 @@ pub async fn list(
 /// its fork turn.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     headers: HeaderMap,
     body: Option<ApiJson<CreateBranchRequest>>,
@@ -110,17 +110,17 @@ pub async fn create(
         policy: new.policy,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let made = app.service().create_branch(viewer.0, chat, new).await?;
+    let made = app.service().create_branch(principal.user, chat, new).await?;
     Ok((created_status(made.is_new), ApiJson(made.value)).into_response())
 }
 
 /// `GET /api/branches/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<BranchId>,
 ) -> Result<ApiJson<BranchDetails>, Problem> {
-    let (branch, frozen) = app.service().branch(viewer.0, id).await?;
+    let (branch, frozen) = app.service().branch(principal.user, id).await?;
     Ok(ApiJson(BranchDetails {
         branch,
         system_prompt: frozen.system_prompt,
@@ -133,10 +133,10 @@ pub async fn show(
 /// (docs/reference/domain.md I3).
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<BranchId>,
     ApiJson(patch): ApiJson<UpdateBranchRequest>,
 ) -> Result<ApiJson<Branch>, Problem> {
     let change = BranchChange { name: patch.name, label: patch.label, pinned: patch.pinned, policy: patch.policy };
-    Ok(ApiJson(app.service().change_branch(viewer.0, id, change).await?))
+    Ok(ApiJson(app.service().change_branch(principal.user, id, change).await?))
 }

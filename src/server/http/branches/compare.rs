@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -36,14 +36,14 @@ pub struct ComparePathsQuery {
 /// `GET /api/chats/{id}/compare`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ComparePathsQuery>,
 ) -> Result<ApiJson<Comparison>, Problem> {
     let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
     let comparison = ComparisonRequest { left: query.left, right: query.right, skip: query.skip, limit };
     // `limit` belongs to the shape of the request, so a bad one is 400 and not 422.
-    match app.service().compare(viewer.0, chat, comparison).await {
+    match app.service().compare(principal.user, chat, comparison).await {
         Err(ServiceError::Invalid(invalid)) if invalid.field == "limit" => Err(Problem::invalid(invalid)),
         compared => Ok(ApiJson(compared?)),
     }
@@ -80,20 +80,23 @@ impl ComparePageQuery {
 /// `GET /c/{id}/compare`: shows the form, and the comparison once both ends are chosen.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ComparePageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (left, right) = (query.turn_id("left")?, query.turn_id("right")?);
-    let (row, read_last) = service.chat_with_leaf(viewer.0, chat, None).await?;
+    let (row, read_last) = service.chat_with_leaf(principal.user, chat, None).await?;
     let mut notice = query.refused.map(|code| ActionNotice::Refused(messages::compare::rerun_refused(&code)));
     let mut status = StatusCode::OK;
     let comparison = match (left, right) {
         (Some(left), Some(right)) => {
             let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
-            match service.compare(viewer.0, chat, ComparisonRequest { left, right, skip: query.skip, limit }).await {
+            match service
+                .compare(principal.user, chat, ComparisonRequest { left, right, skip: query.skip, limit })
+                .await
+            {
                 Ok(comparison) => Some(comparison),
                 Err(ServiceError::Invalid(invalid)) => {
                     status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -106,9 +109,9 @@ pub async fn page(
         _ => None,
     };
     let offered = CompareOptions {
-        branches: service.branches(viewer.0, chat).await?,
-        reruns: service.reruns(viewer.0, chat).await?,
-        models: demo::localize_models(service.models(viewer.0).await?),
+        branches: service.branches(principal.user, chat).await?,
+        reruns: service.reruns(principal.user, chat).await?,
+        models: demo::localize_models(service.models(principal.user).await?),
         request_id: ids::mint::<uuid::Uuid>().to_string(),
     };
     let view =

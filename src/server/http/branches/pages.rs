@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{BranchId, ChatId, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
@@ -42,24 +42,24 @@ pub struct TreeDrawingQuery {
 /// `GET /c/{id}/branches`.
 pub async fn branch_list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<BranchesPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
-    render_branch_list(&app, viewer.0, (chat, query.at), context, StatusCode::OK, notice).await
+    render_branch_list(&app, principal.user, (chat, query.at), context, StatusCode::OK, notice).await
 }
 
 /// `GET /c/{id}/drawing`: draws the tree. An unknown zoom is the default one.
 pub async fn tree_drawing(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<TreeDrawingQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let seen = app.service().outline(viewer.0, chat, None, "").await?;
+    let seen = app.service().outline(principal.user, chat, None, "").await?;
     let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(DEFAULT_ZOOM);
     Ok(context.respond(&app, StatusCode::OK, TreeDrawingPage { outline: seen, top: query.top, zoom }.draw()))
 }
@@ -67,12 +67,12 @@ pub async fn tree_drawing(
 /// `POST /forms/branch`: changes the fields that are present. An empty label removes the label.
 pub async fn update_branch(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: BranchId = fields.subject_id("branch_id")?;
-    let (branch, _) = app.service().branch(viewer.0, id).await?;
+    let (branch, _) = app.service().branch(principal.user, id).await?;
     let given = |name: &str| fields.contains(name).then(|| fields.text(name).unwrap_or_default());
     let shown_name = branch_name(&branch.name);
     let change = BranchChange {
@@ -82,7 +82,7 @@ pub async fn update_branch(
         pinned: given("pinned").map(|pinned| pinned == "true"),
         policy: None,
     };
-    match app.service().change_branch(viewer.0, id, change).await {
+    match app.service().change_branch(principal.user, id, change).await {
         Ok(_) => {
             let list = format!("/c/{}/branches?saved=1&at={id}#{id}", branch.chat_id);
             let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
@@ -93,7 +93,7 @@ pub async fn update_branch(
             let notice = Some(ActionNotice::Refused(label_with_value(&shown_name, &why)));
             render_branch_list(
                 &app,
-                viewer.0,
+                principal.user,
                 (branch.chat_id, Some(id)),
                 context,
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::rerun::RerunStatus;
 use crate::domain::{Branch, ChatId, InvalidField, MessageCode, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
@@ -68,7 +68,7 @@ impl From<RerunState> for RerunDetails {
 /// `POST /api/chats/{id}/grafts`: starts a rerun. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     headers: HeaderMap,
     ApiJson(body): ApiJson<CreateRerunRequest>,
@@ -81,44 +81,44 @@ pub async fn create(
         params: body.params,
         client_request_id: client_request_id(body.client_request_id, &headers)?,
     };
-    let made = app.service().start_rerun(viewer.0, chat, new).await?;
+    let made = app.service().start_rerun(principal.user, chat, new).await?;
     Ok((created_status(made.is_new), ApiJson(RerunDetails::from(made.value))).into_response())
 }
 
 /// `GET /api/chats/{id}/grafts`: lists the reruns, newest first.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
 ) -> Result<ApiJson<Vec<Rerun>>, Problem> {
-    Ok(ApiJson(app.service().reruns(viewer.0, chat).await?))
+    Ok(ApiJson(app.service().reruns(principal.user, chat).await?))
 }
 
 /// `GET /api/grafts/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<RerunId>,
 ) -> Result<ApiJson<RerunDetails>, Problem> {
-    Ok(ApiJson(app.service().rerun(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().rerun(principal.user, id).await?.into()))
 }
 
 /// `POST /api/grafts/{id}/cancel`: ends the rerun and stops the reply that it waits for.
 pub async fn cancel(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<RerunId>,
 ) -> Result<ApiJson<RerunDetails>, Problem> {
-    Ok(ApiJson(app.service().cancel_rerun(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().cancel_rerun(principal.user, id).await?.into()))
 }
 
 /// `POST /api/grafts/{id}/resume`: resumes a paused rerun.
 pub async fn resume(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<RerunId>,
 ) -> Result<ApiJson<RerunDetails>, Problem> {
-    Ok(ApiJson(app.service().resume_rerun(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().resume_rerun(principal.user, id).await?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -131,12 +131,12 @@ pub struct RerunPageQuery {
 /// `GET /c/{id}/grafts/{graft}`.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(chat, id): PathIds<ChatId, RerunId>,
     StrictQuery(query): StrictQuery<RerunPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let grafted = app.service().rerun(viewer.0, id).await?;
+    let grafted = app.service().rerun(principal.user, id).await?;
     if grafted.graft.chat_id != chat {
         return Err(Problem::not_found());
     }
@@ -174,7 +174,7 @@ pub struct RerunActionForm {
 /// `POST /forms/graft`: starts a rerun and redirects to it, or back to the comparison with the code of the refusal.
 pub async fn create_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<CreateRerunForm>,
 ) -> Result<Response, Problem> {
     let from = match form.from_turn_id.as_str() {
@@ -190,7 +190,7 @@ pub async fn create_form(
         params: ModelParams::default(),
         client_request_id: form.client_request_id.filter(|id| !id.is_empty()),
     };
-    match app.service().start_rerun(viewer.0, form.chat_id, new).await {
+    match app.service().start_rerun(principal.user, form.chat_id, new).await {
         Ok(made) => Ok(redirect_to_rerun(&made.value, None)),
         Err(error) => {
             let own = format!("/c/{}/compare", form.chat_id);
@@ -204,22 +204,22 @@ pub async fn create_form(
 /// `POST /forms/graft/cancel`.
 pub async fn cancel_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<RerunActionForm>,
 ) -> Result<Response, Problem> {
-    Ok(redirect_to_rerun(&app.service().cancel_rerun(viewer.0, form.graft_id).await?, None))
+    Ok(redirect_to_rerun(&app.service().cancel_rerun(principal.user, form.graft_id).await?, None))
 }
 
 /// `POST /forms/graft/resume`.
 pub async fn resume_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<RerunActionForm>,
 ) -> Result<Response, Problem> {
-    match app.service().resume_rerun(viewer.0, form.graft_id).await {
+    match app.service().resume_rerun(principal.user, form.graft_id).await {
         Ok(grafted) => Ok(redirect_to_rerun(&grafted, None)),
         Err(error) => {
-            let grafted = app.service().rerun(viewer.0, form.graft_id).await?;
+            let grafted = app.service().rerun(principal.user, form.graft_id).await?;
             Ok(redirect_to_rerun(&grafted, Some(refusal_code(error)?)))
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::tree::TurnNode;
 use crate::domain::tree::compact_tree::CompactTree;
 use crate::domain::{ChatId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::{PathId, PathIds};
@@ -69,16 +69,16 @@ pub struct TurnSiblings {
 /// revision is the strong ETag.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<TreeQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let known = app.service().chat(viewer.0, chat).await?.rev;
+    let known = app.service().chat(principal.user, chat).await?.rev;
     if matches_etag(&headers, known) {
         return Ok(with_etag(StatusCode::NOT_MODIFIED.into_response(), known));
     }
-    let TreeShape { rev, turns } = app.service().tree_shape(viewer.0, chat).await?;
+    let TreeShape { rev, turns } = app.service().tree_shape(principal.user, chat).await?;
     let body = match query.format {
         None | Some(TreeFormat::Full) => {
             let nodes = turns.into_iter().map(|turn| TreeNode { id: turn.id, prev_turn_id: turn.prev }).collect();
@@ -96,20 +96,20 @@ pub async fn show(
 /// `GET /api/chats/{id}/path/{turn}`: returns the turns from the root to this one, without their blocks.
 pub async fn path(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(chat, turn_id): PathIds<ChatId, TurnId>,
 ) -> Result<ApiJson<TurnPath>, Problem> {
-    let path = app.service().path_to(viewer.0, chat, turn_id).await?;
+    let path = app.service().path_to(principal.user, chat, turn_id).await?;
     Ok(ApiJson(TurnPath { turn_id, path }))
 }
 
 /// `GET /api/turns/{id}/siblings`: returns the versions of a turn.
 pub async fn siblings(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(turn_id): PathId<TurnId>,
 ) -> Result<ApiJson<TurnSiblings>, Problem> {
-    let siblings = app.service().siblings(viewer.0, turn_id).await?;
+    let siblings = app.service().siblings(principal.user, turn_id).await?;
     Ok(ApiJson(TurnSiblings { turn_id, siblings }))
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, ModelParams, ProjectId, TurnId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -120,15 +120,15 @@ pub struct ChatDetails {
 /// `GET /api/chats`: lists the chats, the newest first.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ListChatsQuery>,
 ) -> Result<ApiJson<Vec<ChatSummary>>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     if let Some(project) = query.project {
-        app.service().project(viewer.0, project).await?;
+        app.service().project(principal.user, project).await?;
     }
     let which = BrowseFilter { archived: query.archived, project: query.project, ..BrowseFilter::default() };
-    let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
+    let chats = app.service().browse_chats(principal.user, &which, limit).await?;
     Ok(ApiJson(
         chats
             .into_iter()
@@ -149,7 +149,7 @@ pub async fn list(
 /// `POST /api/chats`: creates a chat. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     body: Option<ApiJson<CreateChatRequest>>,
 ) -> Result<Response, Problem> {
@@ -164,11 +164,11 @@ pub async fn create(
         project_id: new.project_id,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let made = app.service().create_chat(viewer.0, new).await?;
+    let made = app.service().create_chat(principal.user, new).await?;
     let (chat, branch) = made.value;
     let (usage, unread) = match made.is_new {
         true => (SpendingSum::default(), false),
-        false => usage_and_unread(&app, viewer, chat.id).await?,
+        false => usage_and_unread(&app, principal, chat.id).await?,
     };
     let details = ChatDetails { chat, branches: vec![branch], usage, unread };
     Ok((created_status(made.is_new), ApiJson(details)).into_response())
@@ -177,54 +177,58 @@ pub async fn create(
 /// `GET /api/chats/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
 ) -> Result<ApiJson<ChatDetails>, Problem> {
-    let chat = app.service().chat(viewer.0, id).await?;
-    let branches = app.service().branches(viewer.0, id).await?;
-    let (usage, unread) = usage_and_unread(&app, viewer, id).await?;
+    let chat = app.service().chat(principal.user, id).await?;
+    let branches = app.service().branches(principal.user, id).await?;
+    let (usage, unread) = usage_and_unread(&app, principal, id).await?;
     Ok(ApiJson(ChatDetails { chat, branches, usage, unread }))
 }
 
-async fn usage_and_unread(app: &App, viewer: Viewer, id: ChatId) -> Result<(SpendingSum, bool), Problem> {
-    let usage = app.service().chat_usage(viewer.0, id).await?;
-    Ok((usage, app.service().is_chat_unread(viewer.0, id).await?))
+async fn usage_and_unread(app: &App, principal: Principal, id: ChatId) -> Result<(SpendingSum, bool), Problem> {
+    let usage = app.service().chat_usage(principal.user, id).await?;
+    Ok((usage, app.service().is_chat_unread(principal.user, id).await?))
 }
 
 /// `PATCH /api/chats/{id}`.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     ApiJson(patch): ApiJson<UpdateChatRequest>,
 ) -> Result<ApiJson<Chat>, Problem> {
     let UpdateChatRequest { title, system_prompt, params, pinned, archived, project_id, unread } = patch;
     let change = ChatChange { title, system_prompt, params, pinned, archived, project_id, unread };
-    Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
+    Ok(ApiJson(app.service().change_chat(principal.user, id, change).await?))
 }
 
 /// `DELETE /api/chats/{id}`: moves the chat to Trash (soft deletion).
-pub async fn delete(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<StatusCode, Problem> {
-    app.service().delete_chat(viewer.0, id).await?;
+pub async fn delete(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<ChatId>,
+) -> Result<StatusCode, Problem> {
+    app.service().delete_chat(principal.user, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/chats/{id}/restore`.
 pub async fn restore(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
 ) -> Result<ApiJson<Chat>, Problem> {
-    Ok(ApiJson(app.service().restore_chat(viewer.0, id).await?))
+    Ok(ApiJson(app.service().restore_chat(principal.user, id).await?))
 }
 
 /// `PUT /api/chats/{id}/last-viewed`.
 pub async fn set_last_viewed(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     ApiJson(seen): ApiJson<SetLastViewedRequest>,
 ) -> Result<StatusCode, Problem> {
-    app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
+    app.service().set_last_viewed(principal.user, id, seen.turn_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Branch, Chat, ChatId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
@@ -36,13 +36,13 @@ pub struct ChatCopy {
 /// idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CopyChatRequest>,
 ) -> Result<Response, Problem> {
     let name = client_request_id(new.client_request_id, &headers)?;
-    let made = app.service().copy_chat(viewer.0, id, new.turn_id, name.as_deref()).await?;
+    let made = app.service().copy_chat(principal.user, id, new.turn_id, name.as_deref()).await?;
     let body = ChatCopy { chat: made.value.chat, branch: made.value.branch, turn_id: made.value.leaf };
     Ok((created_status(made.is_new), ApiJson(body)).into_response())
 }

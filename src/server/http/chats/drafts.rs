@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ChatId;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
@@ -30,9 +30,9 @@ pub struct DraftRevision {
 /// `POST /api/drafts/attachments`.
 pub async fn attach(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     ApiJson(body): ApiJson<AttachToDraftRequest>,
 ) -> Result<ApiJson<DraftRevision>, Problem> {
-    let rev = app.service().attach_to_draft(viewer.0, body.chat_id, body.content).await?;
+    let rev = app.service().attach_to_draft(principal.user, body.chat_id, body.content).await?;
     Ok(ApiJson(DraftRevision { rev }))
 }

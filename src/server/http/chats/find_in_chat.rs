@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ChatId, Role, TextMatcher, TurnId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -62,13 +62,13 @@ impl From<TurnMatches> for FindResults {
 /// `GET /api/chats/{id}/find`: returns the turns of one path that contain the text, ignoring case.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<FindInChatQuery>,
 ) -> Result<ApiJson<FindResults>, Problem> {
     let limit = page_limit(query.limit, limits::FIND_DEFAULT, limits::FIND_MAX)?;
     TextMatcher::new(&query.q)?;
-    let (_, found) = app.service().find_in_chat(viewer.0, id, query.leaf, &query.q, limit).await?;
+    let (_, found) = app.service().find_in_chat(principal.user, id, query.leaf, &query.q, limit).await?;
     Ok(ApiJson(found.into()))
 }
 
@@ -83,7 +83,7 @@ pub struct FindPageQuery {
 /// `GET /c/{id}/find`: shows a form, and the matches as links to their turns.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<FindPageQuery>,
     context: PageContext,
@@ -92,13 +92,14 @@ pub async fn page(
     if !page.query.is_empty() {
         match TextMatcher::new(&page.query) {
             Ok(_) => {
-                let search = app.service().find_in_chat(viewer.0, id, page.leaf, &page.query, limits::FIND_DEFAULT);
+                let search =
+                    app.service().find_in_chat(principal.user, id, page.leaf, &page.query, limits::FIND_DEFAULT);
                 page.found = Some(search.await?.1);
             }
             Err(invalid) => page.error = Some(coded_sentence(&invalid.reason)),
         }
     }
-    let title = app.service().chat(viewer.0, id).await?.title;
+    let title = app.service().chat(principal.user, id).await?.title;
     let status = if page.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(context.respond(&app, status, page.draw(&title)))
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::domain::UserId;
 use crate::domain::tool::ToolChoice;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::chats::settings::read_chat_form;
 use crate::server::http::request::query::StrictQuery;
@@ -28,14 +28,14 @@ pub struct NewChatSettingsQuery {
 /// `GET /new/settings`.
 pub async fn settings(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<NewChatSettingsQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let next = app.service().next_chat(viewer.0).await?;
+    let next = app.service().next_chat(principal.user).await?;
     let prompt = match next.system_prompt {
         Some(prompt) => prompt,
-        None => app.service().instructions(viewer.0).await?,
+        None => app.service().instructions(principal.user).await?,
     };
     let form = ChatSettingsForm::from_settings(&prompt, &next.params, None);
     let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
@@ -46,13 +46,13 @@ pub async fn settings(
 /// fields.
 pub async fn save_settings(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let form = read_chat_form(&fields);
     let wrong = match form.params() {
-        Ok(params) => match app.service().set_next_chat(viewer.0, &form.system_prompt, params).await {
+        Ok(params) => match app.service().set_next_chat(principal.user, &form.system_prompt, params).await {
             Ok(()) => return Ok(see_other("/new/settings?saved=1")),
             Err(ServiceError::Invalid(invalid)) => field_errors(invalid),
             Err(error) => return Err(error.into()),
@@ -83,23 +83,23 @@ fn settings_response(
 }
 
 /// `GET /new/tools`.
-pub async fn tools(State(app): State<App>, viewer: Viewer, context: PageContext) -> Result<Response, Problem> {
-    tools_response(&app, viewer.0, context, (StatusCode::OK, None)).await
+pub async fn tools(State(app): State<App>, principal: Principal, context: PageContext) -> Result<Response, Problem> {
+    tools_response(&app, principal.user, context, (StatusCode::OK, None)).await
 }
 
 /// `POST /new/tools`: saves the tools and returns to the new chat.
 pub async fn save_tools(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let choice = ToolChoice { on: fields.values("on"), client: Vec::new() };
-    match app.service().choose_next_chat_tools(viewer.0, choice).await {
+    match app.service().choose_next_chat_tools(principal.user, choice).await {
         Ok(()) => Ok(see_other("/")),
         Err(ServiceError::Invalid(invalid)) => {
             let notice = Some(ActionNotice::Refused(messages::tools::not_saved_because(&invalid)));
-            tools_response(&app, viewer.0, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
+            tools_response(&app, principal.user, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
         }
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, InvalidField, MessageCode, ProjectId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::projects::pages::chosen_project;
 use crate::server::http::request::query::StrictQuery;
@@ -38,19 +38,19 @@ pub struct ChatsPageQuery {
 /// `GET /chats`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<ChatsPageQuery>,
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
-    let projects = app.service().projects(viewer.0).await?;
+    let projects = app.service().projects(principal.user).await?;
     if query.project.is_some_and(|id| projects.iter().all(|listed| listed.project.id != id)) {
         return Err(Problem::not_found());
     }
     let which =
         BrowseFilter { archived: query.archived, title_part: part, project: query.project, after: query.behind };
     // One more than a page holds, to find out whether there are older ones.
-    let mut chats = app.service().browse_chats(viewer.0, &which, limits::PAGE_MAX + 1).await?;
+    let mut chats = app.service().browse_chats(principal.user, &which, limits::PAGE_MAX + 1).await?;
     let has_older = chats.len() > limits::PAGE_MAX as usize;
     chats.truncate(limits::PAGE_MAX as usize);
     let done = query.done.as_deref().and_then(ChatsAction::parse).map(|action| (action, query.count));
@@ -61,19 +61,19 @@ pub async fn show(
 /// `POST /forms/chats`.
 pub async fn apply_action(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let action = fields.text("deed").as_deref().and_then(ChatsAction::parse);
     let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", MessageCode::IsRequired)))?;
     let project = chosen_project(&fields)?;
     if let (ChatsAction::Move, Some(project)) = (action, project) {
-        app.service().project(viewer.0, project).await?;
+        app.service().project(principal.user, project).await?;
     }
     let mut count = 0_usize;
     for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };
-        match apply_action_to_chat(&app, viewer, id, (action, project)).await {
+        match apply_action_to_chat(&app, principal, id, (action, project)).await {
             Ok(()) => count += 1,
             // Another tab deleted the chat meanwhile.
             Err(ServiceError::NotFound) => {}
@@ -92,12 +92,12 @@ pub async fn apply_action(
 
 async fn apply_action_to_chat(
     app: &App,
-    viewer: Viewer,
+    principal: Principal,
     id: ChatId,
     (action, project): (ChatsAction, Option<ProjectId>),
 ) -> Result<(), ServiceError> {
     let change = match action {
-        ChatsAction::Delete => return app.service().delete_chat(viewer.0, id).await.map(drop),
+        ChatsAction::Delete => return app.service().delete_chat(principal.user, id).await.map(drop),
         ChatsAction::Pin => ChatChange { pinned: Some(true), ..ChatChange::default() },
         ChatsAction::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },
         ChatsAction::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
@@ -106,5 +106,5 @@ async fn apply_action_to_chat(
         ChatsAction::MarkRead => ChatChange { unread: Some(false), ..ChatChange::default() },
         ChatsAction::MarkUnread => ChatChange { unread: Some(true), ..ChatChange::default() },
     };
-    app.service().change_chat(viewer.0, id, change).await.map(drop)
+    app.service().change_chat(principal.user, id, change).await.map(drop)
 }

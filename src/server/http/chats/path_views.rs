@@ -14,7 +14,7 @@ use crate::domain::content_block::ContentBlock;
 use crate::domain::group::MessageGroup;
 use crate::domain::legacy_message::LegacyMessage;
 use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -166,14 +166,14 @@ pub struct PathMessages {
 /// `GET /api/chats/{id}/turns`: returns turns of one path before, after or around a turn.
 pub async fn turns(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ListTurnsQuery>,
 ) -> Result<ApiJson<PathTurns>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let window = WindowRequest {
-        from: TurnReference::resolve_optional(query.from, &app, viewer.0, chat).await?,
-        leaf: TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?,
+        from: TurnReference::resolve_optional(query.from, &app, principal.user, chat).await?,
+        leaf: TurnReference::resolve_optional(query.leaf, &app, principal.user, chat).await?,
         limit,
         direction: match query.direction {
             Some(ReadingDirection::Before) => WindowDirection::Before,
@@ -182,7 +182,7 @@ pub async fn turns(
         },
         strict: query.strict,
     };
-    let seen = app.service().window(viewer.0, chat, window).await?;
+    let seen = app.service().window(principal.user, chat, window).await?;
     Ok(ApiJson(PathTurns {
         turns: TurnResponse::list(&app, seen.turns, query.form.unwrap_or_default()).await?,
         anchor_id: seen.anchor_id,
@@ -198,37 +198,37 @@ pub async fn turns(
 /// `GET /api/chats/{id}/groups`: returns the path as messages with their replies.
 pub async fn groups(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<PathPageQuery>,
 ) -> Result<ApiJson<PathGroups>, Problem> {
     let limit = page_limit(query.limit, limits::GROUPS_PAGE, limits::GROUPS_PAGE)?;
-    let leaf = TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?;
-    let page = app.service().groups(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    let leaf = TurnReference::resolve_optional(query.leaf, &app, principal.user, chat).await?;
+    let page = app.service().groups(principal.user, chat, leaf, query.skip.unwrap_or(0), limit).await?;
     Ok(ApiJson(PathGroups { groups: page.groups, next_skip: page.next_skip }))
 }
 
 /// `GET /api/chats/{id}/blocks`: returns blocks of the path; `total` counts all of them.
 pub async fn blocks(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<PathPageQuery>,
 ) -> Result<ApiJson<PathBlocks>, Problem> {
     let limit = page_limit(query.limit, limits::BLOCKS_PAGE, limits::BLOCKS_PAGE)?;
-    let leaf = TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?;
-    let page = app.service().blocks(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    let leaf = TurnReference::resolve_optional(query.leaf, &app, principal.user, chat).await?;
+    let page = app.service().blocks(principal.user, chat, leaf, query.skip.unwrap_or(0), limit).await?;
     Ok(ApiJson(PathBlocks { blocks: page.items, total: page.total }))
 }
 
 /// `GET /api/chats/{id}/messages`: deprecated in favour of `/blocks`, which its headers announce.
 pub async fn messages(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<PathPageQuery>,
 ) -> Response {
-    let answer = list_messages(&app, viewer.0, chat, query).await.map_err(Problem::into_response);
+    let answer = list_messages(&app, principal.user, chat, query).await.map_err(Problem::into_response);
     let mut response = answer.map_or_else(|problem| problem, IntoResponse::into_response);
     let headers = response.headers_mut();
     headers.insert(DEPRECATION, DEPRECATED_SINCE);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::domain::branch::PromptPrefix;
 use crate::domain::{Branch, Chat, ChatId, InvalidField, MessageCode, UserId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
@@ -30,20 +30,20 @@ pub struct ChatSettingsPageQuery {
 /// `GET /c/{id}/settings`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ChatSettingsPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
-    settings_response(&app, viewer.0, id, context, RejectedForm::Nothing, notice).await
+    settings_response(&app, principal.user, id, context, RejectedForm::Nothing, notice).await
 }
 
 /// `POST /c/{id}/settings`: saves all fields or none. On an error the page keeps what was typed and marks the wrong
 /// fields.
 pub async fn save(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     context: PageContext,
     fields: SubmittedFields,
@@ -51,7 +51,7 @@ pub async fn save(
     let form = read_chat_form(&fields);
     let refused = |wrong| async {
         let notice = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-        settings_response(&app, viewer.0, id, context, RejectedForm::Settings(form.clone(), wrong), notice).await
+        settings_response(&app, principal.user, id, context, RejectedForm::Settings(form.clone(), wrong), notice).await
     };
     let params = match form.params() {
         Ok(params) => params,
@@ -59,17 +59,17 @@ pub async fn save(
     };
     let (system_prompt, params) = (Some(form.system_prompt.clone()), Some(params));
     let change = ChatChange { system_prompt, params, ..ChatChange::default() };
-    match app.service().change_chat(viewer.0, id, change).await {
+    match app.service().change_chat(principal.user, id, change).await {
         Ok(_) => {}
         Err(ServiceError::Invalid(invalid)) => return refused(field_errors(invalid)).await,
         Err(error) => return Err(error.into()),
     }
     // The policy belongs to the branch that the page showed; the chat may open at another one by now.
     if let (Some(branch), Some(policy)) = (fields.text("branch_id").and_then(|id| id.parse().ok()), form.policy()) {
-        let (branch, _) = app.service().branch(viewer.0, branch).await?;
+        let (branch, _) = app.service().branch(principal.user, branch).await?;
         if branch.chat_id == id && branch.policy != policy {
             let change = BranchChange { policy: Some(policy), ..BranchChange::default() };
-            app.service().change_branch(viewer.0, branch.id, change).await?;
+            app.service().change_branch(principal.user, branch.id, change).await?;
         }
     }
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
@@ -78,7 +78,7 @@ pub async fn save(
 /// `POST /forms/rename`: renames a chat. A refused title stays in its field.
 pub async fn rename(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -87,14 +87,21 @@ pub async fn rename(
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
         true => Err(InvalidField::new("title", MessageCode::Empty).into()),
-        false => app.service().change_chat(viewer.0, id, change).await,
+        false => app.service().change_chat(principal.user, id, change).await,
     };
     match renamed {
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
         Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
             let notice = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-            settings_response(&app, viewer.0, id, context, RejectedForm::Title(title, coded_sentence(&reason)), notice)
-                .await
+            settings_response(
+                &app,
+                principal.user,
+                id,
+                context,
+                RejectedForm::Title(title, coded_sentence(&reason)),
+                notice,
+            )
+            .await
         }
         Err(error) => Err(error.into()),
     }

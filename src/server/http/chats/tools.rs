@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{BranchId, ChatId, UserId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::chats::settings::shown_branch;
 use crate::server::http::request::path_id::PathId;
@@ -31,7 +31,7 @@ pub struct ChatToolsPageQuery {
 /// `GET /c/{id}/tools`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ChatToolsPageQuery>,
     context: PageContext,
@@ -41,28 +41,28 @@ pub async fn show(
         Some("running") => Some(ActionNotice::Refused(words::use_now_running().into())),
         _ => None,
     };
-    tools_response(&app, viewer.0, id, context, (StatusCode::OK, notice)).await
+    tools_response(&app, principal.user, id, context, (StatusCode::OK, notice)).await
 }
 
 /// `POST /c/{id}/tools`: saves the tools and returns to the chat. With a branch as `now`, the branch uses them from
 /// its next message on. Tools that the client runs can be chosen over the API only, and are kept.
 pub async fn save(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let client = app.service().chat_tools(viewer.0, id).await?.choice.client;
+    let client = app.service().chat_tools(principal.user, id).await?.choice.client;
     let choice = ToolChoice { on: fields.values("on"), client };
-    match app.service().choose_tools(viewer.0, id, choice).await {
+    match app.service().choose_tools(principal.user, id, choice).await {
         Ok(_) => match fields.text("now").and_then(|id| id.parse().ok()) {
-            Some(branch) => use_tools_on_branch(&app, viewer.0, id, branch).await,
+            Some(branch) => use_tools_on_branch(&app, principal.user, id, branch).await,
             None => Ok(see_other(&format!("/c/{id}"))),
         },
         Err(ServiceError::Invalid(invalid)) => {
             let notice = Some(ActionNotice::Refused(words::not_saved_because(&invalid)));
-            tools_response(&app, viewer.0, id, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
+            tools_response(&app, principal.user, id, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -82,11 +82,15 @@ async fn use_tools_on_branch(app: &App, viewer: UserId, chat: ChatId, id: Branch
 }
 
 /// `POST /forms/tools/ask-again`: revokes the permission of a tool in a chat.
-pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn ask_again(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: ChatId = fields.subject_id("chat_id")?;
     let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
     let host = fields.text("host");
-    app.service().revoke_tool_answer(viewer.0, id, (&server, &tool, host.as_deref())).await?;
+    app.service().revoke_tool_answer(principal.user, id, (&server, &tool, host.as_deref())).await?;
     Ok(see_other(&format!("/c/{id}/tools?done=asks")))
 }
 

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{DocumentId, InvalidField, MessageCode, TextMatcher, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
@@ -177,7 +177,7 @@ impl From<Document> for DocumentDetails {
 /// `GET /api/documents`: lists the documents, most recently changed first.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ListDocumentsQuery>,
 ) -> Result<ApiJson<Vec<DocumentDetails>>, Problem> {
     let limit = page_limit(query.limit, limits::DOCUMENTS_PAGE, limits::PAGE_MAX)?;
@@ -186,15 +186,15 @@ pub async fn list(
         .map(|title| TextMatcher::new(&title).map_err(|error| InvalidField::new("title", error.reason)))
         .transpose()?;
     let documents = if query.deleted {
-        let mut deleted = app.service().deleted_documents(viewer.0).await?;
+        let mut deleted = app.service().deleted_documents(principal.user).await?;
         deleted.retain(|document| title.as_ref().is_none_or(|title| title.is_match(&document.title)));
         deleted
     } else {
         let behind = match query.before {
-            Some(id) => Some((app.service().document(viewer.0, id).await?.updated_at, id)),
+            Some(id) => Some((app.service().document(principal.user, id).await?.updated_at, id)),
             None => None,
         };
-        app.service().documents(viewer.0, behind, title.as_ref(), limit).await?
+        app.service().documents(principal.user, behind, title.as_ref(), limit).await?
     };
     Ok(ApiJson(documents.into_iter().map(DocumentDetails::from).collect()))
 }
@@ -202,7 +202,7 @@ pub async fn list(
 /// `POST /api/documents`: creates a document. 201, or 200 for a repeated idempotency key or a reused document.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateDocumentRequest>,
 ) -> Result<Response, Problem> {
@@ -212,9 +212,9 @@ pub async fn create(
     let client_request_id = client_request_id(new.client_request_id, &headers)?;
     let new = NewDocumentRequest { title: new.title, kind: new.kind, source, client_request_id };
     let made = if reuse {
-        app.service().find_or_create_document(viewer.0, new).await?
+        app.service().find_or_create_document(principal.user, new).await?
     } else {
-        app.service().create_document(viewer.0, new).await?
+        app.service().create_document(principal.user, new).await?
     };
     Ok((created_status(made.is_new), ApiJson(DocumentDetails::from(made.value))).into_response())
 }
@@ -222,19 +222,19 @@ pub async fn create(
 /// `GET /api/documents/{id}`: returns a document with the text of its newest or of the requested version.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     StrictQuery(query): StrictQuery<DocumentVersionQuery>,
 ) -> Result<ApiJson<DocumentDetails>, Problem> {
-    let document = app.service().document(viewer.0, id).await?;
-    let (version, text) = app.service().document_text(viewer.0, id, query.version).await?;
+    let document = app.service().document(principal.user, id).await?;
+    let (version, text) = app.service().document_text(principal.user, id, query.version).await?;
     Ok(ApiJson(DocumentDetails { version: version.into(), content: Some(text), ..document.into() }))
 }
 
 /// `PUT /api/documents/{id}`: changes a document. A changed text adds a version.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     ApiJson(change): ApiJson<UpdateDocumentRequest>,
 ) -> Result<ApiJson<DocumentDetails>, Problem> {
@@ -243,20 +243,20 @@ pub async fn change(
         return Err(InvalidField::new("content", MessageCode::NeedsDocumentChange).into());
     }
     let change = DocumentChange { title: change.title, source, rev: change.rev };
-    Ok(ApiJson(app.service().change_document(viewer.0, id, change).await?.into()))
+    Ok(ApiJson(app.service().change_document(principal.user, id, change).await?.into()))
 }
 
 /// `DELETE /api/documents/{id}`: moves a document to Trash, or deletes it from there permanently.
 pub async fn delete(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     StrictQuery(query): StrictQuery<DeleteDocumentQuery>,
 ) -> Result<StatusCode, Problem> {
     if query.forever {
-        app.service().purge_document(viewer.0, id).await?;
+        app.service().purge_document(principal.user, id).await?;
     } else {
-        app.service().delete_document(viewer.0, id).await?;
+        app.service().delete_document(principal.user, id).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -264,14 +264,14 @@ pub async fn delete(
 /// `POST /api/documents/{id}/restore`.
 pub async fn restore(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     body: Option<ApiJson<RestoreDocumentRequest>>,
 ) -> Result<ApiJson<DocumentDetails>, Problem> {
     let ApiJson(body) = body.unwrap_or(ApiJson(RestoreDocumentRequest::default()));
     let document = match body.version_timestamp {
-        Some(version) => app.service().restore_version(viewer.0, id, version).await?,
-        None => app.service().restore_document(viewer.0, id).await?,
+        Some(version) => app.service().restore_version(principal.user, id, version).await?,
+        None => app.service().restore_document(principal.user, id).await?,
     };
     Ok(ApiJson(document.into()))
 }
@@ -279,21 +279,21 @@ pub async fn restore(
 /// `GET /api/documents/{id}/versions`: lists the versions, the newest first.
 pub async fn versions(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
 ) -> Result<ApiJson<Vec<DocumentVersionDetails>>, Problem> {
-    let versions = app.service().document_versions(viewer.0, id).await?;
+    let versions = app.service().document_versions(principal.user, id).await?;
     Ok(ApiJson(versions.into_iter().map(DocumentVersionDetails::from).collect()))
 }
 
 /// `GET /api/documents/{id}/compare`.
 pub async fn compare(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     StrictQuery(query): StrictQuery<CompareDocumentVersionsQuery>,
 ) -> Result<ApiJson<TextDiff>, Problem> {
-    Ok(ApiJson(app.service().compare_versions(viewer.0, id, query.left, query.right).await?))
+    Ok(ApiJson(app.service().compare_versions(principal.user, id, query.left, query.right).await?))
 }
 
 fn source(

@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use crate::domain::attachment::DOCUMENT_REF_TYPE;
 use crate::domain::{ChatId, DocumentId, InvalidField, MessageCode, UserId, limits, selection};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{read_file_field, read_form};
 use crate::server::http::documents::pages::{list_page, show_page};
@@ -37,18 +37,19 @@ const SHORT_FIELD_BYTES: usize = 200;
 /// refused file does not prevent the others from being stored.
 pub async fn upload(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (of, files) = read_form((&app, viewer.0), request, |form| store_uploads(&app, viewer.0, form)).await?;
+    let (of, files) =
+        read_form((&app, principal.user), request, |form| store_uploads(&app, principal.user, form)).await?;
     if let [FileUploadResult::Created { id, .. }] = files[..] {
         let done = if of.is_some() { "saved" } else { "created" };
         return Ok(see_other(&format!("/documents/{id}?done={done}")));
     }
     let is_refused = files.iter().all(|file| matches!(file, FileUploadResult::Refused { .. }));
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let page = list_page(&app, viewer.0, (None, ""), files).await?;
+    let page = list_page(&app, principal.user, (None, ""), files).await?;
     Ok(context.respond(&app, status, page.draw(None)))
 }
 
@@ -145,7 +146,7 @@ async fn store_document(
 /// with `do=create` another document.
 pub async fn from_upload(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -155,10 +156,10 @@ pub async fn from_upload(
     let source = DocumentTextSource::Blob { sha256, encoding: fields.text("encoding") };
     let made = if fields.text("do").as_deref() == Some("create") {
         let new = NewDocumentRequest { title: title.clone(), kind: None, source, client_request_id: None };
-        app.service().create_document(viewer.0, new).await.map(|made| (made.value.id, "created"))
+        app.service().create_document(principal.user, new).await.map(|made| (made.value.id, "created"))
     } else {
         let change = DocumentChange { source: Some(source), ..DocumentChange::default() };
-        app.service().change_document(viewer.0, id, change).await.map(|document| (document.id, "saved"))
+        app.service().change_document(principal.user, id, change).await.map(|document| (document.id, "saved"))
     };
     match made {
         Ok((id, done)) => Ok(see_other(&format!("/documents/{id}?done={done}"))),
@@ -166,7 +167,7 @@ pub async fn from_upload(
         Err(error) => {
             let name = title.unwrap_or_else(|| words::file().to_owned());
             let files = vec![FileUploadResult::Refused { name, reason: refusal_sentence(&error) }];
-            let page = list_page(&app, viewer.0, (None, ""), files).await?;
+            let page = list_page(&app, principal.user, (None, ""), files).await?;
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
         }
     }
@@ -175,7 +176,7 @@ pub async fn from_upload(
 /// `POST /forms/documents/save`: saves a new document or another version; `do=preview` only shows a preview.
 pub async fn save(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -202,12 +203,12 @@ pub async fn save(
     let saved = match of {
         Some((id, rev)) => {
             let change = DocumentChange { title: Some(page.title.clone()), source: Some(source), rev: Some(rev) };
-            app.service().change_document(viewer.0, id, change).await.map(|document| (document.id, "saved"))
+            app.service().change_document(principal.user, id, change).await.map(|document| (document.id, "saved"))
         }
         None => {
             let client_request_id = Some(page.request_id.clone()).filter(|id| !id.is_empty());
             let new = NewDocumentRequest { title: Some(page.title.clone()), kind: None, source, client_request_id };
-            app.service().create_document(viewer.0, new).await.map(|made| (made.value.id, "created"))
+            app.service().create_document(principal.user, new).await.map(|made| (made.value.id, "created"))
         }
     };
     let (status, notice) = match saved {
@@ -219,7 +220,7 @@ pub async fn save(
         Err(ServiceError::Conflict { code: "document_changed", .. }) => {
             // The page gets the current revision, so that saving again overwrites the other change.
             if let Some((id, _)) = of {
-                page.document = Some((id, app.service().document(viewer.0, id).await?.rev));
+                page.document = Some((id, app.service().document(principal.user, id).await?.rev));
             }
             (StatusCode::CONFLICT, Some(ActionNotice::Warning(words::changed().into())))
         }
@@ -235,18 +236,26 @@ pub async fn save(
 }
 
 /// `POST /forms/documents/delete`: moves a document to Trash without asking. The next page offers to undo it.
-pub async fn delete(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn delete(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
-    app.service().delete_document(viewer.0, id).await?;
+    app.service().delete_document(principal.user, id).await?;
     Ok(see_other(&format!("{}?deleted={id}", PageSection::Documents.path())))
 }
 
 /// `POST /forms/documents/restore`: restores a document from Trash, or an earlier version as the newest.
-pub async fn restore(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn restore(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
     let done = match version(&fields)? {
-        Some(version) => app.service().restore_version(viewer.0, id, version).await.map(|_| "version")?,
-        None => app.service().restore_document(viewer.0, id).await.map(|_| "restored")?,
+        Some(version) => app.service().restore_version(principal.user, id, version).await.map(|_| "version")?,
+        None => app.service().restore_document(principal.user, id).await.map(|_| "restored")?,
     };
     Ok(see_other(&format!("/documents/{id}?done={done}")))
 }
@@ -254,16 +263,16 @@ pub async fn restore(State(app): State<App>, viewer: Viewer, fields: SubmittedFi
 /// `POST /forms/documents/purge`: deletes a document permanently after a confirmation, like the forms of Trash.
 pub async fn purge(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
     if fields.is_checked("sure") {
-        app.service().purge_document(viewer.0, id).await?;
+        app.service().purge_document(principal.user, id).await?;
         return Ok(page::redirect_to_trash("purged"));
     }
-    let page = page::trash_page(&app, viewer.0, None).await?;
+    let page = page::trash_page(&app, principal.user, None).await?;
     let document = page.documents.iter().find(|document| document.id == id).cloned().ok_or_else(Problem::not_found)?;
     let page = TrashPage { confirmation: Some(PurgeConfirmation::Document(document)), ..page };
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
@@ -272,7 +281,7 @@ pub async fn purge(
 /// `POST /forms/documents/quote`: attaches lines to the draft of a chat and opens the chat.
 pub async fn quote(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -281,7 +290,7 @@ pub async fn quote(
         Some(chat) => Some(chat.parse().map_err(|_| Problem::not_found())?),
         None => None,
     };
-    let (version, text) = app.service().document_text(viewer.0, id, at).await?;
+    let (version, text) = app.service().document_text(principal.user, id, at).await?;
     let number = |name: &str| fields.text(name).and_then(|number| number.parse::<u64>().ok());
     let (first, last) = (number("first"), number("last"));
     let selected = first.zip(last).and_then(|(first, last)| selection::select_lines(&text, first, last));
@@ -289,7 +298,7 @@ pub async fn quote(
         let wrong = if first.is_some() && last.is_some() { words::no_lines() } else { words::lines_hint() };
         let lines = MarkedLines { first, last, error: Some(wrong.to_owned()) };
         let notice = Some(ActionNotice::Refused(wrong.to_owned()));
-        let page = show_page(&app, viewer.0, (id, at), (None, lines), notice).await?;
+        let page = show_page(&app, principal.user, (id, at), (None, lines), notice).await?;
         return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
     };
     let block = MessageBlock::PartialReference {
@@ -300,7 +309,7 @@ pub async fn quote(
         selection_end,
         quote: None,
     };
-    app.service().attach_to_draft(viewer.0, chat, vec![block]).await?;
+    app.service().attach_to_draft(principal.user, chat, vec![block]).await?;
     Ok(see_other(&chat.map_or_else(|| "/".to_owned(), |chat| format!("/c/{chat}#latest"))))
 }
 

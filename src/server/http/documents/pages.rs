@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, DocumentId, TextMatcher, UserId, document_prompt, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
@@ -76,13 +76,13 @@ pub struct CompareVersionsPageQuery {
 /// `GET /documents`.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<DocumentsPageQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = list_page(&app, viewer.0, (query.before, &query.q), Vec::new()).await?;
+    let mut page = list_page(&app, principal.user, (query.before, &query.q), Vec::new()).await?;
     if let Some(id) = query.deleted {
-        let deleted = app.service().deleted_documents(viewer.0).await?;
+        let deleted = app.service().deleted_documents(principal.user).await?;
         page.deleted = deleted.into_iter().find(|document| document.id == id);
     }
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
@@ -116,7 +116,7 @@ pub async fn new_document(State(app): State<App>, context: PageContext) -> Respo
 /// `GET /documents/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     context: PageContext,
     StrictQuery(query): StrictQuery<DocumentPageQuery>,
@@ -132,23 +132,23 @@ pub async fn show(
         Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
     });
     let lines = MarkedLines { first: marked.map(|(first, _)| first), last: marked.map(|(_, last)| last), error: None };
-    let page = show_page(&app, viewer.0, (id, query.version), (query.from, lines), notice).await?;
+    let page = show_page(&app, principal.user, (id, query.version), (query.from, lines), notice).await?;
     Ok(context.respond(&app, StatusCode::OK, page))
 }
 
 /// `GET /documents/{id}/edit`.
 pub async fn edit(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let document = app.service().document(viewer.0, id).await?;
-    let (_, text) = app.service().document_text(viewer.0, id, None).await?;
+    let document = app.service().document(principal.user, id).await?;
+    let (_, text) = app.service().document_text(principal.user, id, None).await?;
     // Percent-encoding turns three bytes into nine in the submitted form.
     if text.len() > limits::BODY_BYTES / 4 {
         let notice = Some(ActionNotice::Refused(words::too_long().into()));
-        let page = show_page(&app, viewer.0, (id, None), (None, MarkedLines::default()), notice).await?;
+        let page = show_page(&app, principal.user, (id, None), (None, MarkedLines::default()), notice).await?;
         return Ok(context.respond(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
     }
     let page = DocumentEditorPage {
@@ -163,13 +163,13 @@ pub async fn edit(
 /// `GET /documents/{id}/compare`.
 pub async fn compare(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DocumentId>,
     context: PageContext,
     StrictQuery(CompareVersionsPageQuery { left, right }): StrictQuery<CompareVersionsPageQuery>,
 ) -> Result<Response, Problem> {
-    let document = app.service().document(viewer.0, id).await?;
-    let diff = app.service().compare_versions(viewer.0, id, left, right).await?;
+    let document = app.service().document(principal.user, id).await?;
+    let diff = app.service().compare_versions(principal.user, id, left, right).await?;
     let page = VersionComparisonPage { document: &document, left, right, diff: &diff };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }

@@ -7,8 +7,9 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// Shared responses that follow from the inputs of an operation: status, component name and description.
-const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
+const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (400, "Invalid", "The request is malformed; `field` names the part."),
+    (401, "Unauthenticated", "You are not signed in (`unauthenticated`)."),
     (403, "CrossSite", "A browser sent the request from another site (`cross_site`)."),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ModelLock, Project, ProjectColor, ProjectId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -72,15 +72,15 @@ pub struct DeleteProjectQuery {
 }
 
 /// `GET /api/projects`: lists the projects by name.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ProjectDetails>>, Problem> {
-    let projects = app.service().projects(viewer.0).await?;
+pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJson<Vec<ProjectDetails>>, Problem> {
+    let projects = app.service().projects(principal.user).await?;
     Ok(ApiJson(projects.into_iter().map(ProjectDetails::from).collect()))
 }
 
 /// `POST /api/projects`: creates a project. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateProjectRequest>,
 ) -> Result<Response, Problem> {
@@ -91,39 +91,39 @@ pub async fn create(
         default_model: new.default_model,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let made = app.service().create_project(viewer.0, new).await?;
+    let made = app.service().create_project(principal.user, new).await?;
     Ok((created_status(made.is_new), ApiJson(ProjectDetails::from(made.value))).into_response())
 }
 
 /// `GET /api/projects/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ProjectId>,
 ) -> Result<ApiJson<ProjectDetails>, Problem> {
-    Ok(ApiJson(app.service().project(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().project(principal.user, id).await?.into()))
 }
 
 /// `PATCH /api/projects/{id}`.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ProjectId>,
     ApiJson(patch): ApiJson<UpdateProjectRequest>,
 ) -> Result<ApiJson<ProjectDetails>, Problem> {
     let UpdateProjectRequest { name, color, instructions, default_model } = patch;
     let change = ProjectUpdate { name, color, instructions, default_model };
-    Ok(ApiJson(app.service().change_project(viewer.0, id, change).await?.into()))
+    Ok(ApiJson(app.service().change_project(principal.user, id, change).await?.into()))
 }
 
 /// `DELETE /api/projects/{id}`: deletes a project. Its chats stay unless the query says otherwise.
 pub async fn delete(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ProjectId>,
     StrictQuery(query): StrictQuery<DeleteProjectQuery>,
 ) -> Result<StatusCode, Problem> {
     let chats = if query.trash_chats { ProjectChats::Trash } else { ProjectChats::Keep };
-    app.service().delete_project(viewer.0, id, chats).await?;
+    app.service().delete_project(principal.user, id, chats).await?;
     Ok(StatusCode::NO_CONTENT)
 }

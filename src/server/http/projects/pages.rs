@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, InvalidField, MessageCode, ModelLock, ProjectColor, ProjectId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
@@ -55,12 +55,12 @@ impl ProjectFormResult {
 /// `GET /projects`.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ProjectPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let page =
-        list_page(&app, viewer.0, ProjectFormState::default(), query.done.map(ProjectFormResult::notice)).await?;
+        list_page(&app, principal.user, ProjectFormState::default(), query.done.map(ProjectFormResult::notice)).await?;
     Ok(context.respond(&app, StatusCode::OK, page))
 }
 
@@ -78,12 +78,12 @@ async fn list_page(
 /// `GET /projects/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ProjectId>,
     StrictQuery(query): StrictQuery<ProjectPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let page = project_page(&app, viewer.0, id, None, query.done.map(ProjectFormResult::notice)).await?;
+    let page = project_page(&app, principal.user, id, None, query.done.map(ProjectFormResult::notice)).await?;
     Ok(context.respond(&app, StatusCode::OK, page))
 }
 
@@ -154,7 +154,7 @@ fn refusal(error: ServiceError) -> Result<(FieldErrors, ActionNotice), Problem> 
 /// `POST /forms/projects/create`.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -163,7 +163,7 @@ pub async fn create(
         Ok(ParsedProject { color, default_model }) => {
             let (name, instructions) = (form.name.clone(), form.instructions.clone());
             let new = NewProject { name, color, instructions, default_model, client_request_id: None };
-            app.service().create_project(viewer.0, new).await
+            app.service().create_project(principal.user, new).await
         }
         Err(invalid) => Err(invalid.into()),
     };
@@ -172,14 +172,14 @@ pub async fn create(
         Err(error) => error,
     };
     let (errors, notice) = refusal(error)?;
-    let page = list_page(&app, viewer.0, ProjectFormState { form, errors }, Some(notice)).await?;
+    let page = list_page(&app, principal.user, ProjectFormState { form, errors }, Some(notice)).await?;
     Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
 /// `POST /forms/projects/save`: saves all fields or none.
 pub async fn save(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -193,7 +193,7 @@ pub async fn save(
                 instructions: Some(form.instructions.clone()),
                 default_model: Some(default_model),
             };
-            app.service().change_project(viewer.0, id, change).await
+            app.service().change_project(principal.user, id, change).await
         }
         Err(invalid) => Err(invalid.into()),
     };
@@ -202,31 +202,35 @@ pub async fn save(
         Err(error) => error,
     };
     let (errors, notice) = refusal(error)?;
-    let page = project_page(&app, viewer.0, id, Some(ProjectFormState { form, errors }), Some(notice)).await?;
+    let page = project_page(&app, principal.user, id, Some(ProjectFormState { form, errors }), Some(notice)).await?;
     Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
 /// `POST /forms/projects/chat`: opens a new chat in the project.
-pub async fn begin_chat(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    let chat = app.service().begin_chat_in_project(viewer.0, fields.subject_id("project_id")?).await?;
+pub async fn begin_chat(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let chat = app.service().begin_chat_in_project(principal.user, fields.subject_id("project_id")?).await?;
     Ok(see_other(&format!("/c/{chat}")))
 }
 
 /// `GET /projects/{id}/delete`: asks what happens to the chats.
 pub async fn confirm_deletion(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ProjectId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let listed = app.service().project(viewer.0, id).await?;
+    let listed = app.service().project(principal.user, id).await?;
     Ok(context.respond(&app, StatusCode::OK, ProjectDeletionPage { listed }.draw(None)))
 }
 
 /// `POST /forms/projects/delete`.
 pub async fn delete(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -235,10 +239,10 @@ pub async fn delete(
         Some("trash") => ProjectChats::Trash,
         _ => ProjectChats::Keep,
     };
-    match app.service().delete_project(viewer.0, id, chats).await {
+    match app.service().delete_project(principal.user, id, chats).await {
         Ok(()) => Ok(see_other("/projects?done=deleted")),
         Err(error @ ServiceError::Conflict { .. }) => {
-            let listed = app.service().project(viewer.0, id).await?;
+            let listed = app.service().project(principal.user, id).await?;
             let notice = ActionNotice::Refused(refusal_sentence(&error));
             Ok(context.respond(&app, StatusCode::CONFLICT, ProjectDeletionPage { listed }.draw(Some(notice))))
         }
@@ -247,10 +251,14 @@ pub async fn delete(
 }
 
 /// `POST /forms/projects/move`: moves a chat into a project, or out of its project.
-pub async fn move_chat(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn move_chat(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: ChatId = fields.subject_id("chat_id")?;
     let change = ChatChange { project_id: Some(chosen_project(&fields)?), ..ChatChange::default() };
-    app.service().change_chat(viewer.0, id, change).await?;
+    app.service().change_chat(principal.user, id, change).await?;
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
 }
 
@@ -266,10 +274,10 @@ pub fn chosen_project(fields: &SubmittedFields) -> Result<Option<ProjectId>, Pro
 /// `POST /forms/projects/use`: makes the project's instructions those of a chat's new branches.
 pub async fn use_instructions(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ChatId = fields.subject_id("chat_id")?;
-    app.service().use_project_instructions(viewer.0, id).await?;
+    app.service().use_project_instructions(principal.user, id).await?;
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
 }

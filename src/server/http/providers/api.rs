@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::provider::Model;
 use crate::domain::{Capabilities, InvalidField, MessageCode, ModelLock};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -118,22 +118,22 @@ pub struct SetDefaultModelRequest {
 }
 
 /// `GET /api/providers`.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ProviderView>>, Problem> {
-    Ok(ApiJson(app.service().providers(viewer.0).await?))
+pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJson<Vec<ProviderView>>, Problem> {
+    Ok(ApiJson(app.service().providers(principal.user).await?))
 }
 
 /// `POST /api/providers`: adds a connection. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     ApiJson(mut body): ApiJson<SaveProviderRequest>,
 ) -> Result<Response, Problem> {
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewProvider { id: body.id.take(), client_request_id, fields: body.into() };
-    let made = app.service().add_provider(viewer.0, new).await?;
+    let made = app.service().add_provider(principal.user, new).await?;
     if made.is_new {
-        app.service().test_provider_soon(viewer.0, &made.value.provider.id);
+        app.service().test_provider_soon(principal.user, &made.value.provider.id);
     }
     Ok((created_status(made.is_new), ApiJson(ProviderWithNotices::from(made.value))).into_response())
 }
@@ -142,7 +142,7 @@ pub async fn create(
 /// key.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SaveProviderRequest>,
 ) -> Result<ApiJson<ProviderWithNotices>, Problem> {
@@ -153,24 +153,28 @@ pub async fn change(
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ProviderIdFixed)));
     }
-    let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
-    app.service().test_provider_soon(viewer.0, &id);
+    let changed = app.service().change_provider(principal.user, &id, body.into()).await?;
+    app.service().test_provider_soon(principal.user, &id);
     Ok(ApiJson(changed.into()))
 }
 
 /// `DELETE /api/providers/{id}`.
-pub async fn remove(State(app): State<App>, viewer: Viewer, PathId(id): PathId<String>) -> Result<StatusCode, Problem> {
-    app.service().remove_provider(viewer.0, &id).await?;
+pub async fn remove(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<String>,
+) -> Result<StatusCode, Problem> {
+    app.service().remove_provider(principal.user, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/providers/{id}/test`: tests the connection now.
 pub async fn test(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
 ) -> Result<ApiJson<ProviderStatusView>, Problem> {
-    let status = ProviderStatusView::from(app.service().test_provider(viewer.0, &id).await?);
+    let status = ProviderStatusView::from(app.service().test_provider(principal.user, &id).await?);
     let localized = translated_sentence(&status.message());
     Ok(ApiJson(ProviderStatusView { localized, ..status }))
 }
@@ -186,13 +190,13 @@ pub struct ModelDetails {
 /// `GET /api/models`: lists the models that can be chosen.
 pub async fn list_models(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ListModelsQuery>,
 ) -> Result<ApiJson<Vec<ModelDetails>>, Problem> {
     let registry = app.service().supervisor().registry();
     let models = match query.all {
-        None | Some(0) => app.service().models(viewer.0).await?,
-        Some(1) => app.service().models_with_hidden(viewer.0).await?,
+        None | Some(0) => app.service().models(principal.user).await?,
+        Some(1) => app.service().models_with_hidden(principal.user).await?,
         Some(_) => return Err(InvalidField::new("all", MessageCode::NotZeroOrOne).into()),
     };
     let body = |model: Model| ModelDetails { capabilities: registry.capabilities(viewer.0, &model.lock), model };
@@ -202,15 +206,15 @@ pub async fn list_models(
 /// `PUT /api/models/default`: sets the model of new chats for which none is chosen.
 pub async fn set_default(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     ApiJson(body): ApiJson<SetDefaultModelRequest>,
 ) -> Result<StatusCode, Problem> {
-    app.service().set_default_model(viewer.0, Some(ModelLock::new(body.provider, body.model))).await?;
+    app.service().set_default_model(principal.user, Some(ModelLock::new(body.provider, body.model))).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/models/default`: returns to the default model of the first provider.
-pub async fn clear_default(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
-    app.service().set_default_model(viewer.0, None).await?;
+pub async fn clear_default(State(app): State<App>, principal: Principal) -> Result<StatusCode, Problem> {
+    app.service().set_default_model(principal.user, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }

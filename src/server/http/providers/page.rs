@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -43,11 +43,11 @@ pub struct ProvidersPageQuery {
 /// `GET /settings/providers`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<ProvidersPageQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = providers_page(&app, viewer.0).await?;
+    let mut page = providers_page(&app, principal.user).await?;
     let find = |id: &str| page.providers.iter().find(|provider| provider.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|provider| !provider.locked).map(|provider| {
         let mut form = ProviderForm::from_provider(provider);
@@ -73,32 +73,36 @@ pub async fn show(
 /// from the page of the new chat.
 pub async fn decide_found_server(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let address = fields.text("address").unwrap_or_default();
     match fields.text("how").as_deref() {
         Some(action @ ("use" | "stop")) => {
-            app.service().set_local_server_used(viewer.0, &address, action == "use").await?;
+            app.service().set_local_server_used(principal.user, &address, action == "use").await?;
             Ok(see_other("/settings/providers?done=saved"))
         }
         _ => {
-            app.service().dismiss_local_server(viewer.0, &address).await?;
+            app.service().dismiss_local_server(principal.user, &address).await?;
             Ok(see_other("/"))
         }
     }
 }
 
 /// `POST /forms/demo`: offers the demo beside other models (`how=show`), or hides it.
-pub async fn choose_demo(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    app.service().set_demo_shown(viewer.0, fields.text("how").as_deref() == Some("show")).await?;
+pub async fn choose_demo(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    app.service().set_demo_shown(principal.user, fields.text("how").as_deref() == Some("show")).await?;
     Ok(see_other("/settings/providers?done=saved#demo"))
 }
 
 /// `POST /forms/providers/add`: stores a connection and tests it.
 pub async fn add_connection(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -106,14 +110,14 @@ pub async fn add_connection(
     let done = match change {
         Ok(fields) => {
             let new = NewProvider { fields, ..NewProvider::default() };
-            app.service().add_provider(viewer.0, new).await.map(|made| made.value)
+            app.service().add_provider(principal.user, new).await.map(|made| made.value)
         }
         Err(invalid) => Err(invalid.into()),
     };
     match done {
         Ok(changed) => {
             let id = changed.provider.id;
-            let status = app.service().test_provider(viewer.0, &id).await?;
+            let status = app.service().test_provider(principal.user, &id).await?;
             match fields.text("next").filter(|_| status.state.as_str() == "working") {
                 Some(next) => Ok(see_other(local_path(&next))),
                 None => Ok(redirect_to_card("saved", &id)),
@@ -121,7 +125,7 @@ pub async fn add_connection(
         }
         Err(error) => {
             let form = ProviderForm { next: fields.text("next"), ..form_with_error(&fields, error)? };
-            let page = ProvidersPage { adding: Some(form), ..providers_page(&app, viewer.0).await? };
+            let page = ProvidersPage { adding: Some(form), ..providers_page(&app, principal.user).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
@@ -130,7 +134,7 @@ pub async fn add_connection(
 /// `POST /forms/providers/change`: saves the whole form of a connection, or one action of its card.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -143,19 +147,19 @@ pub async fn change(
         Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), local_network, ..ProviderChange::default() })
     };
     let done = match change {
-        Ok(change) => app.service().change_provider(viewer.0, &id, change).await,
+        Ok(change) => app.service().change_provider(principal.user, &id, change).await,
         Err(invalid) => Err(invalid.into()),
     };
     match done {
         Ok(changed) => {
             if changed.provider.is_enabled {
-                let _ = app.service().test_provider(viewer.0, &id).await;
+                let _ = app.service().test_provider(principal.user, &id).await;
             }
             Ok(redirect_to_card(if changed.notices.is_empty() { "saved" } else { "cleared" }, &id))
         }
         Err(error) => {
             let form = form_with_error(&fields, error)?;
-            let page = ProvidersPage { editing: Some((id, form)), ..providers_page(&app, viewer.0).await? };
+            let page = ProvidersPage { editing: Some((id, form)), ..providers_page(&app, principal.user).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
@@ -164,7 +168,7 @@ pub async fn change(
 /// `POST /forms/providers/key`: sets, replaces or removes an API key.
 pub async fn save_key(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -173,19 +177,19 @@ pub async fn save_key(
     let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };
     match app
         .service()
-        .change_provider(viewer.0, &id, ProviderChange { key: Some(key), ..ProviderChange::default() })
+        .change_provider(principal.user, &id, ProviderChange { key: Some(key), ..ProviderChange::default() })
         .await
     {
         Ok(changed) => {
             if changed.provider.is_enabled && !removes {
-                let _ = app.service().test_provider(viewer.0, &id).await;
+                let _ = app.service().test_provider(principal.user, &id).await;
             }
             Ok(redirect_to_card(if removes { "key_removed" } else { "saved" }, &id))
         }
         Err(ServiceError::Invalid(invalid)) => {
             let page = ProvidersPage {
                 key_error: Some((id, words::error_sentence(&invalid))),
-                ..providers_page(&app, viewer.0).await?
+                ..providers_page(&app, principal.user).await?
             };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
@@ -194,9 +198,13 @@ pub async fn save_key(
 }
 
 /// `POST /forms/providers/models`: saves which of the listed models the menus show, and the default model.
-pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn save_models(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    let provider = app.service().provider(viewer.0, &id).await?;
+    let provider = app.service().provider(principal.user, &id).await?;
     if !provider.locked {
         let (listed, shown) = (fields.values("listed"), fields.values("shown"));
         let was_hidden = |model: &&str| provider.models.iter().any(|known| known.model == **model && known.is_hidden);
@@ -204,11 +212,11 @@ pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: Submitt
         let kept = kept.filter(|model| !listed.iter().any(|listed| listed == model)).map(str::to_owned);
         let hidden = kept.chain(listed.iter().filter(|model| !shown.contains(model)).cloned()).collect();
         let change = ProviderChange { hidden_models: Some(hidden), ..ProviderChange::default() };
-        app.service().change_provider(viewer.0, &id, change).await?;
-        app.service().test_provider_soon(viewer.0, &id);
+        app.service().change_provider(principal.user, &id, change).await?;
+        app.service().test_provider_soon(principal.user, &id);
     }
     if let Some(model) = fields.text("default") {
-        app.service().set_default_model(viewer.0, Some(ModelLock::new(id.as_str(), model))).await?;
+        app.service().set_default_model(principal.user, Some(ModelLock::new(id.as_str(), model))).await?;
     }
     // The search text is kept.
     match fields.text("q") {
@@ -221,15 +229,19 @@ pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: Submitt
 }
 
 /// `POST /forms/providers/test`.
-pub async fn test(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn test(State(app): State<App>, principal: Principal, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    app.service().test_provider(viewer.0, &id).await?;
+    app.service().test_provider(principal.user, &id).await?;
     Ok(redirect_to_card("tested", &id))
 }
 
 /// `POST /forms/providers/remove`.
-pub async fn remove(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    app.service().remove_provider(viewer.0, &fields.subject_id::<String>("id")?).await?;
+pub async fn remove(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    app.service().remove_provider(principal.user, &fields.subject_id::<String>("id")?).await?;
     Ok(see_other("/settings/providers?done=removed"))
 }
 

@@ -75,6 +75,10 @@ impl ClientIdentity {
     pub fn is_local(&self) -> bool {
         !self.is_from_proxy && self.peer.is_loopback()
     }
+
+    pub fn is_admitted(&self) -> bool {
+        self.verdict == AdmissionVerdict::Admitted
+    }
 }
 
 impl Admission {
@@ -155,7 +159,7 @@ fn parse_hop_address(hop: &str) -> Option<IpAddr> {
 /// unread. A request beyond the client's bound keeps its body, so that the error page shows the typed text.
 pub async fn identify_client(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
     let mut client = admission.identify(&mut request);
-    let is_counted = client.verdict == AdmissionVerdict::Admitted && !client.is_local();
+    let is_counted = client.is_admitted() && !client.is_local();
     let network = client_network(client.address);
     let place = is_counted.then(|| admission.0.running.try_acquire(network, limits::REQUESTS_PER_CLIENT));
     if matches!(place, Some(None)) {

@@ -1,9 +1,15 @@
 //! CSRF protection: mutating requests must come from the server's own pages, or from no browser at all. The rule is
 //! that of `tower_http::csrf`: `Sec-Fetch-Site` where the browser sends it, else `Origin` against `Host`.
 
+use std::convert::Infallible;
+
 use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use axum::routing::MethodRouter;
+use futures::future::BoxFuture;
+use http::{Method, StatusCode};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
 use crate::domain::MessageCode;
@@ -32,4 +38,23 @@ pub fn layer(public_origin: Option<&str>) -> CsrfLayer<CsrfRejectionHandler> {
 
 fn refuse(_: ProtectionError) -> Response<Body> {
     Problem::new(StatusCode::FORBIDDEN, "cross_site", MessageCode::CrossSite).into_response()
+}
+
+/// Refuses also requests that only read if a browser sends them from another site, for a route whose `GET` opens more
+/// than an answer: a WebSocket handshake. The layer checks only methods that change something, so it is shown a `POST`.
+pub fn require_same_origin<S>(route: MethodRouter<S>, public_origin: Option<&str>) -> MethodRouter<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    route
+        .layer::<_, Infallible>(from_fn(with_method(Method::GET)))
+        .layer::<_, Infallible>(layer(public_origin))
+        .layer(from_fn(with_method(Method::POST)))
+}
+
+fn with_method(method: Method) -> impl Fn(Request, Next) -> BoxFuture<'static, Response> + Clone {
+    move |mut request, next| {
+        *request.method_mut() = method.clone();
+        Box::pin(next.run(request))
+    }
 }

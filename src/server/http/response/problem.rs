@@ -45,6 +45,16 @@ impl Problem {
         Self { field: Some(field).filter(|field| !field.is_empty()), ..Self::new(status, code, reason) }
     }
 
+    /// Returns 401 for a request without a principal.
+    pub fn unauthenticated() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", MessageCode::Unauthenticated)
+    }
+
+    /// Returns 403 for a principal without the right.
+    pub fn forbidden() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", MessageCode::Forbidden)
+    }
+
     /// Returns 404, which is the same for what does not exist and for what belongs to another user.
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", MessageCode::NotFound)

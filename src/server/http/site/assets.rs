@@ -27,16 +27,26 @@ pub(super) const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
 /// Files whose path does not depend on their content are revalidated, with 304 if they are unchanged.
 const CACHE_REVALIDATE: &str = "no-cache";
 
+/// The files of a build.
+const PACKAGE_FILES: &str = "/pkg/{build}/{*file}";
+
 /// Builds the routes `/pkg/<build>/…`, and one for each file at the root of the site, such as `/favicon.ico`.
 pub fn routes<S>(site: &Arc<Site>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    let mut router = Router::new().route("/pkg/{build}/{*file}", get(package_file));
-    for name in site.root_files() {
-        router = router.route(&format!("/{name}"), get(root_file));
-    }
+    let router = Router::new().route(PACKAGE_FILES, get(package_file));
+    let router = root_paths(site).fold(router, |router, path| router.route(&path, get(root_file)));
     router.with_state(site.clone())
+}
+
+/// Returns the paths of these routes.
+pub fn paths(site: &Site) -> impl Iterator<Item = String> {
+    std::iter::once(PACKAGE_FILES.to_owned()).chain(root_paths(site))
+}
+
+fn root_paths(site: &Site) -> impl Iterator<Item = String> {
+    site.root_files().into_iter().map(|name| format!("/{name}"))
 }
 
 /// Returns a file of this build. Files of another build are 404: a page of an old build must not get a script of the

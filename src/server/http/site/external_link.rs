@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::TurnId;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -27,12 +27,12 @@ pub struct ExternalLinkQuery {
 /// Shows the page of one link. The reply may be gone meanwhile.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ExternalLinkQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let turn = match query.turn {
-        Some(id) => match app.service().turn(viewer.0, id).await {
+        Some(id) => match app.service().turn(principal.user, id).await {
             Ok(turn) => Some(turn),
             Err(ServiceError::NotFound) => None,
             Err(error) => return Err(error.into()),

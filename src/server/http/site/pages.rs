@@ -1,4 +1,5 @@
-//! The pages that Leptos renders, with the caller, the caller's preferences and the response's nonce in context.
+//! The pages that Leptos renders, with the principal and the preferences of the request and the response's nonce in
+//! context.
 
 use axum::Router;
 use axum::body::Body;
@@ -6,9 +7,10 @@ use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::HOST;
 use leptos::prelude::provide_context;
+use leptos::server_fn::axum::server_fn_paths;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
-use crate::server::access::{RecentDeletion, SiteBuild, UtcOffset, Viewer};
+use crate::server::access::{Principal, RecentDeletion, SiteBuild, UtcOffset};
 use crate::server::app::App as Server;
 use crate::server::http::request::cookies::{cookie_header, preferences};
 use crate::server::http::response::fallback;
@@ -24,6 +26,13 @@ impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
     }
 }
 
+/// Returns the method and the path of every page and every server function.
+pub fn page_routes() -> Vec<(String, String)> {
+    let pages = generate_route_list(App).into_iter().map(|page| ("GET".to_owned(), page.path().to_owned()));
+    let functions = server_fn_paths().map(|(path, method)| (method.as_str().to_owned(), path.to_owned()));
+    pages.chain(functions).collect()
+}
+
 /// Adds the pages and the server functions.
 pub fn add_page_routes(router: Router<Server>, server: &Server, transport: TransportSecurity) -> Router<Server> {
     let routes = generate_route_list(App);
@@ -31,9 +40,9 @@ pub fn add_page_routes(router: Router<Server>, server: &Server, transport: Trans
     let handles = server.clone();
     let context = move || {
         provide_context(handles.page_service());
-        provide_context(Viewer(handles.local_owner()));
         provide_context(site_build(&handles));
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+            provide_principal(&parts);
             provide_context(preferences(&parts.headers));
             provide_context(recent_deletion(&parts.uri));
             provide_context(utc_offset(&parts.headers));
@@ -59,8 +68,8 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
     let render = leptos_axum::render_app_to_stream_with_context(
         move || {
             provide_context(handles.page_service());
-            provide_context(Viewer(handles.local_owner()));
             if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+                provide_principal(&parts);
                 provide_context(preferences(&parts.headers));
             }
             allow_nonce(transport);
@@ -70,6 +79,13 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
     let mut response = render(request).await.into_response();
     *response.status_mut() = http::StatusCode::NOT_FOUND;
     response
+}
+
+/// Hands the principal of the request on to the page and to its server functions.
+fn provide_principal(parts: &http::request::Parts) {
+    if let Some(principal) = parts.extensions.get::<Principal>() {
+        provide_context(*principal);
+    }
 }
 
 /// Lets a page set its HTTP status, such as 404 for a chat that does not exist.

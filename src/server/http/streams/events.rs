@@ -19,8 +19,8 @@ use tokio::time::{Instant, sleep_until};
 
 use self::encoder::{EventEncoder, OutgoingEvent};
 use crate::domain::frame::{StreamSignal, parse_cursor};
-use crate::domain::{BlockId, Event, Turn, TurnId, client_redaction, limits, sources};
-use crate::server::access::Viewer;
+use crate::domain::{BlockId, Event, Turn, TurnId, UserId, client_redaction, limits, sources};
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::accept;
 use crate::server::http::request::admission::{self, ClientIdentity};
@@ -52,7 +52,7 @@ pub struct TurnEventsQuery {
 /// Follows a turn from a cursor.
 pub async fn turn_events(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     client: ClientIdentity,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<TurnEventsQuery>,
@@ -63,7 +63,7 @@ pub async fn turn_events(
         None => EventCursor::After(0),
         Some(text) => parse_cursor(&text, id).map_or(EventCursor::Unknown, EventCursor::After),
     };
-    let turn = app.service().turn(viewer.0, id).await?;
+    let turn = app.service().turn(principal.user, id).await?;
     if turn.status.is_terminal()
         && turn.last_event_seq > 0
         && cursor == EventCursor::After(turn.last_event_seq)
@@ -72,15 +72,16 @@ pub async fn turn_events(
         // The client has seen everything. 204 stops a browser's `EventSource` from reconnecting.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let Some(followed) = app.service().supervisor().follow(viewer.0, id, cursor).await.map_err(ServiceError::from)?
+    let Some(followed) =
+        app.service().supervisor().follow(principal.user, id, cursor).await.map_err(ServiceError::from)?
     else {
         return Err(Problem::not_found());
     };
     let offered = [sse::SseEncoder::CONTENT_TYPE, ndjson::NdjsonEncoder::CONTENT_TYPE];
     let is_ndjson = accept::preferred_media_type(&headers, &offered) == ndjson::NdjsonEncoder::CONTENT_TYPE;
     let extras = EventExtras { markup: query.markup, signatures: is_ndjson && query.signatures };
-    let place = app.open_streams().open(Subscriber::new(viewer.0, client));
-    let outgoing = outgoing_events(app, viewer, id, followed, extras);
+    let place = app.open_streams().open(Subscriber::new(principal.user, client));
+    let outgoing = outgoing_events(app, principal.user, id, followed, extras);
     Ok(if is_ndjson {
         respond(ndjson::NdjsonEncoder::new(&turn), place, outgoing)
     } else {
@@ -140,13 +141,13 @@ fn respond<E: EventEncoder + 'static>(
 /// Merges the events of the followed turn, heartbeats while it is silent, and the rendering of finished blocks.
 pub fn outgoing_events(
     app: App,
-    viewer: Viewer,
+    viewer: UserId,
     id: TurnId,
     followed: impl Stream<Item = Result<FollowerItem, StoreError>> + Send + 'static,
     extras: EventExtras,
 ) -> impl Stream<Item = OutgoingEvent> + Send {
     // The turn stays here after its end, when the run is forgotten, so that its last block needs no database.
-    let live = app.service().supervisor().live_turn(id).filter(|live| live.owner() == viewer.0);
+    let live = app.service().supervisor().live_turn(id).filter(|live| live.owner() == viewer);
     // The locale of the request is captured here, because the code that polls the stream may run outside of it.
     let locale = locale();
     stream! {
@@ -177,7 +178,7 @@ pub fn outgoing_events(
                     if let Some(signal) = match ended { Some(block) => {
                             let turn = match &live {
                                 Some(live) => Some(client_redaction::redact_turn(live.turn())),
-                                None => app.service().turn(viewer.0, id).await.ok(),
+                                None => app.service().turn(viewer, id).await.ok(),
                             };
                             markup(turn, block, locale).await
                         }

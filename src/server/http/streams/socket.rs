@@ -16,24 +16,18 @@ mod connection;
 mod encoder;
 mod writer;
 
-use std::convert::Infallible;
-
+use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
-use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use crate::domain::{BranchId, ChatId, CodedMessage, TurnId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::features::SOCKET_PROTOCOL;
 use crate::server::http::request::admission::ClientIdentity;
-use crate::server::http::request::csrf;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -63,13 +57,13 @@ pub struct SocketQuery {
 /// Upgrades the connection, after all checks that can refuse it.
 pub async fn open(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     client: ClientIdentity,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<SocketQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let end = app.service().path_tip(viewer.0, chat, query.leaf, query.branch_id).await?;
+    let end = app.service().path_tip(principal.user, chat, query.leaf, query.branch_id).await?;
     let Ok(upgrade) = upgrade else { return Ok(upgrade_required()) };
     if app.open_sockets().len() >= limits::SOCKETS {
         return Err(Problem::too_many(CodedMessage::uncoded("Too many WebSocket connections are open."), 5));
@@ -80,9 +74,9 @@ pub async fn open(
         .max_frame_size(limits::SOCKET_MESSAGE_BYTES);
     let form = query.args.unwrap_or_default();
     let token = app.open_sockets().token();
-    let place = app.open_streams().open(Subscriber::new(viewer.0, client));
+    let place = app.open_streams().open(Subscriber::new(principal.user, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        SocketConnection::new(app, viewer.0, chat, end, place, form).run(socket, query.after).await;
+        SocketConnection::new(app, principal.user, chat, end, place, form).run(socket, query.after).await;
         drop(token);
     }))
 }
@@ -93,20 +87,4 @@ fn upgrade_required() -> Response {
     let mut response = Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", detail).into_response();
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     response
-}
-
-/// Refuses handshakes that a browser sends from another site. The CSRF layer checks only methods that change
-/// something, and a handshake is a `GET` that browsers send from any site, so the layer is shown a `POST`.
-pub fn require_same_origin(route: MethodRouter<App>, public_origin: Option<&str>) -> MethodRouter<App> {
-    route
-        .layer::<_, Infallible>(from_fn(with_method(Method::GET)))
-        .layer::<_, Infallible>(csrf::layer(public_origin))
-        .layer(from_fn(with_method(Method::POST)))
-}
-
-fn with_method(method: Method) -> impl Fn(Request, Next) -> BoxFuture<'static, Response> + Clone {
-    move |mut request, next| {
-        *request.method_mut() = method.clone();
-        Box::pin(next.run(request))
-    }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use crate::domain::{BranchId, ChatId, InvalidField, MessageCode};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -207,46 +207,49 @@ pub struct BranchToolSelection {
 }
 
 /// `GET /api/tools`.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<ToolCatalog>, Problem> {
-    let mut tools = app.service().built_in_tools(viewer.0).await?;
-    for server in app.service().tool_servers(viewer.0).await? {
+pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJson<ToolCatalog>, Problem> {
+    let mut tools = app.service().built_in_tools(principal.user).await?;
+    for server in app.service().tool_servers(principal.user).await? {
         tools.extend(server.tools);
     }
-    Ok(ApiJson(ToolCatalog { tools, default: app.service().default_tools(viewer.0).await? }))
+    Ok(ApiJson(ToolCatalog { tools, default: app.service().default_tools(principal.user).await? }))
 }
 
 /// `PUT /api/tools/default`: sets the tools of new chats.
 pub async fn set_default(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     ApiJson(choice): ApiJson<ToolChoice>,
 ) -> Result<ApiJson<ToolChoice>, Problem> {
-    Ok(ApiJson(app.service().set_default_tools(viewer.0, choice).await?))
+    Ok(ApiJson(app.service().set_default_tools(principal.user, choice).await?))
 }
 
 /// `GET /api/tool-servers`.
-pub async fn list_servers(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ToolServerView>>, Problem> {
-    Ok(ApiJson(app.service().tool_servers(viewer.0).await?))
+pub async fn list_servers(
+    State(app): State<App>,
+    principal: Principal,
+) -> Result<ApiJson<Vec<ToolServerView>>, Problem> {
+    Ok(ApiJson(app.service().tool_servers(principal.user).await?))
 }
 
 /// `POST /api/tool-servers`: connects a tool server. 201, or 200 for a repeated idempotency key.
 pub async fn create_server(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     headers: HeaderMap,
     ApiJson(mut body): ApiJson<SaveToolServerRequest>,
 ) -> Result<Response, Problem> {
     body.refuse_program()?;
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewToolServer { id: body.id.take(), client_request_id, fields: body.into() };
-    let made = app.service().add_tool_server(viewer.0, new).await?;
+    let made = app.service().add_tool_server(principal.user, new).await?;
     Ok((created_status(made.is_new), ApiJson(ToolServerWithNotices::from(made.value))).into_response())
 }
 
 /// `PATCH /api/tool-servers/{id}`: changes a server. Omitted fields stay unchanged.
 pub async fn change_server(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SaveToolServerRequest>,
 ) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
@@ -258,89 +261,92 @@ pub async fn change_server(
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ToolServerIdFixed)));
     }
-    Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
+    Ok(ApiJson(app.service().change_tool_server(principal.user, &id, body.into()).await?.into()))
 }
 
 /// `DELETE /api/tool-servers/{id}`.
 pub async fn remove_server(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
-    app.service().remove_tool_server(viewer.0, &id).await?;
+    app.service().remove_tool_server(principal.user, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/tool-servers/{id}/restart`: restarts the server and waits briefly for its tools.
 pub async fn restart_server(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().restart_tool_server(viewer.0, &id).await?))
+    Ok(ApiJson(app.service().restart_tool_server(principal.user, &id).await?))
 }
 
 /// `GET /api/tool-policies`.
-pub async fn list_policies(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ToolPolicyRule>>, Problem> {
-    let policies = app.service().tool_policies(viewer.0).await?;
+pub async fn list_policies(
+    State(app): State<App>,
+    principal: Principal,
+) -> Result<ApiJson<Vec<ToolPolicyRule>>, Problem> {
+    let policies = app.service().tool_policies(principal.user).await?;
     Ok(ApiJson(policies.into_iter().map(ToolPolicyRule::from).collect()))
 }
 
 /// `PUT /api/tool-policies`.
 pub async fn set_policy(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     ApiJson(body): ApiJson<SetToolPolicyRequest>,
 ) -> Result<ApiJson<ToolView>, Problem> {
     let SetToolPolicyRequest { server, tool, host, policy } = body;
-    Ok(ApiJson(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
+    Ok(ApiJson(app.service().set_tool_policy(principal.user, &server, &tool, host.as_deref(), policy).await?))
 }
 
 /// `PUT /api/tool-servers/{id}/policy`: sets the permission of the tools that have none of their own.
 pub async fn set_server_policy(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SetServerPolicyRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().set_server_policy(viewer.0, &id, body.policy, None).await?))
+    Ok(ApiJson(app.service().set_server_policy(principal.user, &id, body.policy, None).await?))
 }
 
 /// `PUT /api/tool-servers/{id}/instructions`: sets whether models are offered the instructions of a server.
 pub async fn set_offers_instructions(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SetServerInstructionsRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().set_offers_instructions(viewer.0, &id, body.offered).await?))
+    Ok(ApiJson(app.service().set_offers_instructions(principal.user, &id, body.offered).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.
 pub async fn show_chat_tools(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
 ) -> Result<ApiJson<ChatToolSelection>, Problem> {
-    Ok(ApiJson(app.service().chat_tools(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().chat_tools(principal.user, id).await?.into()))
 }
 
 /// `PUT /api/chats/{id}/tools`.
 pub async fn choose_chat_tools(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     ApiJson(choice): ApiJson<ToolChoice>,
 ) -> Result<ApiJson<ChatToolSelection>, Problem> {
-    Ok(ApiJson(app.service().choose_tools(viewer.0, id, choice).await?.into()))
+    Ok(ApiJson(app.service().choose_tools(principal.user, id, choice).await?.into()))
 }
 
 /// `POST /api/branches/{id}/tools`: gives the branch the tools that its chat offers now, from its next message on.
 pub async fn use_chat_tools_on_branch(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<BranchId>,
 ) -> Result<ApiJson<BranchToolSelection>, Problem> {
-    let (branch, tools) = app.service().refresh_branch_tools(viewer.0, id).await?;
+    let (branch, tools) = app.service().refresh_branch_tools(principal.user, id).await?;
     Ok(ApiJson(BranchToolSelection { branch_id: branch.id, tools }))
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::domain::attachment::Attachment;
 use crate::domain::elicitation::{KeyedAnswer, OpenQuestions};
 use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
 use crate::server::http::request::json::ApiJson;
@@ -96,38 +96,41 @@ pub struct SuggestedValues {
 /// `GET /api/tool-servers/{id}/catalog`.
 pub async fn show_catalog(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
 ) -> Result<ApiJson<ServerCatalogView>, Problem> {
-    Ok(ApiJson(app.service().server_catalog(viewer.0, &id).await?))
+    Ok(ApiJson(app.service().server_catalog(principal.user, &id).await?))
 }
 
 /// `GET /api/tool-catalogs`.
-pub async fn list_catalogs(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ServerCatalogView>>, Problem> {
-    Ok(ApiJson(app.service().server_catalogs(viewer.0).await?))
+pub async fn list_catalogs(
+    State(app): State<App>,
+    principal: Principal,
+) -> Result<ApiJson<Vec<ServerCatalogView>>, Problem> {
+    Ok(ApiJson(app.service().server_catalogs(principal.user).await?))
 }
 
 /// `POST /api/tool-servers/{id}/resources`: reads a resource and stores it for a message.
 pub async fn store_resource(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<AttachServerResourceRequest>,
 ) -> Result<ApiJson<ServerResourceAttachment>, Problem> {
-    let attachment = app.service().read_server_attachment(viewer.0, (&id, &body.uri)).await?;
+    let attachment = app.service().read_server_attachment(principal.user, (&id, &body.uri)).await?;
     Ok(ApiJson(ServerResourceAttachment(attachment)))
 }
 
 /// `POST /api/tool-servers/{id}/prompts`: returns the text of a prompt.
 pub async fn show_prompt(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<ServerPromptRequest>,
 ) -> Result<ApiJson<ServerPromptText>, Problem> {
     let ServerPromptRequest { name, arguments, answers, state } = body;
     let request = PromptRequest { name, arguments, answers, state };
-    Ok(ApiJson(match app.service().server_prompt(viewer.0, &id, request).await? {
+    Ok(ApiJson(match app.service().server_prompt(principal.user, &id, request).await? {
         PromptAnswer::Text(text) => ServerPromptText::Text { text },
         PromptAnswer::Asks(questions) => ServerPromptText::Asks(questions),
     }))
@@ -136,7 +139,7 @@ pub async fn show_prompt(
 /// `POST /api/tool-servers/{id}/suggestions`: returns values that a server suggests for an argument.
 pub async fn suggest_values(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SuggestValuesRequest>,
 ) -> Result<ApiJson<SuggestedValues>, Problem> {
@@ -156,7 +159,7 @@ pub async fn suggest_values(
     };
     let others = arguments.into_iter().map(text).collect::<Result<HashMap<_, _>, _>>()?;
     let draft = ArgumentDraft { subject, argument, value, others };
-    let values = app.service().argument_suggestions(viewer.0, &id, draft).await?;
+    let values = app.service().argument_suggestions(principal.user, &id, draft).await?;
     Ok(ApiJson(SuggestedValues { values }))
 }
 
@@ -171,11 +174,11 @@ pub struct InsertQuery {
 /// servers, at most once a minute, with nothing that the link could choose, and the other site cannot read it.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<InsertQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let page = insert_page(&app, viewer.0, query.chat).await?;
+    let page = insert_page(&app, principal.user, query.chat).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
@@ -202,18 +205,18 @@ pub struct ResourceQuery {
 /// from, the page has a button that reads it.
 pub async fn resource_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ResourceQuery>,
     headers: HeaderMap,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let ResourceQuery { server, uri, chat, turn } = query;
     let chat = match turn {
-        Some(turn) => Some(app.service().turn(viewer.0, turn).await?.chat_id),
+        Some(turn) => Some(app.service().turn(principal.user, turn).await?.chat_id),
         None => chat,
     };
     let content = match headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin") {
-        true => Some(read_content(&app, viewer.0, (&server, &uri)).await?),
+        true => Some(read_content(&app, principal.user, (&server, &uri)).await?),
         false => None,
     };
     let page = ResourcePage { chat, back: chat_page_path(chat), server, uri, content };
@@ -223,14 +226,14 @@ pub async fn resource_page(
 /// `POST /forms/insert/view`: the content of a resource.
 pub async fn view_resource_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let chat = submitted_chat(&fields)?;
     let server: String = fields.subject_id("server")?;
     let uri = fields.text(URI_FIELD).unwrap_or_default();
-    let content = Some(read_content(&app, viewer.0, (&server, &uri)).await?);
+    let content = Some(read_content(&app, principal.user, (&server, &uri)).await?);
     let page = ResourcePage { chat, back: chat_page_path(chat), server, uri, content };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
@@ -256,30 +259,30 @@ fn submitted_chat(fields: &SubmittedFields) -> Result<Option<ChatId>, Problem> {
 /// `POST /forms/insert/resource`: attaches a resource and returns to the chat. A form in a reply names its turn.
 pub async fn attach_resource_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let chat = match fields.contains("turn") {
-        true => Some(app.service().turn(viewer.0, fields.subject_id("turn")?).await?.chat_id),
+        true => Some(app.service().turn(principal.user, fields.subject_id("turn")?).await?.chat_id),
         false => submitted_chat(&fields)?,
     };
     let server: String = fields.subject_id("server")?;
     let uri = fields.text(URI_FIELD).unwrap_or_default();
     let stays = fields.is_checked("stay");
-    match app.service().attach_server_resource(viewer.0, chat, (&server, &uri)).await {
+    match app.service().attach_server_resource(principal.user, chat, (&server, &uri)).await {
         // The page finds the change of the draft itself.
         Ok(_) if stays => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(_) => Ok(see_other(&chat_page_path(chat))),
         Err(error) if stays => Err(error.into()),
-        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+        Err(error) => refuse(&app, principal.user, context, (chat, &fields), error).await,
     }
 }
 
 /// `POST /forms/insert/prompt`: appends the text of a prompt to the draft and returns to the chat.
 pub async fn insert_prompt_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -290,20 +293,20 @@ pub async fn insert_prompt_form(
     let arguments: Map<String, Value> =
         names.map(|(at, name)| (name, Value::String(fields.lines(&argument_field(at))))).collect();
     let request = PromptRequest { name, arguments, ..PromptRequest::default() };
-    match app.service().insert_server_prompt(viewer.0, chat, &server, request.clone()).await {
+    match app.service().insert_server_prompt(principal.user, chat, &server, request.clone()).await {
         Ok(None) => Ok(see_other(&chat_page_path(chat))),
         Ok(Some(open)) => {
             let pending = PendingPrompt::new(chat, server, request, open);
             Ok(context.respond(&app, StatusCode::OK, pending.page(None, None)))
         }
-        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+        Err(error) => refuse(&app, principal.user, context, (chat, &fields), error).await,
     }
 }
 
 /// `POST /forms/insert/suggest`: shows the page again with what was typed and the values that the server suggests.
 pub async fn suggest_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -313,18 +316,18 @@ pub async fn suggest_form(
     let suggested = if typed.template.is_empty() {
         let named: Vec<(String, String)> =
             argument_names(&fields).into_iter().zip(typed.arguments.iter().cloned()).collect();
-        app.service().prompt_suggestions(viewer.0, (server, &typed.prompt), &named).await
+        app.service().prompt_suggestions(principal.user, (server, &typed.prompt), &named).await
     } else {
-        let addresses = app.service().address_suggestions(viewer.0, (server, &typed.template), &typed.uri).await;
+        let addresses = app.service().address_suggestions(principal.user, (server, &typed.template), &typed.uri).await;
         addresses.map(|addresses| vec![addresses])
     };
     match suggested {
         Ok(suggested) => {
             let typed = Some(TypedInsert { suggested: Some(suggested), ..typed });
-            let page = InsertPage { typed, ..insert_page(&app, viewer.0, chat).await? };
+            let page = InsertPage { typed, ..insert_page(&app, principal.user, chat).await? };
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
         }
-        Err(error) => refuse(&app, viewer.0, context, (chat, &fields), error).await,
+        Err(error) => refuse(&app, principal.user, context, (chat, &fields), error).await,
     }
 }
 

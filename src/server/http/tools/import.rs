@@ -9,7 +9,7 @@ use axum::response::Response;
 use http::StatusCode;
 
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field, unknown_field_problem};
 use crate::server::http::response::problem::Problem;
@@ -23,14 +23,14 @@ use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::imports::{ImportValues, ProgramImport, ServerImport};
 
 /// `GET /settings/tools/import`.
-pub async fn show(State(app): State<App>, _viewer: Viewer, context: PageContext) -> Result<Response, Problem> {
+pub async fn show(State(app): State<App>, _: Principal, context: PageContext) -> Result<Response, Problem> {
     Ok(context.respond(&app, StatusCode::OK, ServerImportForm::default().draw()))
 }
 
 /// `POST /settings/tools/import`: shows what the text or the file would import. Nothing is stored.
 pub async fn preview(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
@@ -41,9 +41,9 @@ pub async fn preview(
         return Ok(refusal(&app, context, pasted, InvalidField::new("json", MessageCode::IsRequired)));
     }
     let import = ServerImport { text: text.into(), values: ImportValues::new() };
-    match app.service().plan_server_import(viewer.0, &import, ProgramImport::Refused).await {
+    match app.service().plan_server_import(principal.user, &import, ProgramImport::Refused).await {
         Ok(plan) => {
-            let sealed = app.service().seal_server_import(viewer.0, &import);
+            let sealed = app.service().seal_server_import(principal.user, &import);
             let page = ServerImportPreview { plan, sealed, chosen: None, error: None, notice: None };
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
         }
@@ -55,17 +55,17 @@ pub async fn preview(
 /// `POST /forms/tools/import`: adds the chosen servers.
 pub async fn add(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let sealed = fields.text("sealed").unwrap_or_default();
-    let Some(mut import) = app.service().open_server_import(viewer.0, &sealed) else {
+    let Some(mut import) = app.service().open_server_import(principal.user, &sealed) else {
         let notice = Some(ActionNotice::Refused(words::paste_again().into()));
         let page = ServerImportForm { notice, ..ServerImportForm::default() };
         return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
     };
-    let plan = app.service().plan_server_import(viewer.0, &import, ProgramImport::Refused).await?;
+    let plan = app.service().plan_server_import(principal.user, &import, ProgramImport::Refused).await?;
     // The page shows the values of an earlier plan, so each field has its key beside it.
     let keys = fields.values("key");
     for (at, key) in keys.iter().enumerate().filter(|(_, key)| plan.values.iter().any(|value| value.key == **key)) {
@@ -76,20 +76,22 @@ pub async fn add(
     let chosen: BTreeSet<usize> = fields.values("on").iter().filter_map(|at| at.parse().ok()).collect();
     let (error, notice) = match chosen.is_empty() {
         true => (None, words::choose_one().to_owned()),
-        false => match app.service().import_servers(viewer.0, &import, (ProgramImport::Refused, true), &chosen).await {
-            Ok(result) if result.refused.is_empty() => return Ok(imported(&result.imported)),
-            Ok(result) => {
-                let reasons = result.refused.iter().map(|(name, reason)| labelled_sentence(name, reason));
-                (None, words::refused(&join_list(&reasons.collect::<Vec<_>>())))
+        false => {
+            match app.service().import_servers(principal.user, &import, (ProgramImport::Refused, true), &chosen).await {
+                Ok(result) if result.refused.is_empty() => return Ok(imported(&result.imported)),
+                Ok(result) => {
+                    let reasons = result.refused.iter().map(|(name, reason)| labelled_sentence(name, reason));
+                    (None, words::refused(&join_list(&reasons.collect::<Vec<_>>())))
+                }
+                Err(ServiceError::Invalid(invalid)) => {
+                    let sentence = labelled_sentence(invalid.field.trim_start_matches("value."), &invalid.reason);
+                    (Some(invalid), sentence)
+                }
+                Err(error) => return Err(error.into()),
             }
-            Err(ServiceError::Invalid(invalid)) => {
-                let sentence = labelled_sentence(invalid.field.trim_start_matches("value."), &invalid.reason);
-                (Some(invalid), sentence)
-            }
-            Err(error) => return Err(error.into()),
-        },
+        }
     };
-    preview_again(&app, viewer.0, context, &import, (chosen, error, notice)).await
+    preview_again(&app, principal.user, context, &import, (chosen, error, notice)).await
 }
 
 /// Shows the plan as it is now, with what was typed and chosen.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -39,11 +39,11 @@ pub struct ToolsPageQuery {
 /// `GET /settings/tools`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<ToolsPageQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = tools_page(&app, viewer.0).await?;
+    let mut page = tools_page(&app, principal.user).await?;
     let find = |id: &str| page.servers.iter().find(|server| server.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|server| !server.locked);
     let editing = editing.map(|server| (server.id.clone(), ToolServerForm::from_server(server)));
@@ -58,14 +58,14 @@ pub async fn show(
 /// `POST /forms/tools/default`: sets the tools of new chats.
 pub async fn save_default(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let choice = ToolChoice { on: fields.values("on"), client: Vec::new() };
-    match app.service().set_default_tools(viewer.0, choice).await {
+    match app.service().set_default_tools(principal.user, choice).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#new-chats")),
-        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, context, &invalid).await,
+        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, principal.user, context, &invalid).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -74,7 +74,7 @@ pub async fn save_default(
 /// the page showed are saved.
 pub async fn save_policies(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let server = fields.text("server").unwrap_or_default();
@@ -85,7 +85,7 @@ pub async fn save_policies(
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
         let policy = submitted_policy(policy, SERVER_POLICY)?;
-        app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
+        app.service().set_tool_policy(principal.user, &server, tool, None, policy).await?;
     }
     let place = if server.is_empty() { String::new() } else { format!("#server-{server}") };
     Ok(see_other(&format!("/settings/tools?done=saved{place}")))
@@ -94,23 +94,23 @@ pub async fn save_policies(
 /// `POST /forms/tools/server-policy`: sets the permission of the tools of a server that have none of their own.
 pub async fn save_server_policy(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let policy = submitted_policy(&fields.text("policy").unwrap_or_default(), DEFAULT_POLICY)?;
-    app.service().set_server_policy(viewer.0, &id, policy, None).await?;
+    app.service().set_server_policy(principal.user, &id, policy, None).await?;
     Ok(redirect_to_card("saved", &id))
 }
 
 /// `POST /forms/tools/instructions`: sets whether models are offered the instructions of a server.
 pub async fn save_instructions(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    app.service().set_offers_instructions(viewer.0, &id, fields.is_checked("offered")).await?;
+    app.service().set_offers_instructions(principal.user, &id, fields.is_checked("offered")).await?;
     Ok(redirect_to_card("saved", &id))
 }
 
@@ -128,7 +128,7 @@ fn submitted_policy(value: &str, none: &str) -> Result<Option<ToolApprovalPolicy
 /// `POST /forms/tools/hosts`: allows a host for a tool with permissions by host, or revokes that.
 pub async fn save_host(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -136,9 +136,9 @@ pub async fn save_host(
     let host = fields.text("host").unwrap_or_default();
     let policy =
         if fields.text("how").as_deref() == Some("ask") { ToolApprovalPolicy::Ask } else { ToolApprovalPolicy::Allow };
-    match app.service().set_tool_policy(viewer.0, "", &tool, Some(&host), Some(policy)).await {
+    match app.service().set_tool_policy(principal.user, "", &tool, Some(&host), Some(policy)).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#own-title")),
-        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, context, &invalid).await,
+        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, principal.user, context, &invalid).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -146,7 +146,7 @@ pub async fn save_host(
 /// `POST /forms/tools/add`: stores a server and waits briefly for its tools.
 pub async fn add(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -154,18 +154,19 @@ pub async fn add(
     let done = match change_from_form(&fields, false) {
         Ok(change) => {
             let new = NewToolServer { id: fields.text("id"), fields: change, client_request_id: None };
-            app.service().add_tool_server(viewer.0, new).await.map(|made| made.value)
+            app.service().add_tool_server(principal.user, new).await.map(|made| made.value)
         }
         Err(invalid) => Err(invalid.into()),
     };
     match done {
         Ok(changed) => {
             let id = changed.server.id;
-            app.service().test_tool_server(viewer.0, &id).await?;
+            app.service().test_tool_server(principal.user, &id).await?;
             Ok(redirect_to_card("tested", &id))
         }
         Err(error) => {
-            let page = ToolsPage { adding: form_with_error(&fields, error)?, ..tools_page(&app, viewer.0).await? };
+            let page =
+                ToolsPage { adding: form_with_error(&fields, error)?, ..tools_page(&app, principal.user).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
@@ -174,7 +175,7 @@ pub async fn add(
 /// `POST /forms/tools/change`: saves the whole form of a server, or its switch.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -187,39 +188,47 @@ pub async fn change(
         Ok(ToolServerChange { is_enabled, ..ToolServerChange::default() })
     };
     let done = match change {
-        Ok(change) => app.service().change_tool_server(viewer.0, &id, change).await,
+        Ok(change) => app.service().change_tool_server(principal.user, &id, change).await,
         Err(invalid) => Err(invalid.into()),
     };
     match done {
         Ok(changed) if !changed.notices.is_empty() => Ok(redirect_to_card("cleared", &id)),
         Ok(changed) => {
             if changed.server.is_enabled {
-                let _ = app.service().test_tool_server(viewer.0, &id).await;
+                let _ = app.service().test_tool_server(principal.user, &id).await;
             }
             Ok(redirect_to_card("saved", &id))
         }
         Err(error) => {
             let form = form_with_error(&fields, error)?;
-            let page = ToolsPage { editing: Some((id, form)), ..tools_page(&app, viewer.0).await? };
+            let page = ToolsPage { editing: Some((id, form)), ..tools_page(&app, principal.user).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
 
 /// `POST /forms/tools/restart`: tests a server, or restarts it.
-pub async fn restart(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn restart(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     if fields.text("how").as_deref() == Some("restart") {
-        app.service().restart_tool_server(viewer.0, &id).await?;
+        app.service().restart_tool_server(principal.user, &id).await?;
     } else {
-        app.service().test_tool_server(viewer.0, &id).await?;
+        app.service().test_tool_server(principal.user, &id).await?;
     }
     Ok(redirect_to_card("tested", &id))
 }
 
 /// `POST /forms/tools/remove`.
-pub async fn remove(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    app.service().remove_tool_server(viewer.0, &fields.subject_id::<String>("id")?).await?;
+pub async fn remove(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    app.service().remove_tool_server(principal.user, &fields.subject_id::<String>("id")?).await?;
     Ok(see_other("/settings/tools?done=removed"))
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::elicitation::{ElicitationAction, KeyedAnswer, KeyedQuestion, OpenQuestions};
 use crate::domain::{ChatId, InvalidField};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::chat_page_path;
 use crate::server::http::response::problem::Problem;
@@ -64,7 +64,7 @@ impl PendingPrompt {
 /// `POST /forms/insert/answer`: keeps the answer to one question. After the last one, the prompt is requested again.
 pub async fn answer_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -89,7 +89,7 @@ pub async fn answer_form(
     }
     let PendingPrompt { chat, server, prompt, arguments, open, given } = pending;
     let request = PromptRequest { name: prompt, arguments, answers: given, state: open.state };
-    match app.service().insert_server_prompt(viewer.0, chat, &server, request.clone()).await {
+    match app.service().insert_server_prompt(principal.user, chat, &server, request.clone()).await {
         Ok(None) => Ok(see_other(&chat_page_path(chat))),
         Ok(Some(open)) => {
             let pending = PendingPrompt::new(chat, server, request, open);
@@ -97,7 +97,7 @@ pub async fn answer_form(
         }
         Err(error @ (ServiceError::Invalid(_) | ServiceError::Conflict { .. } | ServiceError::TooLarge { .. })) => {
             let problem = Some(refusal_sentence(&error));
-            let (back, servers) = (chat_page_path(chat), app.service().server_catalogs(viewer.0).await?);
+            let (back, servers) = (chat_page_path(chat), app.service().server_catalogs(principal.user).await?);
             let page = InsertPage { chat, back, servers, problem, typed: None };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }

@@ -15,7 +15,7 @@ use http::request::Parts;
 use serde::Deserialize;
 
 use crate::domain::{ToolSignInId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -60,13 +60,13 @@ pub fn document_route(public_origin: Option<&str>) -> MethodRouter<App> {
 /// `POST /forms/tools/sign-in`: from the card of a server, or from a reply that waits for it.
 async fn begin(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     UsedOrigin(origin): UsedOrigin,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let return_to: Option<TurnId> = fields.text("turn").and_then(|turn| turn.parse().ok());
-    match app.service().begin_sign_in(viewer.0, &id, &origin, return_to).await {
+    match app.service().begin_sign_in(principal.user, &id, &origin, return_to).await {
         Ok(begun) => Ok(see_other(&format!("/settings/tools/oauth/confirm?id={begun}"))),
         Err(ServiceError::Conflict { code: "sign_in_failed", .. }) => Ok(redirect_to_card("sign_in_failed", &id)),
         Err(error) => Err(error.into()),
@@ -82,11 +82,11 @@ pub struct ConfirmationQuery {
 /// `GET /settings/tools/oauth/confirm`: names the host where the browser goes.
 pub async fn confirm(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<ConfirmationQuery>,
 ) -> Result<Response, Problem> {
-    match app.service().sign_in_confirmation(viewer.0, query.id).await {
+    match app.service().sign_in_confirmation(principal.user, query.id).await {
         Ok(confirmation) => Ok(context.respond(&app, StatusCode::OK, SignInPage { confirmation }.draw())),
         Err(ServiceError::NotFound) => Ok(see_other("/settings/tools?done=sign_in_expired")),
         Err(error) => Err(error.into()),
@@ -96,17 +96,17 @@ pub async fn confirm(
 /// `GET /settings/tools/oauth/callback`: the answer of the authorization server. It may have any further parameters.
 pub async fn callback(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(parameters) = query.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
     let service = app.service();
-    match service.finish_sign_in(viewer.0, sign_in_answer(&parameters)).await? {
+    match service.finish_sign_in(principal.user, sign_in_answer(&parameters)).await? {
         SignInOutcome::SignedIn { server, return_to } => {
             // The notice tells how the server is; a server that does not answer does not undo the sign-in.
-            let _ = service.test_tool_server(viewer.0, &server).await;
+            let _ = service.test_tool_server(principal.user, &server).await;
             let turn = match return_to {
-                Some(turn) => service.turn(viewer.0, turn).await.ok(),
+                Some(turn) => service.turn(principal.user, turn).await.ok(),
                 None => None,
             };
             Ok(match turn {
@@ -140,9 +140,13 @@ fn sign_in_answer(parameters: &[(String, String)]) -> SignInAnswer {
 }
 
 /// `POST /forms/tools/sign-out`.
-pub async fn sign_out(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn sign_out(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    let is_revoked = app.service().sign_out(viewer.0, &id).await?;
+    let is_revoked = app.service().sign_out(principal.user, &id).await?;
     Ok(redirect_to_card(if is_revoked { "signed_out" } else { "signed_out_here" }, &id))
 }
 

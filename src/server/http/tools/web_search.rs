@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
@@ -28,28 +28,28 @@ pub struct SetWebSearchRequest {
 }
 
 /// `GET /api/web-search`.
-pub async fn show(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<WebSearchView>, Problem> {
-    Ok(ApiJson(app.service().web_search(viewer.0).await?))
+pub async fn show(State(app): State<App>, principal: Principal) -> Result<ApiJson<WebSearchView>, Problem> {
+    Ok(ApiJson(app.service().web_search(principal.user).await?))
 }
 
 /// `PUT /api/web-search`.
 pub async fn set(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     ApiJson(body): ApiJson<SetWebSearchRequest>,
 ) -> Result<ApiJson<WebSearchView>, Problem> {
     let SetWebSearchRequest { engine, url, key, local_network } = body;
     let chosen = WebSearchSettings { engine, url, key: key.map(Into::into), local_network };
-    Ok(ApiJson(app.service().set_web_search(viewer.0, chosen).await?))
+    Ok(ApiJson(app.service().set_web_search(principal.user, chosen).await?))
 }
 
 /// `DELETE /api/web-search`.
-pub async fn remove(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
-    app.service().remove_web_search(viewer.0).await?;
+pub async fn remove(State(app): State<App>, principal: Principal) -> Result<StatusCode, Problem> {
+    app.service().remove_web_search(principal.user).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/web-search/test`: searches for a fixed word.
-pub async fn test(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<WebSearchView>, Problem> {
-    Ok(ApiJson(app.service().test_web_search(viewer.0).await?))
+pub async fn test(State(app): State<App>, principal: Principal) -> Result<ApiJson<WebSearchView>, Problem> {
+    Ok(ApiJson(app.service().test_web_search(principal.user).await?))
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 
 use super::page::tools_page;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
@@ -17,11 +17,11 @@ use turnleaf_service::tools::web_search::WebSearchSettings;
 /// `POST /forms/tools/search`: saves the engine and tests it.
 pub async fn save(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let before = app.service().web_search(viewer.0).await?;
+    let before = app.service().web_search(principal.user).await?;
     let engine = fields.text("engine").unwrap_or_default();
     // The address of another engine stays in the field when only the engine is changed, and must not get a key.
     let is_of_other = |url: &String| before.engine != Some(engine.as_str()) && before.url.as_ref() == Some(url);
@@ -31,13 +31,13 @@ pub async fn save(
         local_network: fields.is_checked("local_network"),
         engine,
     };
-    match app.service().set_web_search(viewer.0, chosen).await {
+    match app.service().set_web_search(principal.user, chosen).await {
         Ok(_) => {
-            app.service().test_web_search(viewer.0).await?;
+            app.service().test_web_search(principal.user).await?;
             Ok(see_other("/settings/tools?done=search_saved#web-search"))
         }
         Err(ServiceError::Invalid(error)) => {
-            let mut page = tools_page(&app, viewer.0).await?;
+            let mut page = tools_page(&app, principal.user).await?;
             let text = |name: &str| fields.text(name).unwrap_or_default();
             page.search.form = WebSearchForm {
                 values: Some(WebSearchFormValues {
@@ -55,13 +55,13 @@ pub async fn save(
 }
 
 /// `POST /forms/tools/search/test`.
-pub async fn test(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
-    app.service().test_web_search(viewer.0).await?;
+pub async fn test(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
+    app.service().test_web_search(principal.user).await?;
     Ok(see_other("/settings/tools?done=search_tested#web-search"))
 }
 
 /// `POST /forms/tools/search/remove`.
-pub async fn remove(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
-    app.service().remove_web_search(viewer.0).await?;
+pub async fn remove(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
+    app.service().remove_web_search(principal.user).await?;
     Ok(see_other("/settings/tools?done=removed#web-search"))
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 
 use crate::domain::UserId;
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
@@ -16,22 +16,22 @@ use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 
 /// `GET /settings/data/delete`.
-pub async fn page(State(app): State<App>, viewer: Viewer, context: PageContext) -> Result<Response, Problem> {
-    show(&app, viewer.0, context, String::new(), [None, None]).await
+pub async fn page(State(app): State<App>, principal: Principal, context: PageContext) -> Result<Response, Problem> {
+    show(&app, principal.user, context, String::new(), [None, None]).await
 }
 
 /// `POST /forms/delete-everything`.
 pub async fn delete(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let typed = fields.text("word").unwrap_or_default();
     if typed.to_lowercase() != words::confirmation_word().to_lowercase() {
-        return show(&app, viewer.0, context, typed, [Some(words::word_not_typed()), None]).await;
+        return show(&app, principal.user, context, typed, [Some(words::word_not_typed()), None]).await;
     }
-    match app.service().delete_everything(viewer.0).await {
+    match app.service().delete_everything(principal.user).await {
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),
         Err(ServiceError::Conflict { code, message, .. }) => {
             let failed = match code {
@@ -40,7 +40,7 @@ pub async fn delete(
                 "not_deleted" => words::broke_off().to_owned(),
                 _ => words::not_all_deleted(&coded_sentence(&message)),
             };
-            show(&app, viewer.0, context, typed, [None, Some(failed)]).await
+            show(&app, principal.user, context, typed, [None, Some(failed)]).await
         }
         Err(error) => Err(error.into()),
     }

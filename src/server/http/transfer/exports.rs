@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use crate::domain::export::{ExportDetail, ExportOptions};
 use crate::domain::file_name::content_disposition;
 use crate::domain::{ChatId, MessageCode, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::admission::{KeyedPermit, hold_permit_until_sent};
 use crate::server::http::request::path_id::PathId;
@@ -78,10 +78,11 @@ pub struct PrintQuery {
 }
 
 /// `GET /api/export`.
-pub async fn export_all(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
-    let place = export_permit(&app, viewer.0)?;
+pub async fn export_all(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
+    let place = export_permit(&app, principal.user)?;
     let day = app.now().format("%Y-%m-%d");
-    let answer = archive_response(&app, viewer.0, ExportScope::Everything, format!("turnleaf-{day}.json")).await?;
+    let answer =
+        archive_response(&app, principal.user, ExportScope::Everything, format!("turnleaf-{day}.json")).await?;
     Ok(hold_permit_until_sent(answer, place))
 }
 
@@ -95,42 +96,41 @@ fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Proble
 pub async fn export_chat(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ExportQuery>,
 ) -> Result<Response, Problem> {
-    let mut chat = app.service().chat(viewer.0, id).await?;
+    let mut chat = app.service().chat(principal.user, id).await?;
     // The title becomes the file name, which must not contain a key.
     chat.title = app.service().redact_keys(chat.title);
-    let place = export_permit(&app, viewer.0)?;
+    let place = export_permit(&app, principal.user)?;
     let repository = Service::repository_name(&chat);
     let title = if chat.title.is_empty() { id.to_string() } else { chat.title };
     let parts = ExportOptions { reasoning: query.reasoning, tools: query.tools };
     let answer = match query.format {
         ChatExportFormat::Json => {
-            archive_response(&app, viewer.0, ExportScope::Chat(id), format!("{title}.json")).await
+            archive_response(&app, principal.user, ExportScope::Chat(id), format!("{title}.json")).await
         }
         ChatExportFormat::Markdown => {
-            let text = app.service().export_markdown(viewer.0, id, query.leaf, parts).await?;
+            let text = app.service().export_markdown(principal.user, id, query.leaf, parts).await?;
             download_response(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
         }
         ChatExportFormat::MarkdownZip => {
             let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
             let (service, root) = (app.service().clone(), repository.trim_end_matches(".git").to_owned());
-            let writing =
-                tasks::spawn(
-                    async move { service.export_markdown_zip(viewer.0, id, query.leaf, parts, root, send).await },
-                );
+            let writing = tasks::spawn(async move {
+                service.export_markdown_zip(principal.user, id, query.leaf, parts, root, send).await
+            });
             stream_response(writing, receive, "application/zip", &format!("{title}.zip")).await
         }
         ChatExportFormat::Html => {
-            let page = standalone_page(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
+            let page = standalone_page(app.service(), site.style(), principal.user, id, query.leaf, parts).await?;
             download_response(Body::from(page), "text/html; charset=utf-8", &format!("{title}.html"))
         }
         ChatExportFormat::Git => {
             let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
             let service = app.service().clone();
-            let writing = tasks::spawn(async move { service.export_git(viewer.0, id, send).await });
+            let writing = tasks::spawn(async move { service.export_git(principal.user, id, send).await });
             stream_response(writing, receive, "application/zip", &format!("{repository}.zip")).await
         }
     };
@@ -190,13 +190,13 @@ fn download_response(body: Body, kind: &'static str, name: &str) -> Result<Respo
 pub async fn page_to_print(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<PrintQuery>,
 ) -> Result<Response, Problem> {
-    let permit = export_permit(&app, viewer.0)?;
+    let permit = export_permit(&app, principal.user)?;
     let parts = ExportOptions::default();
-    let page = standalone_page(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
+    let page = standalone_page(app.service(), site.style(), principal.user, id, query.leaf, parts).await?;
     let mut response = Html(page).into_response();
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PRINTED));
     Ok(hold_permit_until_sent(response, permit))
@@ -205,12 +205,12 @@ pub async fn page_to_print(
 /// `GET /c/{id}/export`.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let chat = app.service().chat(viewer.0, id).await?;
-    let imported_from = app.service().imported_from(viewer.0, id).await?;
-    let is_damaged = app.service().is_chat_damaged(viewer.0, id).await?;
+    let chat = app.service().chat(principal.user, id).await?;
+    let imported_from = app.service().imported_from(principal.user, id).await?;
+    let is_damaged = app.service().is_chat_damaged(principal.user, id).await?;
     Ok(context.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

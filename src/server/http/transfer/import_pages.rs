@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use crate::domain::{ImportDifferenceKind, ImportId, UndoScope, UserId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field};
 use crate::server::http::request::path_id::PathId;
@@ -52,7 +52,7 @@ enum TransferResult {
 /// `GET /settings/data`.
 pub async fn data_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<TransferPageQuery>,
 ) -> Result<Response, Problem> {
@@ -63,7 +63,7 @@ pub async fn data_page(
             TransferResult::Forgotten => words::forgotten().to_owned(),
         })
     });
-    Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, viewer.0, notice).await?))
+    Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, principal.user, notice).await?))
 }
 
 async fn render_data_page(app: &App, viewer: UserId, notice: Option<ActionNotice>) -> Result<ServerPage, Problem> {
@@ -83,12 +83,12 @@ pub struct ImportPageQuery {
 /// `GET /settings/data/imports/{id}`.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ImportId>,
     context: PageContext,
     StrictQuery(query): StrictQuery<ImportPageQuery>,
 ) -> Result<Response, Problem> {
-    let job = app.service().find_import(viewer.0, id).await?;
+    let job = app.service().find_import(principal.user, id).await?;
     let is_resting = job.is_over && !job.is_reversing();
     let notice = reversal_notice(&job);
     let page = ImportPage { job, shown_kind: query.show, step: ImportPageStep::Report, notice };
@@ -102,12 +102,12 @@ pub async fn page(
 /// `POST /forms/import`: starts the preview of the files in the form.
 pub async fn import_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
     let form = form.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
-    match read_import_form(&app, viewer.0, form).await {
+    match read_import_form(&app, principal.user, form).await {
         Ok(id) => Ok(see_other(&page_path(id))),
         Err(problem) => match problem.client_error_sentence() {
             Some(sentence) => {
@@ -115,7 +115,7 @@ pub async fn import_form(
                 Ok(context.respond(
                     &app,
                     StatusCode::UNPROCESSABLE_ENTITY,
-                    render_data_page(&app, viewer.0, notice).await?,
+                    render_data_page(&app, principal.user, notice).await?,
                 ))
             }
             None => Err(problem),
@@ -150,22 +150,26 @@ async fn read_import_form(app: &App, viewer: UserId, mut form: Multipart) -> Res
 /// `POST /forms/import/start`: imports the file of a preview.
 pub async fn start_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    match app.service().import_preview(viewer.0, id).await {
+    match app.service().import_preview(principal.user, id).await {
         Ok(import) => Ok(see_other(&page_path(import))),
-        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+        Err(error) => refused_page(&app, (principal.user, id), context, error).await,
     }
 }
 
 /// `POST /forms/import/stop`: stops an import, or cancels a preview.
-pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn stop_form(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    let job = app.service().find_import(viewer.0, id).await?;
-    app.service().stop_import(viewer.0, id).await?;
+    let job = app.service().find_import(principal.user, id).await?;
+    app.service().stop_import(principal.user, id).await?;
     Ok(match job.is_over && job.importable_until.is_some() {
         true => see_other("/settings/data?done=cancelled"),
         false => see_other(&page_path(id)),
@@ -176,7 +180,7 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 /// (`sure`).
 pub async fn undo_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -186,41 +190,41 @@ pub async fn undo_form(
         false => (UndoScope::Unchanged, ImportPageStep::ConfirmUndo),
     };
     if !fields.is_checked("sure") {
-        let job = app.service().find_import(viewer.0, id).await?;
+        let job = app.service().find_import(principal.user, id).await?;
         let page = ImportPage { job, shown_kind: None, step, notice: None };
         return Ok(context.respond(&app, StatusCode::OK, page.draw()));
     }
-    match app.service().undo_import(viewer.0, id, scope).await {
+    match app.service().undo_import(principal.user, id, scope).await {
         Ok(()) => Ok(see_other(&page_path(id))),
-        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+        Err(error) => refused_page(&app, (principal.user, id), context, error).await,
     }
 }
 
 /// `POST /forms/import/restore`: starts to restore what the undo of an import moved to Trash.
 pub async fn restore_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    match app.service().restore_import(viewer.0, id).await {
+    match app.service().restore_import(principal.user, id).await {
         Ok(()) => Ok(see_other(&page_path(id))),
-        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+        Err(error) => refused_page(&app, (principal.user, id), context, error).await,
     }
 }
 
 /// `POST /forms/import/forget`: removes an import from the list, with its report.
 pub async fn forget_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ImportId = fields.subject_id("id")?;
-    match app.service().forget_import(viewer.0, id).await {
+    match app.service().forget_import(principal.user, id).await {
         Ok(()) => Ok(see_other("/settings/data?done=forgotten")),
-        Err(error) => refused_page(&app, (viewer.0, id), context, error).await,
+        Err(error) => refused_page(&app, (principal.user, id), context, error).await,
     }
 }
 

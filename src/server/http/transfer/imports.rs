@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use crate::domain::{ImportId, InvalidField, MessageCode, UndoScope};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -68,7 +68,7 @@ fn accepted(id: ImportId) -> Result<Response, Problem> {
 /// `POST /api/imports`: starts an import or a preview; the body is the file.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ImportQuery>,
     request: Request,
 ) -> Result<Response, Problem> {
@@ -84,37 +84,45 @@ pub async fn create(
         (false, false) => UploadUse::Import,
     };
     let settings = ImportSettings { name: query.name, format, options, upload_use };
-    let place = app.service().import_slot(viewer.0)?;
+    let place = app.service().import_slot(principal.user)?;
     let declared = declared_length(request.headers());
-    app.service().check_growth(viewer.0, declared).await?;
+    app.service().check_growth(principal.user, declared).await?;
     let body: Body = request.into_body();
     let broke_off = |_| Problem::broken_body();
-    let file = spool_file((&app, viewer.0), &place, body.into_data_stream(), broke_off).await?;
-    accepted(start_upload(&app, viewer.0, file.into_temp_path().into(), settings)?)
+    let file = spool_file((&app, principal.user), &place, body.into_data_stream(), broke_off).await?;
+    accepted(start_upload(&app, principal.user, file.into_temp_path().into(), settings)?)
 }
 
 /// `GET /api/imports`.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ImportSummary>>, Problem> {
-    Ok(ApiJson(app.service().list_imports(viewer.0).await?))
+pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJson<Vec<ImportSummary>>, Problem> {
+    Ok(ApiJson(app.service().list_imports(principal.user).await?))
 }
 
 /// `GET /api/imports/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ImportId>,
 ) -> Result<ApiJson<ImportJob>, Problem> {
-    Ok(ApiJson(app.service().find_import(viewer.0, id).await?))
+    Ok(ApiJson(app.service().find_import(principal.user, id).await?))
 }
 
 /// `POST /api/imports/{id}/start`: imports the file of a preview.
-pub async fn start(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ImportId>) -> Result<Response, Problem> {
-    accepted(app.service().import_preview(viewer.0, id).await?)
+pub async fn start(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<ImportId>,
+) -> Result<Response, Problem> {
+    accepted(app.service().import_preview(principal.user, id).await?)
 }
 
 /// `POST /api/imports/{id}/stop`.
-pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ImportId>) -> Result<StatusCode, Problem> {
-    app.service().stop_import(viewer.0, id).await?;
+pub async fn stop(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<ImportId>,
+) -> Result<StatusCode, Problem> {
+    app.service().stop_import(principal.user, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -130,31 +138,31 @@ pub struct UndoQuery {
 /// `POST /api/imports/{id}/undo`: starts the undo.
 pub async fn undo(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ImportId>,
     StrictQuery(query): StrictQuery<UndoQuery>,
 ) -> Result<Response, Problem> {
     let scope = if query.changed { UndoScope::Changed } else { UndoScope::Unchanged };
-    app.service().undo_import(viewer.0, id, scope).await?;
+    app.service().undo_import(principal.user, id, scope).await?;
     accepted(id)
 }
 
 /// `POST /api/imports/{id}/restore`: starts the restoring.
 pub async fn restore(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ImportId>,
 ) -> Result<Response, Problem> {
-    app.service().restore_import(viewer.0, id).await?;
+    app.service().restore_import(principal.user, id).await?;
     accepted(id)
 }
 
 /// `DELETE /api/imports/{id}`: forgets an import with its report.
 pub async fn forget(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ImportId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().forget_import(viewer.0, id).await?;
+    app.service().forget_import(principal.user, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{
     BranchId, ChatId, DeletionId, DeletionKind, DeletionSummary, RestoreSummary, Role, TurnId, UserId, limits,
 };
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -76,47 +76,47 @@ impl From<Deletion> for TrashEntry {
 /// `DELETE /api/turns/{id}`: moves a turn and everything below it to Trash.
 pub async fn delete_turn(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
 ) -> Result<ApiJson<DeletionSummary>, Problem> {
-    Ok(ApiJson(app.service().delete_turn(viewer.0, id).await?))
+    Ok(ApiJson(app.service().delete_turn(principal.user, id).await?))
 }
 
 /// `DELETE /api/branches/{id}`: moves the first turn of a branch and everything below it to Trash.
 pub async fn delete_branch(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<BranchId>,
 ) -> Result<ApiJson<DeletionSummary>, Problem> {
-    Ok(ApiJson(app.service().delete_branch(viewer.0, id).await?))
+    Ok(ApiJson(app.service().delete_branch(principal.user, id).await?))
 }
 
 /// `POST /api/chats/{id}/prune`: moves everything to Trash except the path to one turn and what is below it.
 pub async fn prune(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<ChatId>,
     ApiJson(prune): ApiJson<PruneChatRequest>,
 ) -> Result<ApiJson<DeletionSummary>, Problem> {
-    Ok(ApiJson(app.service().prune_others(viewer.0, id, prune.keep).await?))
+    Ok(ApiJson(app.service().prune_others(principal.user, id, prune.keep).await?))
 }
 
 /// `POST /api/turns/{id}/restore`: restores the whole deletion that contains the turn.
 pub async fn restore_turn(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
 ) -> Result<ApiJson<RestoreSummary>, Problem> {
-    restore_thing(&app, viewer.0, DeletedItem::Turn(id)).await
+    restore_thing(&app, principal.user, DeletedItem::Turn(id)).await
 }
 
 /// `POST /api/branches/{id}/restore`: restores the whole deletion that contains the branch.
 pub async fn restore_branch(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<BranchId>,
 ) -> Result<ApiJson<RestoreSummary>, Problem> {
-    restore_thing(&app, viewer.0, DeletedItem::Branch(id)).await
+    restore_thing(&app, principal.user, DeletedItem::Branch(id)).await
 }
 
 async fn restore_thing(app: &App, viewer: UserId, thing: DeletedItem) -> Result<ApiJson<RestoreSummary>, Problem> {
@@ -126,35 +126,35 @@ async fn restore_thing(app: &App, viewer: UserId, thing: DeletedItem) -> Result<
 /// `GET /api/trash`: lists the deletions, the newest first.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     StrictQuery(query): StrictQuery<ListTrashQuery>,
 ) -> Result<ApiJson<Vec<TrashEntry>>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let deletions = app.service().list_trash(viewer.0, query.before, limit).await?;
+    let deletions = app.service().list_trash(principal.user, query.before, limit).await?;
     Ok(ApiJson(deletions.into_iter().map(TrashEntry::from).collect()))
 }
 
 /// `POST /api/trash/{id}/restore`.
 pub async fn restore(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DeletionId>,
 ) -> Result<ApiJson<RestoreSummary>, Problem> {
-    Ok(ApiJson(app.service().restore_deletion(viewer.0, id).await?))
+    Ok(ApiJson(app.service().restore_deletion(principal.user, id).await?))
 }
 
 /// `DELETE /api/trash/{id}`: deletes the contents of one deletion permanently.
 pub async fn purge(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<DeletionId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().purge_deletion(viewer.0, id).await?;
+    app.service().purge_deletion(principal.user, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/trash`: deletes everything in Trash permanently.
-pub async fn empty(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
-    app.service().empty_trash(viewer.0).await?;
+pub async fn empty(State(app): State<App>, principal: Principal) -> Result<StatusCode, Problem> {
+    app.service().empty_trash(principal.user).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
@@ -41,7 +41,7 @@ enum TrashFormResult {
 /// `GET /trash`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     StrictQuery(query): StrictQuery<TrashPageQuery>,
 ) -> Result<Response, Problem> {
@@ -50,7 +50,7 @@ pub async fn show(
         TrashFormResult::Emptied => ActionNotice::Done(words::emptied().into()),
         TrashFormResult::Chat => ActionNotice::Done(words::chat_deleted().into()),
     });
-    let page = TrashPage { before: query.before, ..trash_page(&app, viewer.0, query.before).await? };
+    let page = TrashPage { before: query.before, ..trash_page(&app, principal.user, query.before).await? };
     Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
 }
 
@@ -58,53 +58,57 @@ pub async fn show(
 /// turns that are sets `ask`; more than one turn then needs a confirmation here.
 pub async fn delete_turn(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: TurnId = fields.required_id("turn_id")?;
     if fields.is_checked("ask") {
-        let all = app.service().count_turns_below(viewer.0, id).await?;
+        let all = app.service().count_turns_below(principal.user, id).await?;
         if all > 1 {
-            let turn = app.service().turn(viewer.0, id).await?;
+            let turn = app.service().turn(principal.user, id).await?;
             return Ok(context.respond(&app, StatusCode::OK, delete_page(&turn, all)));
         }
     }
-    Ok(redirect_to_remaining(&app.service().delete_turn(viewer.0, id).await?))
+    Ok(redirect_to_remaining(&app.service().delete_turn(principal.user, id).await?))
 }
 
 /// `POST /forms/delete-branch`.
 pub async fn delete_branch(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: BranchId = fields.required_id("branch_id")?;
-    Ok(redirect_to_remaining(&app.service().delete_branch(viewer.0, id).await?))
+    Ok(redirect_to_remaining(&app.service().delete_branch(principal.user, id).await?))
 }
 
 /// `POST /forms/delete-chat`: moves a chat to Trash and shows Trash, where it can be restored at once.
-pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn delete_chat(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: ChatId = fields.required_id("chat_id")?;
-    app.service().delete_chat(viewer.0, id).await?;
+    app.service().delete_chat(principal.user, id).await?;
     Ok(redirect_to_trash("chat"))
 }
 
 /// `POST /forms/prune`.
-pub async fn prune(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn prune(State(app): State<App>, principal: Principal, fields: SubmittedFields) -> Result<Response, Problem> {
     let (chat, keep): (ChatId, TurnId) = (fields.required_id("chat_id")?, fields.required_id("keep")?);
-    Ok(redirect_to_remaining(&app.service().prune_others(viewer.0, chat, keep).await?))
+    Ok(redirect_to_remaining(&app.service().prune_others(principal.user, chat, keep).await?))
 }
 
 /// `POST /forms/restore`: restores a deletion and returns to the chat, or to Trash with the reason of the refusal.
 pub async fn restore(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
-    match app.service().restore_deletion(viewer.0, id).await {
+    match app.service().restore_deletion(principal.user, id).await {
         Ok(restored) => Ok(see_other(&match restored.leaf {
             Some(leaf) => format!("/c/{}?at={leaf}#latest", restored.chat_id),
             None => format!("/c/{}#latest", restored.chat_id),
@@ -115,7 +119,7 @@ pub async fn restore(
                 // The deletion was restored or purged meanwhile; the list shows what is left.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };
-            let page = trash_page(&app, viewer.0, None).await?;
+            let page = trash_page(&app, principal.user, None).await?;
             Ok(context.respond(&app, status, page.draw(Some(ActionNotice::Refused(words::not_restored(&reason))))))
         }
         Err(error) => Err(error.into()),
@@ -125,19 +129,19 @@ pub async fn restore(
 /// `POST /forms/purge`: deletes permanently, after a confirmation (`sure`).
 pub async fn purge(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
     if fields.is_checked("sure") {
-        app.service().purge_deletion(viewer.0, id).await?;
+        app.service().purge_deletion(principal.user, id).await?;
         return Ok(redirect_to_trash("purged"));
     }
-    let deletion = app.service().deletion(viewer.0, id).await?;
+    let deletion = app.service().deletion(principal.user, id).await?;
     let page = TrashPage {
         confirmation: Some(PurgeConfirmation::Deletion(deletion)),
-        ..trash_page(&app, viewer.0, None).await?
+        ..trash_page(&app, principal.user, None).await?
     };
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
@@ -145,16 +149,18 @@ pub async fn purge(
 /// `POST /forms/empty-trash`: deletes everything in Trash permanently, after a confirmation like `purge`.
 pub async fn empty(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     if fields.is_checked("sure") {
-        app.service().empty_trash(viewer.0).await?;
+        app.service().empty_trash(principal.user).await?;
         return Ok(redirect_to_trash("emptied"));
     }
-    let page =
-        TrashPage { confirmation: Some(PurgeConfirmation::Everything), ..trash_page(&app, viewer.0, None).await? };
+    let page = TrashPage {
+        confirmation: Some(PurgeConfirmation::Everything),
+        ..trash_page(&app, principal.user, None).await?
+    };
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 

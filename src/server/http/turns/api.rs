@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, MessageCode, ModelParams, Turn, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
@@ -88,7 +88,7 @@ impl From<AcceptedExchange> for ExchangeDetails {
 /// `POST /api/chats/{id}/turns`: sends a message. 201, or 200 for a repeated idempotency key.
 pub async fn start(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(chat_id): PathId<ChatId>,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateTurnRequest>,
@@ -110,40 +110,44 @@ pub async fn start(
         client_request_id: client_request_id(new.client_request_id, &headers)?,
         keeps_draft: false,
     };
-    Ok(respond(app.service().start_turn(viewer.0, request).await?))
+    Ok(respond(app.service().start_turn(principal.user, request).await?))
 }
 
 /// `GET /api/turns/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<BlockFormQuery>,
 ) -> Result<ApiJson<TurnResponse>, Problem> {
-    let turn = app.service().turn(viewer.0, id).await?;
+    let turn = app.service().turn(principal.user, id).await?;
     Ok(ApiJson(TurnResponse::new(&app, turn, query.form.unwrap_or_default()).await?))
 }
 
 /// `GET /api/turns/{id}/markdown`: returns a turn as Markdown. Quotes appear with their source, also below the reply
 /// to them.
-pub async fn markdown(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Response, Problem> {
-    let text = app.service().turn_markdown(viewer.0, id).await?;
+pub async fn markdown(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<TurnId>,
+) -> Result<Response, Problem> {
+    let text = app.service().turn_markdown(principal.user, id).await?;
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())
 }
 
 /// `POST /api/turns/{id}/stop`: stops a reply. 200 once the ending is stored, also for a turn that has ended.
 pub async fn stop(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
 ) -> Result<ApiJson<Turn>, Problem> {
-    Ok(ApiJson(app.service().stop_turn(viewer.0, id).await?))
+    Ok(ApiJson(app.service().stop_turn(principal.user, id).await?))
 }
 
 /// `POST /api/turns/{id}/retry`: requests another reply to the same message.
 pub async fn retry(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     headers: HeaderMap,
     body: Option<ApiJson<RetryTurnRequest>>,
@@ -151,13 +155,13 @@ pub async fn retry(
     let ApiJson(retry) = body.unwrap_or(ApiJson(RetryTurnRequest::default()));
     let place = PlacementRequest { provider: retry.provider, model: retry.model, ..PlacementRequest::default() };
     let request_id = client_request_id(retry.client_request_id, &headers)?;
-    Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
+    Ok(respond(app.service().retry_turn(principal.user, id, place, retry.params, request_id).await?))
 }
 
 /// `POST /api/turns/{id}/edit`: sends the edited message as a new version beside the old one, and requests a reply.
 pub async fn edit(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     headers: HeaderMap,
     ApiJson(edit): ApiJson<EditTurnRequest>,
@@ -172,7 +176,7 @@ pub async fn edit(
         client_request_id: client_request_id(edit.client_request_id, &headers)?,
         keeps_draft: false,
     };
-    Ok(respond(app.service().edit_turn(viewer.0, id, request).await?))
+    Ok(respond(app.service().edit_turn(principal.user, id, request).await?))
 }
 
 /// Returns the blocks of a message, from `content` or from `text`.

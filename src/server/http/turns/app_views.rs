@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{BlockId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathIds;
@@ -23,12 +23,12 @@ use crate::ui::sandboxed_frame::app_view_address;
 /// `GET /turns/{id}/calls/{block}/view`: the document in a page of its own.
 pub async fn page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let view = app.service().app_view(viewer.0, turn, block).await?;
-    let calls = app.service().view_calls(viewer.0, block).await?;
+    let view = app.service().app_view(principal.user, turn, block).await?;
+    let calls = app.service().view_calls(principal.user, block).await?;
     let page = AppViewPage { turn: &view.turn, block, title: &view.title, server: &view.server, calls: &calls };
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
@@ -37,15 +37,15 @@ pub async fn page(
 /// keep a document from navigating to an address of its choice.
 pub async fn document(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let view = app.service().app_view(viewer.0, turn, block).await?;
+    let view = app.service().app_view(principal.user, turn, block).await?;
     if headers.get("sec-fetch-dest").is_some_and(|of| of == "document") {
         return Ok(Redirect::to(&app_view_address(turn, block)).into_response());
     }
-    Ok(sandboxed_document(app.service().app_view_page(viewer.0, &view).await?))
+    Ok(sandboxed_document(app.service().app_view_page(principal.user, &view).await?))
 }
 
 /// What a document is told, in the terms of the protocol, for the script between it and Turnleaf's page.
@@ -64,13 +64,13 @@ pub struct AppViewCall {
 /// `GET /turns/{id}/calls/{block}/view/call`.
 pub async fn call(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
 ) -> Result<ApiJson<AppViewCall>, Problem> {
-    let view = app.service().app_view(viewer.0, turn, block).await?;
+    let view = app.service().app_view(principal.user, turn, block).await?;
     let result = match view.is_stopped {
         true => None,
-        false => Some(app.service().app_view_answer(viewer.0, &view).await?),
+        false => Some(app.service().app_view_answer(principal.user, &view).await?),
     };
     let (tool, arguments) = (view.tool, view.arguments);
     Ok(ApiJson(AppViewCall { turn, tool, arguments, result, version: env!("CARGO_PKG_VERSION") }))
@@ -89,12 +89,12 @@ pub struct ViewToolCall {
 /// itself cannot send this.
 pub async fn call_tool(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(body): ApiJson<ViewToolCall>,
 ) -> Result<ApiJson<Value>, Problem> {
     let ViewToolCall { name, arguments } = body;
-    Ok(ApiJson(app.service().call_tool_from_view(viewer.0, (turn, block), &name, arguments).await?))
+    Ok(ApiJson(app.service().call_tool_from_view(principal.user, (turn, block), &name, arguments).await?))
 }
 
 /// A resource that a document reads, as the script between it and Turnleaf's page passes it on.
@@ -108,9 +108,9 @@ pub struct ViewResourceRead {
 /// contents. The document itself cannot send this.
 pub async fn read_resource(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(body): ApiJson<ViewResourceRead>,
 ) -> Result<ApiJson<Value>, Problem> {
-    Ok(ApiJson(app.service().read_resource_from_view(viewer.0, (turn, block), &body.uri).await?))
+    Ok(ApiJson(app.service().read_resource_from_view(principal.user, (turn, block), &body.uri).await?))
 }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 
 use crate::domain::{BlockId, InvalidField, TurnId, UserId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathIds;
 use crate::server::http::response::problem::Problem;
@@ -17,17 +17,17 @@ use turnleaf_service::ServiceError;
 /// `GET /turns/{id}/calls/{block}`. Redirects to the reply when the call has its answer.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    match app.service().call_question(viewer.0, turn, block).await {
+    match app.service().call_question(principal.user, turn, block).await {
         Ok(question) => {
             let page = ToolCallPage { question, typed: None, error: None };
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
         }
         Err(ServiceError::Conflict { .. }) => {
-            let turn = app.service().turn(viewer.0, turn).await?;
+            let turn = app.service().turn(principal.user, turn).await?;
             Ok(redirect_to_turn(turn.chat_id, turn.id))
         }
         Err(error) => Err(error.into()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::elicitation::{Elicitation, ElicitationAction, ElicitationRequest};
 use crate::domain::{BlockId, ElicitationId, InvalidField, MessageCode, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathIds;
@@ -37,7 +37,7 @@ pub struct AnswerElicitationRequest {
 /// `POST /api/turns/{id}/calls/{block}/answer`. 200 once the answer is stored.
 pub async fn answer(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(body): ApiJson<AnswerElicitationRequest>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
@@ -46,24 +46,24 @@ pub async fn answer(
         return Err(Problem::unprocessable("invalid", invalid));
     }
     let answer = body.action.into_answer(body.content.unwrap_or_default());
-    let turn = app.service().answer_elicitation(viewer.0, (turn, block), body.elicitation_id, answer).await?;
+    let turn = app.service().answer_elicitation(principal.user, (turn, block), body.elicitation_id, answer).await?;
     Ok(ApiJson(turn.into()))
 }
 
 /// `GET /turns/{id}/calls/{block}/question`. Redirects to the reply when the question of the call is closed.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    match app.service().open_elicitation(viewer.0, turn, block).await {
+    match app.service().open_elicitation(principal.user, turn, block).await {
         Ok(question) => {
             let page = ElicitationQuestionPage { question, typed: None, error: None };
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
         }
         Err(ServiceError::Conflict { .. }) => {
-            let turn = app.service().turn(viewer.0, turn).await?;
+            let turn = app.service().turn(principal.user, turn).await?;
             Ok(redirect_to_turn(turn.chat_id, turn.id))
         }
         Err(error) => Err(error.into()),
@@ -74,19 +74,19 @@ pub async fn show(
 /// without script, the page of the question shows it beside the field.
 pub async fn answer_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
     let question: ElicitationId = fields.subject_id("question")?;
     let action = submitted_action(&fields)?;
-    let open = app.service().open_elicitation(viewer.0, turn, block).await?;
+    let open = app.service().open_elicitation(principal.user, turn, block).await?;
     let typed = submitted_values(&open.asked.request, &fields);
     let content = open.asked.request.content_from_form(|at| typed.get(at).cloned().unwrap_or_default());
     // The form may be that of an earlier question; the service refuses it.
     let answer = action.into_answer(content);
-    match app.service().answer_elicitation(viewer.0, (turn, block), question, answer).await {
+    match app.service().answer_elicitation(principal.user, (turn, block), question, answer).await {
         Ok(turn) => Ok(reply_response(&fields, &turn)),
         Err(ServiceError::Invalid(invalid)) if fields.is_checked("stay") => {
             Err(with_label(&open.asked, invalid).into())

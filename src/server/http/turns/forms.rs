@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView};
 use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::usage::storage::StorageRefusal;
@@ -52,7 +52,7 @@ fn optional_id<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Pr
 /// `POST /forms/send`.
 pub async fn send(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<SendMessageForm>,
 ) -> Result<Response, Problem> {
     let chat_id: Option<ChatId> = optional_id(form.chat_id.as_deref())?;
@@ -77,9 +77,9 @@ pub async fn send(
     let text = message.text.clone();
     let pages = app.page_service();
     let sent = match message.prev_turn_id.zip(chat_id).filter(|_| form.queue.is_some()) {
-        Some((turn, chat)) => pages.queue_message(viewer.0, message).await.map(|_| redirect_to_turn(chat, turn)),
+        Some((turn, chat)) => pages.queue_message(principal.user, message).await.map(|_| redirect_to_turn(chat, turn)),
         None => {
-            let sent = pages.send_message(viewer.0, message).await;
+            let sent = pages.send_message(principal.user, message).await;
             sent.map(|started| redirect_to_turn(started.chat_id, started.assistant_turn.turn.id))
         }
     };
@@ -90,7 +90,7 @@ pub async fn send(
             if !keeps_draft {
                 // A text that is too large to be saved is still in the browser's form and returns with the Back
                 // button.
-                let _ = app.page_service().save_draft_text(viewer.0, chat_id, draft).await;
+                let _ = app.page_service().save_draft_text(principal.user, chat_id, draft).await;
             }
             if let Some(problem) = storage_full_problem(&error) {
                 return Err(problem);
@@ -111,7 +111,7 @@ pub fn storage_full_problem(error: &ApiError) -> Option<Problem> {
 /// `POST /forms/model`: chooses another model for the next message and keeps the composer as it is.
 pub async fn choose_model(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<SendMessageForm>,
 ) -> Result<Response, Problem> {
     let chat_id: Option<ChatId> = optional_id(form.chat_id.as_deref())?;
@@ -122,7 +122,7 @@ pub async fn choose_model(
         ..DraftView::default()
     };
     let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
-    match app.page_service().save_draft_text(viewer.0, chat_id, draft).await {
+    match app.page_service().save_draft_text(principal.user, chat_id, draft).await {
         Ok(_) => Ok(see_other(&format!("{page}#latest"))),
         Err(error) => Ok(see_other(&format!("{page}?error={}", error_code(&error)))),
     }
@@ -136,22 +136,25 @@ pub fn parse_lock(value: &str) -> Option<ModelLock> {
 /// `POST /forms/stop`.
 pub async fn stop(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<TurnActionForm>,
 ) -> Result<Response, Problem> {
-    let turn = app.service().stop_turn(viewer.0, form.turn_id).await?;
+    let turn = app.service().stop_turn(principal.user, form.turn_id).await?;
     Ok(redirect_to_turn(turn.chat_id, turn.id))
 }
 
 /// `POST /forms/retry`.
 pub async fn retry(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     Form(form): Form<TurnActionForm>,
 ) -> Result<Response, Problem> {
-    let old = app.service().turn(viewer.0, form.turn_id).await?;
+    let old = app.service().turn(principal.user, form.turn_id).await?;
     let lock = form.model.as_deref().and_then(parse_lock);
-    match app.page_service().retry_reply(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await
+    match app
+        .page_service()
+        .retry_reply(principal.user, form.turn_id, lock, form.client_request_id.unwrap_or_default())
+        .await
     {
         Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => match storage_full_problem(&error) {

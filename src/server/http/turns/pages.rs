@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Turn, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::problem_page_with_text;
 use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};
@@ -58,11 +58,11 @@ pub struct RawResponseQuery {
 /// `GET /turns/{id}/edit`.
 pub async fn edit_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let turn = app.service().turn(viewer.0, id).await?;
+    let turn = app.service().turn(principal.user, id).await?;
     let text = turn.content_text();
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = EditTurnView { turn: &turn, text: &text, error: None, request_id: &request_id };
@@ -72,13 +72,13 @@ pub async fn edit_page(
 /// `POST /forms/edit`: sends an edited message and redirects to it. On an error the page keeps what was typed.
 pub async fn edit_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let mut typed = EditTurnForm::default();
-    let done = match typed.read((&app, viewer.0), request).await {
-        Ok(()) => apply_edit(&app, viewer.0, context, &typed).await,
+    let done = match typed.read((&app, principal.user), request).await {
+        Ok(()) => apply_edit(&app, principal.user, context, &typed).await,
         Err(problem) => Err(problem),
     };
     done.or_else(|problem| Ok(problem_page_with_text(problem, &typed.text)))
@@ -211,12 +211,12 @@ async fn resolve_attachments(
 /// `GET /turns/{id}/again`: offers the models for a retry.
 pub async fn retry_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let turn = app.service().turn(viewer.0, id).await?;
-    let models = demo::localize_models(app.service().models(viewer.0).await?);
+    let turn = app.service().turn(principal.user, id).await?;
+    let models = demo::localize_models(app.service().models(principal.user).await?);
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = RetryView { turn: &turn, models: &models, request_id: &request_id };
     Ok(context.respond(&app, StatusCode::OK, page(texts::retry_with(), view.draw())))
@@ -225,32 +225,36 @@ pub async fn retry_page(
 /// `GET /turns/{id}/sent`: shows what a reply's requests consisted of.
 pub async fn sent_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<SentRequestQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let sent = app.service().sent_requests(viewer.0, id, query.request).await?;
+    let sent = app.service().sent_requests(principal.user, id, query.request).await?;
     Ok(context.respond(&app, StatusCode::OK, SentRequestPage { sent: &sent }.draw()))
 }
 
 /// `GET /turns/{id}/raw`: shows the provider's response as text. The API serves the bytes as a file.
 pub async fn raw_page(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<RawResponseQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let raw = app.service().turn_raw_response(viewer.0, id, query.of).await?;
+    let raw = app.service().turn_raw_response(principal.user, id, query.of).await?;
     Ok(context.respond(&app, StatusCode::OK, RawResponsePage { raw: &raw }.draw()))
 }
 
 /// `POST /forms/copy`: copies a path into a new chat and redirects to it.
-pub async fn copy_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn copy_form(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let (chat, turn): (ChatId, TurnId) = (fields.required_id("chat_id")?, fields.required_id("turn_id")?);
     let name = fields.text("client_request_id");
-    let made = app.service().copy_chat(viewer.0, chat, turn, name.as_deref()).await?;
+    let made = app.service().copy_chat(principal.user, chat, turn, name.as_deref()).await?;
     Ok(redirect_to_turn(made.value.chat.id, made.value.leaf))
 }
 

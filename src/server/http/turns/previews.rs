@@ -16,7 +16,7 @@ use crate::domain::file_name::{content_disposition, sanitize};
 use crate::domain::hidden_text::visible_text;
 use crate::domain::preview::{CodePreview, DIAGRAM_CHARS, PreviewKind, preview_versions};
 use crate::domain::{BlockId, Turn, TurnId, UserId, limits};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathIds;
 use crate::server::http::request::query::StrictQuery;
@@ -49,13 +49,13 @@ pub struct PreviewQuery {
 pub async fn page(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     StrictQuery(query): StrictQuery<PreviewQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let (turn, shown) = find_preview(&app, viewer.0, (turn, block), query.code).await?;
-    let around = app.service().path_around(viewer.0, turn.chat_id, Some(turn.id), None, limits::PAGE_MAX).await?;
+    let (turn, shown) = find_preview(&app, principal.user, (turn, block), query.code).await?;
+    let around = app.service().path_around(principal.user, turn.chat_id, Some(turn.id), None, limits::PAGE_MAX).await?;
     let (turns, locale) = (around.0.turns, locale());
     let preparing = tasks::spawn_blocking(move || {
         with_locale(locale, || {
@@ -76,12 +76,12 @@ pub async fn page(
 /// can keep a document from navigating to an address of its choice.
 pub async fn document(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     StrictQuery(query): StrictQuery<PreviewQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, shown) = find_preview(&app, viewer.0, (turn, block), query.code).await?;
+    let (_, shown) = find_preview(&app, principal.user, (turn, block), query.code).await?;
     if headers.get("sec-fetch-dest").is_some_and(|of| of == "document") {
         return Ok(Redirect::to(&shown.address()).into_response());
     }
@@ -96,11 +96,11 @@ pub async fn document(
 /// `GET /turns/{id}/previews/{block}/file`: the code as a file.
 pub async fn file(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     StrictQuery(query): StrictQuery<PreviewQuery>,
 ) -> Result<Response, Problem> {
-    let (_, shown) = find_preview(&app, viewer.0, (turn, block), query.code).await?;
+    let (_, shown) = find_preview(&app, principal.user, (turn, block), query.code).await?;
     let name = content_disposition(&sanitize(&shown.file_name())?);
     let mut response = shown.code.into_response();
     let fields = response.headers_mut();

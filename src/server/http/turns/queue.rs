@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{ChatId, InvalidField, MessageCode, ModelParams, QueuedMessageId, TurnId};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
@@ -54,7 +54,7 @@ pub struct ChangeQueuedMessageRequest {
 /// `POST /api/turns/{id}/queue`: queues a message. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(after): PathId<TurnId>,
     headers: HeaderMap,
     ApiJson(new): ApiJson<QueueMessageRequest>,
@@ -73,32 +73,32 @@ pub async fn create(
         keeps_draft: true,
         ..TurnRequest::default()
     };
-    let queued = app.service().queue_message(viewer.0, request).await?;
+    let queued = app.service().queue_message(principal.user, request).await?;
     Ok((created_status(queued.is_new), ApiJson(queued.value)).into_response())
 }
 
 /// `GET /api/turns/{id}/queue`.
 pub async fn list(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(after): PathId<TurnId>,
 ) -> Result<ApiJson<Vec<QueuedMessage>>, Problem> {
-    Ok(ApiJson(app.service().queued_messages(viewer.0, after).await?))
+    Ok(ApiJson(app.service().queued_messages(principal.user, after).await?))
 }
 
 /// `GET /api/queued-messages/{id}`.
 pub async fn show(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<QueuedMessageId>,
 ) -> Result<ApiJson<QueuedMessage>, Problem> {
-    Ok(ApiJson(app.service().queued_message(viewer.0, id).await?))
+    Ok(ApiJson(app.service().queued_message(principal.user, id).await?))
 }
 
 /// `PATCH /api/queued-messages/{id}`: edits a message, or moves it.
 pub async fn change(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<QueuedMessageId>,
     ApiJson(change): ApiJson<ChangeQueuedMessageRequest>,
 ) -> Result<ApiJson<QueuedMessage>, Problem> {
@@ -107,45 +107,47 @@ pub async fn change(
         return Err(Problem::unprocessable("invalid", InvalidField::new("text", reason)));
     }
     let change = QueuedMessageChange { content: change.content, text: change.text, position: change.position };
-    Ok(ApiJson(app.service().change_queued_message(viewer.0, id, change).await?))
+    Ok(ApiJson(app.service().change_queued_message(principal.user, id, change).await?))
 }
 
 /// `DELETE /api/queued-messages/{id}`: cancels a message that was not sent.
 pub async fn cancel(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<QueuedMessageId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().cancel_queued_message(viewer.0, id).await?;
+    app.service().cancel_queued_message(principal.user, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/queued-messages/{id}/send`: sends a message now, before those in front of it.
 pub async fn send(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(id): PathId<QueuedMessageId>,
 ) -> Result<ApiJson<ExchangeDetails>, Problem> {
-    Ok(ApiJson(app.service().send_queued_message(viewer.0, id).await?.into()))
+    Ok(ApiJson(app.service().send_queued_message(principal.user, id).await?.into()))
 }
 
 /// `POST /forms/queue`: the buttons of a queued message, named `do`.
-pub async fn act(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+pub async fn act(State(app): State<App>, principal: Principal, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: QueuedMessageId = fields.subject_id("id")?;
     let service = app.service();
-    let before = service.queued_message(viewer.0, id).await?;
+    let before = service.queued_message(principal.user, id).await?;
     let place = before.position.unwrap_or(1);
     let moved = |position| QueuedMessageChange { position: Some(position), ..QueuedMessageChange::default() };
     match fields.text("do").as_deref() {
         Some("save") => {
             let change = QueuedMessageChange { text: Some(fields.lines("text")), ..QueuedMessageChange::default() };
-            service.change_queued_message(viewer.0, id, change).await?;
+            service.change_queued_message(principal.user, id, change).await?;
         }
-        Some("up") => drop(service.change_queued_message(viewer.0, id, moved(place.saturating_sub(1).max(1))).await?),
-        Some("down") => drop(service.change_queued_message(viewer.0, id, moved(place + 1)).await?),
-        Some("cancel") => service.cancel_queued_message(viewer.0, id).await?,
+        Some("up") => {
+            drop(service.change_queued_message(principal.user, id, moved(place.saturating_sub(1).max(1))).await?)
+        }
+        Some("down") => drop(service.change_queued_message(principal.user, id, moved(place + 1)).await?),
+        Some("cancel") => service.cancel_queued_message(principal.user, id).await?,
         Some("send") => {
-            let started = service.send_queued_message(viewer.0, id).await?;
+            let started = service.send_queued_message(principal.user, id).await?;
             return Ok(done(&fields, started.chat.id, started.assistant_turn.id));
         }
         _ => return Err(InvalidField::new("do", MessageCode::IsUnknown).into()),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::domain::approval::ApprovalDecision;
 use crate::domain::{BlockId, InvalidField, MessageCode, Turn, TurnId, TurnStatus};
-use crate::server::access::Viewer;
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::{PathId, PathIds};
@@ -51,51 +51,51 @@ impl From<Turn> for ReplyStatus {
 /// `POST /api/turns/{id}/calls/{block}`: approves or declines a call. 200 once the answer is stored.
 pub async fn decide(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
     let ToolCallDecision { decision, hash, reason, arguments } = decision;
     let answer = CallDecision { reason, arguments, ..CallDecision::new(hash, decision) };
-    Ok(ApiJson(app.service().decide_tool_call(viewer.0, turn, block, answer).await?.into()))
+    Ok(ApiJson(app.service().decide_tool_call(principal.user, turn, block, answer).await?.into()))
 }
 
 /// `POST /api/turns/{id}/calls/{block}/stop`: stops a call. 200 once its end is stored.
 pub async fn stop(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
-    Ok(ApiJson(app.service().stop_tool_call(viewer.0, turn, block).await?.into()))
+    Ok(ApiJson(app.service().stop_tool_call(principal.user, turn, block).await?.into()))
 }
 
 /// `POST /api/turns/{id}/continue`: resumes a paused reply.
 pub async fn continue_reply(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     PathId(turn): PathId<TurnId>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
-    Ok(ApiJson(app.service().continue_paused_reply(viewer.0, turn).await?.into()))
+    Ok(ApiJson(app.service().continue_paused_reply(principal.user, turn).await?.into()))
 }
 
 /// `POST /forms/call`: from the reply, or from the page of the call.
 pub async fn decide_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
     let is_page = fields.is_checked("page");
     let decided = match submitted_decision(&fields) {
-        Ok(answer) => app.service().decide_tool_call(viewer.0, turn, block, answer).await,
+        Ok(answer) => app.service().decide_tool_call(principal.user, turn, block, answer).await,
         Err(invalid) if is_page => Err(invalid.into()),
         Err(invalid) => return Err(invalid.into()),
     };
     match decided {
         Ok(turn) => Ok(reply_response(&fields, &turn)),
         Err(ServiceError::Invalid(invalid)) if is_page => {
-            call_page::refuse(&app, viewer.0, context, (turn, block), (&fields, invalid)).await
+            call_page::refuse(&app, principal.user, context, (turn, block), (&fields, invalid)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -116,18 +116,23 @@ fn submitted_decision(fields: &SubmittedFields) -> Result<CallDecision, InvalidF
 }
 
 /// `POST /forms/call-stop`.
-pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    let turn = app.service().stop_tool_call(viewer.0, fields.subject_id("turn")?, fields.subject_id("block")?).await?;
+pub async fn stop_form(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let turn =
+        app.service().stop_tool_call(principal.user, fields.subject_id("turn")?, fields.subject_id("block")?).await?;
     Ok(reply_response(&fields, &turn))
 }
 
 /// `POST /forms/continue`.
 pub async fn continue_reply_form(
     State(app): State<App>,
-    viewer: Viewer,
+    principal: Principal,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let turn = app.service().continue_paused_reply(viewer.0, fields.subject_id("turn")?).await?;
+    let turn = app.service().continue_paused_reply(principal.user, fields.subject_id("turn")?).await?;
     Ok(reply_response(&fields, &turn))
 }
 

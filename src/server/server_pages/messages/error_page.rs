@@ -5,6 +5,8 @@ use crate::ui::locale::{define_messages, message};
 define_messages! {
     missing: "This page does not exist, or you do not have access to it.", "此页面不存在，或你无权访问。";
     missing_hint: "Check the address. Deleted items stay in Trash for 30 days.", "请检查地址。已删除的内容会在回收站保留 30 天。";
+    sign_in_needed: "Sign-in required", "需要登录";
+    sign_in_hint: "Sign in, then open this page again.", "请登录后再打开此页面。";
     refused: "Not allowed", "不允许";
     refused_description: "The server rejected this request.", "服务器拒绝了此请求。";
     refused_hint: "Open the page on this site and try again there.", "请从本站打开页面并在其中操作。";

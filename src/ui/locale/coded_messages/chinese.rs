@@ -275,6 +275,8 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NeedsChat => "选择对话时需要填写",
         MessageCode::OnlyWithBranches => "只能与 `group=branch` 一起使用",
         MessageCode::NotAllowedValue => "不是允许的值",
+        MessageCode::Unauthenticated => "你尚未登录。",
+        MessageCode::Forbidden => "你没有执行此操作的权限。",
         MessageCode::NotFound => "此内容不存在，或你无权访问。",
         MessageCode::CrossSite => "此请求来自其他网站。",
         MessageCode::UnknownHost => "此服务器不接受该主机名。管理员可以通过 TURNLEAF_ALLOWED_HOSTS 允许它。",

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, interval_at, timeout};
 
 use crate::domain::{ChatId, CodedMessage, Turn, TurnId, UserId, limits};
-use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::features::{FeatureFlags, SOCKET_PROTOCOL};
 use crate::server::http::response::problem::Problem;
@@ -231,7 +230,7 @@ impl SocketConnection {
         let followed = self.app.service().supervisor().follow(self.owner, id, cursor).await?;
         // `None` if the turn was deleted meanwhile.
         Ok(followed.map(|followed| {
-            let events = outgoing_events(self.app.clone(), Viewer(self.owner), id, followed, EventExtras::default());
+            let events = outgoing_events(self.app.clone(), self.owner, id, followed, EventExtras::default());
             OutgoingTurn { id, encoder, events: Box::pin(events) }
         }))
     }

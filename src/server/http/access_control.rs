@@ -1,0 +1,118 @@
+//! Access control: what each route requires, and the one layer that makes the principal of a request and enforces it,
+//! deny by default. The rule is looked up by the path pattern that the router has matched, never by the address of the
+//! request, which two programs may read differently.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::Method;
+
+use crate::server::access::{Principal, Scope};
+use crate::server::http::request::principal::Authentication;
+use crate::server::http::response::problem::Problem;
+
+/// What a route requires of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing. Only for what shows nothing of anybody.
+    Public,
+    /// A principal, with this scope if the route is only a part of what an account may do.
+    User { scope: Option<Scope>, csrf: CsrfCheck },
+    /// An administrator with all scopes.
+    Admin,
+}
+
+/// Which requests of a route may not come from another site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CsrfCheck {
+    /// Those whose method changes something, as on every route (`request::csrf`).
+    ByMethod,
+    /// All of them.
+    Always,
+}
+
+impl Access {
+    /// Returns whether even a request that only reads must not come from another site.
+    pub fn always_checks_csrf(self) -> bool {
+        matches!(self, Self::User { csrf: CsrfCheck::Always, .. })
+    }
+
+    /// Checks whether a principal, or a stranger, may use the route.
+    ///
+    /// # Errors
+    /// 401 without a principal, 403 for one without the right.
+    fn check(self, principal: Option<Principal>) -> Result<(), Problem> {
+        let is_allowed = match self {
+            Self::Public => return Ok(()),
+            Self::User { scope, .. } => {
+                principal.map(|principal| scope.is_none_or(|scope| principal.scopes.contains(scope)))
+            }
+            Self::Admin => principal.map(|principal| principal.is_admin()),
+        };
+        match is_allowed {
+            Some(true) => Ok(()),
+            Some(false) => Err(Problem::forbidden()),
+            None => Err(Problem::unauthenticated()),
+        }
+    }
+}
+
+/// A principal with any scopes.
+const ANY_PRINCIPAL: Access = Access::User { scope: None, csrf: CsrfCheck::ByMethod };
+
+/// The access of every route: for each path pattern, its methods.
+#[derive(Debug, Default)]
+pub struct AccessTable(HashMap<String, Vec<(String, Access)>>);
+
+impl AccessTable {
+    /// Adds a route. The method may be in any case.
+    pub fn insert(&mut self, method: &str, path: &str, access: Access) {
+        self.0.entry(path.to_owned()).or_default().push((method.to_ascii_uppercase(), access));
+    }
+
+    /// Returns the method, the path and the access of every route.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, &str, Access)> {
+        self.0.iter().flat_map(|(path, methods)| {
+            methods.iter().map(move |(method, access)| (method.as_str(), path.as_str(), *access))
+        })
+    }
+
+    /// Returns what a request requires. Strangers do not learn which addresses exist: one that matches no route, or a
+    /// route without its method, requires any principal, who is answered 404 or 405. A route that is not in the table
+    /// requires an administrator.
+    fn required(&self, matched: Option<&str>, method: &Method) -> Access {
+        let Some(matched) = matched else { return ANY_PRINCIPAL };
+        let Some(methods) = self.0.get(matched) else { return Access::Admin };
+        // Routes that answer GET answer HEAD as well.
+        let method = if method == Method::HEAD { Method::GET.as_str() } else { method.as_str() };
+        methods.iter().find(|(known, _)| known == method).map_or(ANY_PRINCIPAL, |(_, access)| *access)
+    }
+}
+
+/// The rules of the layer.
+#[derive(Debug)]
+pub struct AccessRules {
+    pub table: AccessTable,
+    pub authentication: Authentication,
+}
+
+/// Makes the principal of a request, refuses the request if its route requires more, and leaves the principal in the
+/// extensions for handlers, pages and server functions.
+pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, next: Next) -> Response {
+    let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let required = rules.table.required(matched, request.method());
+    let principal = rules.authentication.principal(&request);
+    if let Err(problem) = required.check(principal) {
+        return problem.into_response();
+    }
+    if let Some(principal) = principal {
+        request.extensions_mut().insert(principal);
+    }
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests;

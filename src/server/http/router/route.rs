@@ -1,0 +1,46 @@
+//! One row of the route table, and what rows need besides the state of the application.
+
+use std::sync::Arc;
+
+use axum::routing::MethodRouter;
+
+use crate::server::app::App;
+use crate::server::http::access_control::Access;
+use crate::server::http::health::Readiness;
+use crate::server::http::openapi::OpenApiDocument;
+use crate::server::http::openapi::operation::ApiOperation;
+use crate::server::http::request::csrf;
+use crate::server::http::site::assets::Site;
+
+/// One method of one path, what it requires, and its handler.
+pub(super) struct Route {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) access: Access,
+    pub(super) answer: fn(&RouteContext) -> MethodRouter<App>,
+    /// The OpenAPI description. `None` for pages and forms, which are not for programs.
+    pub(super) describe: Option<fn(ApiOperation) -> ApiOperation>,
+}
+
+/// The values that some routes need besides the state of the application.
+pub(super) struct RouteContext<'a> {
+    pub(super) site: &'a Arc<Site>,
+    pub(super) readiness: &'a Readiness,
+    pub(super) document: Arc<OpenApiDocument>,
+    pub(super) origin: Option<&'a str>,
+}
+
+impl Route {
+    /// Returns the handler, with the check that its access needs besides the layers of all routes.
+    pub(super) fn handler(&self, context: &RouteContext<'_>) -> MethodRouter<App> {
+        let handler = (self.answer)(context);
+        if self.access.always_checks_csrf() { csrf::require_same_origin(handler, context.origin) } else { handler }
+    }
+
+    /// Returns the description for programs.
+    pub(super) fn operation(&self) -> Option<ApiOperation> {
+        let describe = self.describe?;
+        let operation = describe(ApiOperation::new(self.method, self.path));
+        Some(if self.access == Access::Public { operation } else { operation.shared_response(401) })
+    }
+}

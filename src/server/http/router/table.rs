@@ -1,0 +1,367 @@
+//! The one table of routes, by noun: every route of the server with what it requires of a request, its handler and, for
+//! programs, its description. A route without an access level does not compile.
+
+use axum::Extension;
+use axum::routing;
+
+use super::route::Route;
+use crate::server::access::Scope;
+use crate::server::http::access_control::{Access, CsrfCheck};
+use crate::server::http::site::{diagram_frame, external_link, frame_host, gallery, preview_panel, worker};
+use crate::server::http::streams::{events, socket};
+use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
+use crate::server::http::{
+    attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
+    providers, search, tools, transfer, trash, turns, usage,
+};
+
+const PUBLIC: Access = Access::Public;
+/// What the server says about itself.
+const ANY: Access = Access::User { scope: None, csrf: CsrfCheck::ByMethod };
+const READ: Access = require(Scope::ChatsRead);
+const WRITE: Access = require(Scope::ChatsWrite);
+/// Starts or continues a reply.
+const CALL: Access = require(Scope::ModelsCall);
+const EXPORT: Access = require(Scope::Export);
+const SETTINGS: Access = require(Scope::Settings);
+/// Pages and forms, which are not for programs.
+pub(super) const PAGE: Access = require(Scope::Pages);
+/// A connection that is opened by a `GET`, which browsers send from any site, and that then takes messages.
+const CONVERSE: Access = Access::User { scope: Some(Scope::ModelsCall), csrf: CsrfCheck::Always };
+
+const fn require(scope: Scope) -> Access {
+    Access::User { scope: Some(scope), csrf: CsrfCheck::ByMethod }
+}
+
+/// Makes a route of the API from its method, path, access, handler and description.
+macro_rules! api {
+    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr, $describe:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |$shell| $answer,
+            describe: Some($describe),
+        }
+    };
+    ($method:ident $path:literal $access:ident, $handler:path, $describe:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |_| routing::$method($handler),
+            describe: Some($describe),
+        }
+    };
+}
+
+/// Makes the route of a page, of a form or of a file.
+macro_rules! page {
+    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr) => {
+        Route { method: stringify!($method), path: $path, access: $access, answer: |$shell| $answer, describe: None }
+    };
+    ($method:ident $path:literal $access:ident, $handler:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |_| routing::$method($handler),
+            describe: None,
+        }
+    };
+}
+
+pub(super) const ROUTES: &[Route] = &[
+    // Chats.
+    api!(get "/api/chats" READ, chats::api::list, chats::operations::list_chats),
+    api!(post "/api/chats" WRITE, chats::api::create, chats::operations::create_chat),
+    api!(get "/api/chats/{id}" READ, chats::api::show, chats::operations::show_chat),
+    api!(patch "/api/chats/{id}" WRITE, chats::api::change, chats::operations::change_chat),
+    api!(delete "/api/chats/{id}" WRITE, chats::api::delete, chats::operations::delete_chat),
+    api!(post "/api/chats/{id}/restore" WRITE, chats::api::restore, chats::operations::restore_chat),
+    api!(post "/api/chats/{id}/copies" WRITE, chats::copies::create, chats::operations::copy_chat),
+    api!(put "/api/chats/{id}/last-viewed" WRITE, chats::api::set_last_viewed, chats::operations::set_last_viewed),
+    api!(get "/api/chats/{id}/ws" CONVERSE, socket::open, chats::operations::follow_chat),
+    api!(post "/api/chats/{id}/title-suggestions" CALL, chats::titles::create, chats::operations::suggest_title),
+    api!(post "/api/chats/{id}/title-suggestions/stop" WRITE, chats::titles::stop, chats::operations::stop_title),
+    api!(get "/api/title-suggestions/{id}" READ, chats::titles::show, chats::operations::show_title_suggestion),
+    api!(get "/api/title-suggestions/{id}/request" READ, chats::titles::request_body, chats::operations::show_title_request),
+    api!(get "/api/title-suggestions/{id}/raw" READ, chats::titles::raw_response, chats::operations::show_title_response),
+    page!(post "/forms/suggest-title" PAGE, chats::titles::suggest_form),
+    page!(post "/forms/stop-title" PAGE, chats::titles::stop_form),
+    page!(get "/title-suggestions/{id}" PAGE, chats::titles::page),
+    page!(get "/c/{id}/tools" PAGE, chats::tools::show),
+    page!(post "/c/{id}/tools" PAGE, chats::tools::save),
+    page!(post "/forms/tools/ask-again" PAGE, chats::tools::ask_again),
+    page!(get "/new/tools" PAGE, chats::new_chat::tools),
+    page!(post "/new/tools" PAGE, chats::new_chat::save_tools),
+    page!(get "/new/settings" PAGE, chats::new_chat::settings),
+    page!(post "/new/settings" PAGE, chats::new_chat::save_settings),
+    page!(get "/chats" PAGE, chats::page::show),
+    page!(post "/forms/chats" PAGE, chats::page::apply_action),
+    page!(post "/forms/rename" PAGE, chats::settings::rename),
+    page!(get "/c/{id}/settings" PAGE, chats::settings::show),
+    page!(post "/c/{id}/settings" PAGE, chats::settings::save),
+    page!(get "/c/{id}/find" PAGE, chats::find_in_chat::page),
+    // Projects.
+    api!(get "/api/projects" READ, projects::api::list, projects::operations::list_projects),
+    api!(post "/api/projects" WRITE, projects::api::create, projects::operations::create_project),
+    api!(get "/api/projects/{id}" READ, projects::api::show, projects::operations::show_project),
+    api!(patch "/api/projects/{id}" WRITE, projects::api::change, projects::operations::change_project),
+    api!(delete "/api/projects/{id}" WRITE, projects::api::delete, projects::operations::delete_project),
+    page!(get "/projects" PAGE, projects::pages::list),
+    page!(get "/projects/{id}" PAGE, projects::pages::show),
+    page!(get "/projects/{id}/delete" PAGE, projects::pages::confirm_deletion),
+    page!(post "/forms/projects/create" PAGE, projects::pages::create),
+    page!(post "/forms/projects/save" PAGE, projects::pages::save),
+    page!(post "/forms/projects/chat" PAGE, projects::pages::begin_chat),
+    page!(post "/forms/projects/delete" PAGE, projects::pages::delete),
+    page!(post "/forms/projects/move" PAGE, projects::pages::move_chat),
+    page!(post "/forms/projects/use" PAGE, projects::pages::use_instructions),
+    // Turns.
+    api!(post "/api/chats/{id}/turns" CALL, turns::api::start, turns::operations::send_message),
+    api!(get "/api/turns/{id}" READ, turns::api::show, turns::operations::show_turn),
+    api!(get "/api/turns/{id}/markdown" READ, turns::api::markdown, turns::operations::turn_as_markdown),
+    api!(post "/api/turns/{id}/edit" CALL, turns::api::edit, turns::operations::edit_message),
+    api!(post "/api/turns/{id}/retry" CALL, turns::api::retry, turns::operations::retry_reply),
+    api!(post "/api/turns/{id}/stop" WRITE, turns::api::stop, turns::operations::stop_reply),
+    api!(get "/api/turns/{id}/events" READ, events::turn_events, turns::operations::follow_turn),
+    api!(get "/api/turns/{id}/generations" READ, turns::generations::list, turns::operations::list_generations),
+    api!(get "/api/generations/{id}" READ, turns::generations::show, turns::operations::show_generation),
+    api!(get "/api/generations/{id}/raw" READ, turns::generations::raw_response, turns::operations::show_raw),
+    api!(post "/api/turns/{id}/calls/{block}" CALL, turns::tool_calls::decide, turns::operations::decide_call),
+    api!(post "/api/turns/{id}/calls/{block}/answer" CALL, turns::elicitations::answer, turns::operations::answer_call),
+    api!(post "/api/turns/{id}/calls/{block}/stop" WRITE, turns::tool_calls::stop, turns::operations::stop_call),
+    api!(post "/api/turns/{id}/continue" CALL, turns::tool_calls::continue_reply, turns::operations::continue_turn),
+    api!(get "/api/turns/{id}/queue" READ, turns::queue::list, turns::operations::list_queue),
+    api!(post "/api/turns/{id}/queue" CALL, turns::queue::create, turns::operations::queue_message),
+    api!(get "/api/queued-messages/{id}" READ, turns::queue::show, turns::operations::show_queued_message),
+    api!(patch "/api/queued-messages/{id}" WRITE, turns::queue::change, turns::operations::change_queued_message),
+    api!(delete "/api/queued-messages/{id}" WRITE, turns::queue::cancel, turns::operations::cancel_queued_message),
+    api!(post "/api/queued-messages/{id}/send" CALL, turns::queue::send, turns::operations::send_queued_message),
+    page!(post "/forms/queue" PAGE, turns::queue::act),
+    page!(post "/forms/call" PAGE, turns::tool_calls::decide_form),
+    page!(post "/forms/elicitation" PAGE, turns::elicitations::answer_form),
+    page!(post "/forms/call-stop" PAGE, turns::tool_calls::stop_form),
+    page!(post "/forms/continue" PAGE, turns::tool_calls::continue_reply_form),
+    page!(post "/forms/send" PAGE, turns::forms::send),
+    page!(post "/forms/model" PAGE, turns::forms::choose_model),
+    page!(post "/forms/stop" PAGE, turns::forms::stop),
+    page!(post "/forms/retry" PAGE, turns::forms::retry),
+    page!(get "/turns/{id}/edit" PAGE, turns::pages::edit_page),
+    page!(get "/turns/{id}/again" PAGE, turns::pages::retry_page),
+    page!(get "/turns/{id}/sent" PAGE, turns::pages::sent_page),
+    page!(get "/turns/{id}/raw" PAGE, turns::pages::raw_page),
+    page!(get "/turns/{id}/calls/{block}" PAGE, turns::call_page::show),
+    page!(get "/turns/{id}/calls/{block}/question" PAGE, turns::elicitations::show),
+    page!(get "/turns/{id}/calls/{block}/view" PAGE, turns::app_views::page),
+    page!(get "/turns/{id}/calls/{block}/view/document" PAGE, turns::app_views::document),
+    page!(get "/turns/{id}/calls/{block}/view/call" PAGE, turns::app_views::call),
+    page!(post "/turns/{id}/calls/{block}/view/call" PAGE, turns::app_views::call_tool),
+    page!(get "/turns/{id}/previews/{block}" PAGE, |shell| routing::get(turns::previews::page).layer(Extension(shell.site.clone()))),
+    page!(get "/turns/{id}/previews/{block}/document" PAGE, turns::previews::document),
+    page!(get "/turns/{id}/previews/{block}/file" PAGE, turns::previews::file),
+    page!(post "/turns/{id}/calls/{block}/view/resource" PAGE, turns::app_views::read_resource),
+    page!(post "/forms/edit" PAGE, turns::pages::edit_form),
+    page!(post "/forms/copy" PAGE, turns::pages::copy_form),
+    // Branches.
+    api!(get "/api/chats/{id}/compare" READ, branches::compare::show, branches::operations::compare_paths),
+    api!(get "/api/chats/{id}/grafts" READ, branches::reruns::list, branches::operations::list_reruns),
+    api!(post "/api/chats/{id}/grafts" CALL, branches::reruns::create, branches::operations::create_rerun),
+    api!(get "/api/grafts/{id}" READ, branches::reruns::show, branches::operations::show_rerun),
+    api!(post "/api/grafts/{id}/cancel" WRITE, branches::reruns::cancel, branches::operations::cancel_rerun),
+    api!(post "/api/grafts/{id}/resume" CALL, branches::reruns::resume, branches::operations::resume_rerun),
+    api!(get "/api/chats/{id}/branches" READ, branches::api::list, branches::operations::list_branches),
+    api!(post "/api/chats/{id}/branches" WRITE, branches::api::create, branches::operations::create_branch),
+    api!(get "/api/branches/{id}" READ, branches::api::show, branches::operations::show_branch),
+    api!(patch "/api/branches/{id}" WRITE, branches::api::change, branches::operations::change_branch),
+    page!(get "/c/{id}/compare" PAGE, branches::compare::page),
+    page!(get "/c/{id}/grafts/{graft}" PAGE, branches::reruns::page),
+    page!(post "/forms/graft" PAGE, branches::reruns::create_form),
+    page!(post "/forms/graft/cancel" PAGE, branches::reruns::cancel_form),
+    page!(post "/forms/graft/resume" PAGE, branches::reruns::resume_form),
+    page!(get "/c/{id}/branches" PAGE, branches::pages::branch_list),
+    page!(get "/c/{id}/drawing" PAGE, branches::pages::tree_drawing),
+    page!(post "/forms/branch" PAGE, branches::pages::update_branch),
+    // Reading.
+    api!(get "/api/chats/{id}/turns" READ, chats::path_views::turns, chats::operations::list_turns),
+    api!(get "/api/chats/{id}/tree" READ, branches::tree::show, chats::operations::show_tree),
+    api!(get "/api/chats/{id}/path/{turn}" READ, branches::tree::path, chats::operations::show_path),
+    api!(get "/api/turns/{id}/siblings" READ, branches::tree::siblings, chats::operations::list_siblings),
+    api!(get "/api/chats/{id}/find" READ, chats::find_in_chat::show, chats::operations::find_in_chat),
+    api!(get "/api/chats/{id}/groups" READ, chats::path_views::groups, chats::operations::list_groups),
+    api!(get "/api/chats/{id}/blocks" READ, chats::path_views::blocks, chats::operations::list_blocks),
+    api!(get "/api/chats/{id}/messages" READ, chats::path_views::messages, chats::operations::list_messages),
+    // Search.
+    api!(get "/api/search" READ, search::show, search::operations::search),
+    page!(get "/search" PAGE, search::page),
+    // Trash.
+    api!(delete "/api/turns/{id}" WRITE, trash::api::delete_turn, trash::operations::delete_turn),
+    api!(delete "/api/branches/{id}" WRITE, trash::api::delete_branch, trash::operations::delete_branch),
+    api!(post "/api/chats/{id}/prune" WRITE, trash::api::prune, trash::operations::prune_chat),
+    api!(post "/api/turns/{id}/restore" WRITE, trash::api::restore_turn, trash::operations::restore_turn),
+    api!(post "/api/branches/{id}/restore" WRITE, trash::api::restore_branch, trash::operations::restore_branch),
+    api!(get "/api/trash" READ, trash::api::list, trash::operations::list_trash),
+    api!(post "/api/trash/{id}/restore" WRITE, trash::api::restore, trash::operations::restore_deletion),
+    api!(delete "/api/trash/{id}" WRITE, trash::api::purge, trash::operations::purge_deletion),
+    api!(delete "/api/trash" WRITE, trash::api::empty, trash::operations::empty_trash),
+    page!(get "/trash" PAGE, trash::page::show),
+    page!(post "/forms/delete-turn" PAGE, trash::page::delete_turn),
+    page!(post "/forms/delete-branch" PAGE, trash::page::delete_branch),
+    page!(post "/forms/delete-chat" PAGE, trash::page::delete_chat),
+    page!(post "/forms/prune" PAGE, trash::page::prune),
+    page!(post "/forms/restore" PAGE, trash::page::restore),
+    page!(post "/forms/purge" PAGE, trash::page::purge),
+    page!(post "/forms/empty-trash" PAGE, trash::page::empty),
+    // Documents.
+    api!(post "/api/blobs" WRITE, attachments::uploads::create, documents::operations::upload_file),
+    api!(get "/api/documents" READ, documents::api::list, documents::operations::list_documents),
+    api!(post "/api/documents" WRITE, documents::api::create, documents::operations::create_document),
+    api!(get "/api/documents/{id}" READ, documents::api::show, documents::operations::show_document),
+    api!(put "/api/documents/{id}" WRITE, documents::api::change, documents::operations::change_document),
+    api!(delete "/api/documents/{id}" WRITE, documents::api::delete, documents::operations::delete_document),
+    api!(post "/api/documents/{id}/restore" WRITE, documents::api::restore, documents::operations::restore_document),
+    api!(get "/api/documents/{id}/versions" READ, documents::api::versions, documents::operations::list_document_versions),
+    api!(get "/api/documents/{id}/compare" READ, documents::api::compare, documents::operations::compare_document_versions),
+    api!(post "/api/drafts/attachments" WRITE, chats::drafts::attach, documents::operations::attach_to_draft),
+    page!(get "/documents" PAGE, documents::pages::list),
+    page!(get "/docs" PAGE, documents::pages::list_by_short_name),
+    page!(get "/docs/{id}" PAGE, documents::pages::show_by_short_name),
+    page!(get "/documents/new" PAGE, documents::pages::new_document),
+    page!(get "/documents/{id}" PAGE, documents::pages::show),
+    page!(get "/documents/{id}/edit" PAGE, documents::pages::edit),
+    page!(get "/documents/{id}/compare" PAGE, documents::pages::compare),
+    page!(post "/forms/documents/upload" PAGE, documents::forms::upload),
+    page!(post "/forms/documents/from-upload" PAGE, documents::forms::from_upload),
+    page!(post "/forms/documents/save" PAGE, documents::forms::save),
+    page!(post "/forms/documents/delete" PAGE, documents::forms::delete),
+    page!(post "/forms/documents/restore" PAGE, documents::forms::restore),
+    page!(post "/forms/documents/purge" PAGE, documents::forms::purge),
+    page!(post "/forms/documents/quote" PAGE, documents::forms::quote),
+    page!(post "/forms/attach" PAGE, attachments::forms::attach),
+    page!(post "/forms/detach" PAGE, attachments::forms::detach),
+    // Transfer.
+    api!(get "/api/export" EXPORT, exports::export_all, transfer::operations::export_all),
+    api!(get "/api/chats/{id}/export" EXPORT, |shell| routing::get(exports::export_chat).layer(Extension(shell.site.clone())), transfer::operations::export_chat),
+    api!(post "/api/imports" WRITE, imports::create, transfer::operations::start_import),
+    api!(get "/api/imports" READ, imports::list, transfer::operations::list_imports),
+    api!(get "/api/imports/{id}" READ, imports::show, transfer::operations::show_import),
+    api!(delete "/api/imports/{id}" WRITE, imports::forget, transfer::operations::forget_import),
+    api!(post "/api/imports/{id}/start" WRITE, imports::start, transfer::operations::start_previewed_import),
+    api!(post "/api/imports/{id}/stop" WRITE, imports::stop, transfer::operations::stop_import),
+    api!(post "/api/imports/{id}/undo" WRITE, imports::undo, transfer::operations::undo_import),
+    api!(post "/api/imports/{id}/restore" WRITE, imports::restore, transfer::operations::restore_import),
+    page!(get "/c/{id}/export" PAGE, exports::page),
+    page!(get "/c/{id}/print" PAGE, |shell| routing::get(exports::page_to_print).layer(Extension(shell.site.clone()))),
+    page!(get "/settings/data" PAGE, import_pages::data_page),
+    page!(get "/settings/data/imports/{id}" PAGE, import_pages::page),
+    page!(get "/settings/data/delete" PAGE, delete_all::page),
+    page!(post "/forms/delete-everything" PAGE, delete_all::delete),
+    page!(post "/forms/import" PAGE, import_pages::import_form),
+    page!(post "/forms/import/start" PAGE, import_pages::start_form),
+    page!(post "/forms/import/stop" PAGE, import_pages::stop_form),
+    page!(post "/forms/import/undo" PAGE, import_pages::undo_form),
+    page!(post "/forms/import/restore" PAGE, import_pages::restore_form),
+    page!(post "/forms/import/forget" PAGE, import_pages::forget_form),
+    // Providers.
+    api!(get "/api/models" ANY, providers::api::list_models, providers::operations::list_models),
+    api!(put "/api/models/default" SETTINGS, providers::api::set_default, providers::operations::set_default_model),
+    api!(delete "/api/models/default" SETTINGS, providers::api::clear_default, providers::operations::clear_default_model),
+    api!(get "/api/providers" SETTINGS, providers::api::list, providers::operations::list_providers),
+    api!(post "/api/providers" SETTINGS, providers::api::create, providers::operations::add_provider),
+    api!(patch "/api/providers/{id}" SETTINGS, providers::api::change, providers::operations::change_provider),
+    api!(delete "/api/providers/{id}" SETTINGS, providers::api::remove, providers::operations::remove_provider),
+    api!(post "/api/providers/{id}/test" SETTINGS, providers::api::test, providers::operations::test_provider),
+    page!(get "/settings" PAGE, preferences::index),
+    page!(get "/settings/providers" PAGE, providers::page::show),
+    page!(post "/forms/found" PAGE, providers::page::decide_found_server),
+    page!(post "/forms/demo" PAGE, providers::page::choose_demo),
+    page!(post "/forms/providers/add" PAGE, providers::page::add_connection),
+    page!(post "/forms/providers/change" PAGE, providers::page::change),
+    page!(post "/forms/providers/key" PAGE, providers::page::save_key),
+    page!(post "/forms/providers/models" PAGE, providers::page::save_models),
+    page!(post "/forms/providers/test" PAGE, providers::page::test),
+    page!(post "/forms/providers/remove" PAGE, providers::page::remove),
+    // Tools.
+    api!(get "/api/tools" READ, tools::api::list, tools::operations::list_tools),
+    api!(put "/api/tools/default" SETTINGS, tools::api::set_default, tools::operations::set_default_tools),
+    api!(get "/api/chats/{id}/tools" READ, tools::api::show_chat_tools, tools::operations::show_chat_tools),
+    api!(put "/api/chats/{id}/tools" WRITE, tools::api::choose_chat_tools, tools::operations::choose_chat_tools),
+    api!(post "/api/branches/{id}/tools" WRITE, tools::api::use_chat_tools_on_branch, tools::operations::use_chat_tools),
+    api!(get "/api/tool-policies" SETTINGS, tools::api::list_policies, tools::operations::list_tool_policies),
+    api!(put "/api/tool-policies" SETTINGS, tools::api::set_policy, tools::operations::set_tool_policy),
+    api!(get "/api/tool-servers" SETTINGS, tools::api::list_servers, tools::operations::list_tool_servers),
+    api!(post "/api/tool-servers" SETTINGS, tools::api::create_server, tools::operations::add_tool_server),
+    api!(patch "/api/tool-servers/{id}" SETTINGS, tools::api::change_server, tools::operations::change_tool_server),
+    api!(delete "/api/tool-servers/{id}" SETTINGS, tools::api::remove_server, tools::operations::remove_tool_server),
+    api!(post "/api/tool-servers/{id}/restart" SETTINGS, tools::api::restart_server, tools::operations::restart_tool_server),
+    api!(put "/api/tool-servers/{id}/policy" SETTINGS, tools::api::set_server_policy, tools::operations::set_server_policy),
+    api!(put "/api/tool-servers/{id}/instructions" SETTINGS, tools::api::set_offers_instructions, tools::operations::set_server_instructions),
+    api!(get "/api/tool-servers/{id}/catalog" READ, tools::content::show_catalog, tools::operations::show_server_catalog),
+    api!(post "/api/tool-servers/{id}/resources" WRITE, tools::content::store_resource, tools::operations::store_server_resource),
+    api!(get "/api/tool-catalogs" READ, tools::content::list_catalogs, tools::operations::list_server_catalogs),
+    api!(post "/api/tool-servers/{id}/prompts" WRITE, tools::content::show_prompt, tools::operations::show_server_prompt),
+    api!(post "/api/tool-servers/{id}/suggestions" WRITE, tools::content::suggest_values, tools::operations::suggest_server_values),
+    api!(get "/api/web-search" SETTINGS, tools::web_search::show, tools::operations::show_web_search),
+    api!(put "/api/web-search" SETTINGS, tools::web_search::set, tools::operations::set_web_search),
+    api!(delete "/api/web-search" SETTINGS, tools::web_search::remove, tools::operations::remove_web_search),
+    api!(post "/api/web-search/test" SETTINGS, tools::web_search::test, tools::operations::test_web_search),
+    api!(get "/api/blobs/{sha256}" READ, attachments::blobs::show, tools::operations::show_blob),
+    page!(get "/insert" PAGE, tools::content::page),
+    page!(get "/insert/view" PAGE, tools::content::resource_page),
+    page!(post "/forms/insert/view" PAGE, tools::content::view_resource_form),
+    page!(post "/forms/insert/resource" PAGE, tools::content::attach_resource_form),
+    page!(post "/forms/insert/prompt" PAGE, tools::content::insert_prompt_form),
+    page!(post "/forms/insert/answer" PAGE, tools::prompt_questions::answer_form),
+    page!(post "/forms/insert/suggest" PAGE, tools::content::suggest_form),
+    page!(get "/settings/tools" PAGE, tools::page::show),
+    page!(post "/forms/tools/default" PAGE, tools::page::save_default),
+    page!(post "/forms/tools/policies" PAGE, tools::page::save_policies),
+    page!(post "/forms/tools/hosts" PAGE, tools::page::save_host),
+    page!(post "/forms/tools/add" PAGE, tools::page::add),
+    page!(post "/forms/tools/change" PAGE, tools::page::change),
+    page!(post "/forms/tools/restart" PAGE, tools::page::restart),
+    page!(post "/forms/tools/remove" PAGE, tools::page::remove),
+    page!(post "/forms/tools/server-policy" PAGE, tools::page::save_server_policy),
+    page!(post "/forms/tools/instructions" PAGE, tools::page::save_instructions),
+    page!(post "/forms/tools/sign-in" PAGE, |shell| tools::sign_in::begin_route(shell.origin)),
+    page!(post "/forms/tools/sign-out" PAGE, tools::sign_in::sign_out),
+    page!(get "/settings/tools/oauth/confirm" PAGE, tools::sign_in::confirm),
+    page!(get "/settings/tools/oauth/callback" PAGE, tools::sign_in::callback),
+    page!(get "/oauth/client.json" PUBLIC, |shell| tools::sign_in::document_route(shell.origin)),
+    page!(get "/settings/tools/import" PAGE, tools::import::show),
+    page!(post "/settings/tools/import" PAGE, tools::import::preview),
+    page!(post "/forms/tools/import" PAGE, tools::import::add),
+    page!(post "/forms/tools/search" PAGE, tools::web_search_forms::save),
+    page!(post "/forms/tools/search/test" PAGE, tools::web_search_forms::test),
+    page!(post "/forms/tools/search/remove" PAGE, tools::web_search_forms::remove),
+    // Server.
+    api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),
+    api!(get "/api/features" ANY, features::show, openapi::server_operations::show_features),
+    api!(get "/api/openapi.json" ANY, |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server_operations::show_openapi),
+    api!(get "/api/docs" ANY, |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server_operations::show_docs),
+    api!(get "/healthz" PUBLIC, |shell| routing::get(health::liveness).with_state(shell.readiness.clone()), openapi::server_operations::show_liveness),
+    api!(get "/readyz" PUBLIC, |shell| routing::get(health::readiness).with_state(shell.readiness.clone()), openapi::server_operations::show_readiness),
+    api!(get "/version" ANY, |shell| routing::get(health::show_version).with_state(shell.site.clone()), openapi::server_operations::show_version),
+    page!(get "/usage" PAGE, usage::page),
+    page!(get "/notifications" PAGE, notifications::show),
+    page!(post "/forms/notifications" PAGE, notifications::mark_all_read),
+    // Settings.
+    page!(post "/forms/instructions" PAGE, preferences::save_instructions),
+    page!(post "/forms/preferences" PAGE, preferences::save_preferences),
+    page!(post "/forms/keys" PAGE, preferences::save_keys),
+    page!(get "/settings/general" PAGE, preferences::general),
+    page!(get "/settings/appearance" PAGE, preferences::appearance),
+    page!(get "/settings/shortcuts" PAGE, preferences::shortcuts),
+    page!(get "/settings/about" PAGE, |shell| routing::get(preferences::about).layer(Extension(shell.site.clone()))),
+    // Site.
+    page!(get "/leave" PAGE, external_link::page),
+    page!(get "/settings/about/gallery" PAGE, gallery::redirect_to_first_sheet),
+    page!(get "/settings/about/gallery/{sheet}" PAGE, gallery::show),
+    page!(get "/frame-host.js" PUBLIC, frame_host::show),
+    page!(get "/frames/diagram/{hash}" PUBLIC, |shell| routing::get(diagram_frame::show).with_state(shell.site.clone())),
+    page!(get "/preview.js" PUBLIC, preview_panel::script),
+    page!(get "/preview.css" PUBLIC, preview_panel::style),
+    page!(get "/offline" PUBLIC, worker::page),
+    page!(get "/worker.js" PUBLIC, |shell| routing::get(worker::show).with_state(shell.site.clone())),
+];
