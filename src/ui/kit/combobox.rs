@@ -56,8 +56,7 @@ pub fn Combobox(
     /// The number of options, and the active one.
     #[prop(into)]
     count: Signal<usize>,
-    #[prop(into)]
-    at: Signal<usize>,
+    #[prop(into)] at: Signal<usize>,
     /// Called with the field's text, once an input method is done with it.
     on_input: Callback<String>,
     on_ask: Callback<ComboboxAction>,

@@ -140,7 +140,7 @@ pub async fn page(
     if grafted.graft.chat_id != chat {
         return Err(Problem::not_found());
     }
-    let (model, _) = app.service().model_details(viewer.0, &grafted.branch.lock);
+    let (model, _) = app.service().model_details(principal.user, &grafted.branch.lock);
     let notice = query.refused.map(|code| ActionNotice::Refused(messages::compare::rerun_refused(&code)));
     let body = RerunPage { grafted: &grafted, model: &model }.draw();
     let page = ServerPage { section: PageSection::Chat, title: plain::rerun_page_title(), notice, body };

@@ -199,7 +199,7 @@ pub async fn list_models(
         Some(1) => app.service().models_with_hidden(principal.user).await?,
         Some(_) => return Err(InvalidField::new("all", MessageCode::NotZeroOrOne).into()),
     };
-    let body = |model: Model| ModelDetails { capabilities: registry.capabilities(viewer.0, &model.lock), model };
+    let body = |model: Model| ModelDetails { capabilities: registry.capabilities(principal.user, &model.lock), model };
     Ok(ApiJson(models.into_iter().map(body).collect()))
 }
 

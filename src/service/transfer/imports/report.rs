@@ -358,7 +358,8 @@ mod tests {
     #[test]
     fn import_without_some_rows_is_partial() {
         let table = |left_out| ImportedTable { name: "messages".into(), rows: 9, left_out };
-        let report = |left_out| ImportReport { imported: 1, tables: vec![table(0), table(left_out)], ..Default::default() };
+        let report =
+            |left_out| ImportReport { imported: 1, tables: vec![table(0), table(left_out)], ..Default::default() };
         assert_eq!(report(0).extent(), ImportExtent::Everything);
         assert_eq!(report(2).extent(), ImportExtent::Part);
         assert_eq!(report(2).skipped_rows(), 2);
