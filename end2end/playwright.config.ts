@@ -5,7 +5,7 @@ import { defineConfig } from "@playwright/test";
 import type { FixtureOptions } from "./support/fixtures.ts";
 
 export const browser = {
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell",
   // Chromium's own background requests are switched off, because a request to another host fails a test.
   args: [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
