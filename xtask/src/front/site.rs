@@ -121,7 +121,8 @@ fn compress(site: &Path) -> Result<WireSize> {
 /// its size.
 fn compress_one(file: &Path) -> Result<u64> {
     let content = fs::read(file)?;
-    let brotli = brotli(&content)?;
+    let is_large_text = content.len() > LARGE_TEXT && file.extension().is_none_or(|extension| extension != "wasm");
+    let brotli = brotli(&content, if is_large_text { &TEXT_SETTINGS } else { &BROTLI_SETTINGS })?;
     let weight = brotli.len() as u64;
     fs::write(compressed_path(file, "br"), brotli)?;
     fs::remove_file(file)?;
@@ -132,9 +133,13 @@ fn compress_one(file: &Path) -> Result<u64> {
 /// a module, because its symbol frequencies change from one kind of function to the next.
 const BROTLI_SETTINGS: [(i32, u32, u32); 5] = [(16, 0, 0), (16, 1, 8), (16, 1, 28), (17, 0, 8), (17, 1, 16)];
 
-/// Compresses with all [`BROTLI_SETTINGS`] and returns the shortest result.
-fn brotli(content: &[u8]) -> Result<Vec<u8>> {
-    let written = BROTLI_SETTINGS.into_iter().map(|(lgblock, distance_postfix_bits, num_direct_distance_codes)| {
+/// Large texts gain nothing from the other settings, and each attempt takes a quarter of a minute.
+const LARGE_TEXT: usize = 300_000;
+const TEXT_SETTINGS: [(i32, u32, u32); 1] = [(0, 0, 0)];
+
+/// Compresses with all settings and returns the shortest result.
+fn brotli(content: &[u8], settings: &[(i32, u32, u32)]) -> Result<Vec<u8>> {
+    let written = settings.iter().map(|&(lgblock, distance_postfix_bits, num_direct_distance_codes)| {
         let mut parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, lgblock, ..Default::default() };
         parameters.dist.distance_postfix_bits = distance_postfix_bits;
         parameters.dist.num_direct_distance_codes = num_direct_distance_codes;
