@@ -15,6 +15,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::kit::combobox::ComboboxAction;
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::messages;
 
@@ -24,6 +25,26 @@ pub struct Palette {
     pub is_open: RwSignal<bool>,
     /// Whether the list of shortcuts is shown, which is one of its commands.
     pub lists_shortcuts: RwSignal<bool>,
+}
+
+/// The state that the field and the results share. Copies share it.
+#[derive(Clone, Copy)]
+pub struct PaletteState {
+    pub palette: Palette,
+    pub typed: RwSignal<String>,
+    /// The number of rows, and the index of the chosen one; set by the results.
+    pub count: RwSignal<usize>,
+    pub at: RwSignal<usize>,
+    /// The action of the last key press, for the results to run.
+    pub asked: RwSignal<Option<ComboboxAction>>,
+}
+
+impl PaletteState {
+    /// Closes the palette.
+    pub fn close(self) {
+        dialog::close_popovers();
+        self.palette.is_open.set(false);
+    }
 }
 
 /// Provides a closed palette as context.

@@ -134,7 +134,9 @@ async fn page_for_stranger_is_plain_and_in_language_of_reader() {
             assert!(!page.contains("href=\"/trash\"") && !page.contains("href=\"/settings/"), "{path}: {page}");
         }
     }
-    let response = send(&api, "POST", "/forms/send", &[HTML, FORM], "text=words+to+keep").await;
+    let form = "text=words+to+keep";
+    let length = form.len().to_string();
+    let response = send(&api, "POST", "/forms/send", &[HTML, FORM, ("content-length", &length)], form).await;
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
     let page = text(response).await;
     assert!(page.contains("words to keep"), "{page}");

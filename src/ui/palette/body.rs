@@ -4,29 +4,15 @@
 use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::Palette;
 use super::results::{self, DrawResults};
 use super::rows::LIST;
-use crate::browser::dialog;
+use super::{Palette, PaletteState};
 use crate::ui::erased::{live_view, view};
-use crate::ui::kit::combobox::ComboboxAction;
 use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::lazy_parts::lazy_part;
 use crate::ui::messages;
 use crate::ui::messages::palette as texts;
-
-/// The state that the field and the results share. Copies share it.
-#[derive(Clone, Copy)]
-pub struct PaletteState {
-    pub palette: Palette,
-    pub typed: RwSignal<String>,
-    /// The number of rows, and the index of the chosen one; set by the results.
-    pub count: RwSignal<usize>,
-    pub at: RwSignal<usize>,
-    /// The action of the last key press, for the results to run.
-    pub asked: RwSignal<Option<ComboboxAction>>,
-}
 
 /// The dialog. The browser traps the focus in it, and restores it afterwards.
 #[component]
@@ -91,13 +77,5 @@ pub fn PaletteHead(
                 <Icon name="close"/>
             </button>
         </div>
-    }
-}
-
-impl PaletteState {
-    /// Closes the palette.
-    pub fn close(self) {
-        dialog::close_popovers();
-        self.palette.is_open.set(false);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::body::PaletteState;
+use super::PaletteState;
 use super::choices::{self, PaletteContext};
 use super::entry::{EntryAction, PaletteCommand, PaletteEntry};
 use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
