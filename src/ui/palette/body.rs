@@ -8,6 +8,7 @@ use super::results::{self, DrawResults};
 use super::rows::LIST;
 use super::{Palette, PaletteState};
 use crate::ui::erased::{live_view, view};
+use crate::ui::kit::combobox::ComboboxAction;
 use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::lazy_parts::lazy_part;
