@@ -27,7 +27,7 @@ for (const [group, addresses] of SCREENS) {
 
 test("accessibility: the API reference", async ({ page }) => {
   // The page has hundreds of tables: a run of axe takes seconds, of its colours a minute.
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   await page.goto("/api/docs");
   await expectAccessible(page, "/api/docs", { width: 390, colorsWithin: ".api-operation:nth-of-type(17n + 2)", patience: 60_000 });
 });

@@ -139,6 +139,8 @@ test("Today is yesterday when a tab is left open over midnight", async ({ page, 
   await page.clock.install();
   await createChat(page, model, "First chat");
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
+  // What follows the end of the reply is over.
+  await page.clock.runFor(30_000);
   // The server's clock cannot be moved, so its response gets the heading of the next day.
   let requestCount = 0;
   await page.route("**/api/page/list_chats*", async (route) => {
