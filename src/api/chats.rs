@@ -56,10 +56,19 @@ pub async fn load_chat(
 ) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     let page = pages.chat(viewer, chat_id, at, from, side).await?;
+    pages.record_visit(viewer, &page).await;
     Ok(match crate::server::access::recent_deletion() {
         Some(deletion) => pages.add_deletion(viewer, page, deletion).await?,
         None => page,
     })
+}
+
+/// Returns what [`load_chat`] does for a page that is open already. It is no visit: a reply that the reader has just
+/// started stays their position, although the page does not show it yet.
+#[server(prefix = "/api/page", endpoint = "reload_chat", input = JsonPost, output = JsonPost)]
+pub async fn reload_chat(chat_id: ChatId, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.chat(viewer, Some(chat_id), at, None, None).await
 }
 
 /// Searches the path to `leaf`, literally and case-insensitively.

@@ -237,7 +237,17 @@ impl PageService {
         self.render_turns(viewer, vec![details]).await?.pop().ok_or(ApiError::NotFound)
     }
 
-    /// Adds the details around the path, and stores the path as the reader's position, unless it is cut off.
+    /// Stores the path of a page as the reader's position, unless it is cut off.
+    pub async fn record_visit(&self, viewer: UserId, page: &ChatPage) {
+        let leaf = page.end.as_ref().or(page.turns.last()).filter(|_| page.hides_below.is_none());
+        if let (Some(chat), Some(leaf)) = (&page.chat, leaf)
+            && chat.last_viewed_turn_id != Some(leaf.turn.id)
+        {
+            self.0.remember_shown_path(viewer, chat.id, leaf.turn.id).await;
+        }
+    }
+
+    /// Adds the details around the path.
     async fn add_path_details(
         &self,
         viewer: UserId,
@@ -250,9 +260,6 @@ impl PageService {
         let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) else { return Ok(()) };
         let newer_turns = self.0.newer_turns(viewer, leaf).await?;
         page.elsewhere = newer_turns.map(|found| NewerTurnsView { newest: found.newest, turns: found.turns });
-        if path.chat.last_viewed_turn_id != Some(leaf.id) {
-            self.0.remember_shown_path(viewer, path.chat.id, leaf.id).await;
-        }
         self.0.mark_chat_read(viewer, path.chat.id).await;
         Ok(())
     }

@@ -95,7 +95,7 @@ test.describe("where nothing is configured", () => {
     await expect(page.getByRole("form", { name: "Ollama" }).getByLabel("Address")).toBeFocused();
     await page.keyboard.press("Control+a");
     await typeAndEnter(page, model.environment.OPENAI_BASE_URL ?? "");
-    await expect(page.getByText("Connected to Ollama · 1 model found")).toBeVisible();
+    await expect(page.locator("#main").getByText("Connected to Ollama · 1 model found")).toBeVisible();
     await expect(messageBox(page)).toBeFocused();
     await typeAndEnter(page, "Name a tree");
     await answerWith(page, model, "An oak.");

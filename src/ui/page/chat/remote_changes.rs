@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::signals::PageSignals;
-use crate::api::chats::load_chat;
+use crate::api::chats::reload_chat;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, DraftView, PolledChat};
 use crate::browser::document;
@@ -106,7 +106,7 @@ impl RemoteWatcher {
         let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
         let glance = poll_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
         let newest = self.apply_glance(glance, leaf)?;
-        let page = load_chat(Some(self.chat_id), newest, None, None).await;
+        let page = reload_chat(self.chat_id, newest).await;
         if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
             return None;
         }
