@@ -14,6 +14,9 @@ export const browser = {
   ],
 };
 
+/** The whole browser, which shows notifications; the headless shell does not. */
+export const wholeBrowser = { ...browser, executablePath: process.env.WHOLE_CHROMIUM ?? "/usr/bin/chromium" };
+
 export default defineConfig<FixtureOptions>({
   testDir: "tests",
   workers: 2,

@@ -1,8 +1,9 @@
 // The application can be installed, and has an offline page. Its cache holds nothing personal.
 import { startChat, waitForHydration, messageBox, openPage } from "../../support/chat.ts";
+import { wholeBrowser } from "../../playwright.config.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-test.use({ serviceWorkers: "allow" });
+test.use({ serviceWorkers: "allow", launchOptions: wholeBrowser });
 
 test("without a network there is a page that says so, and leads back", async ({ page, context, watch }) => {
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);

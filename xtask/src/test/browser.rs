@@ -14,6 +14,8 @@ use crate::workspace;
 /// The dependencies of browser tests besides the product.
 pub struct Browser {
     chromium: PathBuf,
+    /// The whole browser, for what the headless shell lacks.
+    whole_chromium: PathBuf,
 }
 
 /// Finds or installs the browser, and installs the node packages of the lock file.
@@ -21,9 +23,9 @@ pub struct Browser {
 /// # Errors
 /// Node or Chromium is missing and cannot be installed; the error explains how to install it.
 pub fn prepare_browser() -> Result<Browser> {
-    let chromium = headless_chromium()?;
+    let (chromium, whole_chromium) = (headless_chromium()?, chromium()?);
     packages::install_node_packages("the browser tests", &workspace::end2end())?;
-    Ok(Browser { chromium })
+    Ok(Browser { chromium, whole_chromium })
 }
 
 /// Finds or installs Chromium's headless shell, which needs a fifth less of the processor than the whole browser, or else
@@ -99,7 +101,8 @@ impl Browser {
     fn playwright(&self, binary: &Path, program: &str) -> Command {
         let mut command = bare_command(&workspace::end2end().join("node_modules/.bin").join(program));
         command.current_dir(workspace::end2end());
-        command.env("CHROMIUM", &self.chromium).env("TURNLEAF_BINARY", binary);
+        command.env("CHROMIUM", &self.chromium).env("WHOLE_CHROMIUM", &self.whole_chromium);
+        command.env("TURNLEAF_BINARY", binary);
         command.env("TURNLEAF_PLANT", binary.with_file_name("plant"));
         command
     }
