@@ -133,7 +133,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.fill("");
   await box.pressSequentially("/");
   await list.getByRole("option", { name: "Switch model in a new branch" }).click();
-  await expect(page.locator("#why-locked")).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Switch model in a new branch" })).toBeVisible();
   await page.keyboard.press("Escape");
 
   await box.fill("all of this");
