@@ -22,8 +22,10 @@ export default defineConfig<FixtureOptions>({
   workers: 2,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  // Tests are retried twice on a loaded machine; one that needed it is reported as flaky.
+  // Tests are retried twice on a loaded machine; one that needed it is reported as flaky. Failures that many tests share
+  // need no further witnesses, and their retries would take longer than everything else.
   retries: process.env.CI ? 2 : 0,
+  maxFailures: process.env.CI ? 16 : 0,
   // Snapshots of accessible names; `cargo xtask pictures` updates them.
   snapshotPathTemplate: "names/{arg}{ext}",
   updateSnapshots: "none",
