@@ -264,7 +264,7 @@ test("a reply that is written while somebody reads far up can be stopped and fou
     await expect(newer(page)).toBeAttached({ timeout: 500 });
   }).toPass({ timeout: 30_000 });
   reply.sendText("two ");
-  await page.getByRole("button", { name: "New text, go to latest" }).click();
+  await page.getByRole("button", { name: "Go to latest, new text" }).click();
   await expect(textOf(latestReply(page))).toHaveText("one two");
   reply.sendText("three");
   await expect(textOf(latestReply(page))).toHaveText("one two three");

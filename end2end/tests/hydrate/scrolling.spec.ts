@@ -179,7 +179,7 @@ test("S7 the button to the latest message appears beyond 200 px and disappears b
   await expect(toLatest(page)).toBeHidden();
   await scrollTo(page, (await bottom()) - 260);
   await expect(toLatest(page)).toBeVisible();
-  await expect(toLatest(page)).toHaveAccessibleName("New text, go to latest");
+  await expect(toLatest(page)).toHaveAccessibleName("Go to latest, new text");
   await sendLines(page, reply, 41, 2);
   await expect(toLatest(page)).toContainText("New text");
   await scrollTo(page, (await bottom()) - 120);

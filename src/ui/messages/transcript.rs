@@ -58,7 +58,7 @@ define_messages! {
     latest: "Latest", "最新";
     new_text: "New text", "新内容";
     to_latest: "Go to latest", "跳到最新";
-    to_latest_running: "New text, go to latest", "新内容，跳到最新";
+    to_latest_running: "Go to latest, new text", "跳到最新，新内容";
     hidden_reasoning: "The provider does not share the text of this reasoning.", "服务商未提供这段思考过程的文字。";
     thinking_status: "Thinking…", "正在思考…";
     can_leave: "You can leave this page. The reply will continue.", "你可以离开此页面，回复会继续生成。";
