@@ -52,9 +52,12 @@ test("a refused retry is reported at the reply until the next message, with a li
   const refused = latestReply(page).locator(".refused");
   await expect(refused).toContainText(`${MODEL} is not available; choose another model`);
   await expect(page.locator(".toast").filter({ hasText: "not available" })).toHaveCount(0);
+  // Once the page knows that the model is gone, the dialog offers the one of this name that another provider has.
+  await expect(page.locator(".banner.warn").filter({ hasText: `${MODEL} is no longer available.` })).toBeVisible();
   await refused.getByRole("link", { name: "Retry with…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retry with…" });
   await expect(dialog).toBeVisible();
+  await expect(dialog.getByRole("option", { name: MODEL })).toHaveCount(1);
   await pickModel(page, MODEL);
   (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");

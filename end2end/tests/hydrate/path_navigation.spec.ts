@@ -230,11 +230,17 @@ test("a chat whose provider is removed in another tab says so at once, keeps the
   await waitForHydration(page);
   await expect(gone).toBeVisible();
   await expect(messageBox(page)).toHaveValue("what I meant to ask");
+  const branch = page.locator("[data-branch-id]");
+  const left = await branch.getAttribute("data-branch-id");
   await page.locator(".banner.warn").getByRole("button", { name: new RegExp(`Continue with.*${MODEL}`) }).click();
   await expect(messageBox(page)).toBeFocused();
   await messageBox(page).press("Enter");
   (await model.nextReply()).finishWithText("on a branch");
   await expectStatus(latestReply(page), "complete");
   await expect(gone).toBeHidden();
-  await expect(page.locator(".branch-chip")).toContainText("▸");
+  // The new branch goes on where the other one ends: it is the only path, and the header names none.
+  await expect(branch).not.toHaveAttribute("data-branch-id", left!);
+  await expect(textOf(replies(page))).toHaveText(["first", "on a branch"]);
+  await expect(page.getByText(`switched to ${MODEL}`)).toBeVisible();
+  await expect(page.locator(".branch-chip")).toHaveCount(0);
 });

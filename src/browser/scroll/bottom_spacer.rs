@@ -63,10 +63,12 @@ pub(super) fn release_unseen_space() {
 pub(super) fn scroll_to_sent(id: &str) {
     KEPT.set(0.0);
     with_watch(|watch| watch.sent = Some(id.to_owned()));
-    set_pinned(true);
+    set_pinned(false);
     set_following(true);
     // The turn is in the page after this task.
     request_animation_frame(|| {
+        // Pinned only now: a resize before this frame would use up the stop, while the page is still at its end.
+        set_pinned(true);
         // A reply that came at once may already fill the screen.
         let end = || metrics().map(|now| now.bottom_position());
         if let Some(top) = update_spacer().or_else(end) {

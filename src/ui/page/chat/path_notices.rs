@@ -39,13 +39,26 @@ impl PathNotices {
 
     /// Applies another page of the chat.
     pub fn update(self, page: &ChatPage) {
+        self.update_counts(page);
+        self.gone.set(deleted_notice(page));
+    }
+
+    /// Applies the reloaded page of the path on screen. Nobody has gone elsewhere, so that what was said about the
+    /// address's target stays to be read.
+    pub fn update_reloaded(self, page: &ChatPage) {
+        self.update_counts(page);
+        if page.is_turn_gone {
+            self.gone.set(deleted_notice(page));
+        }
+    }
+
+    fn update_counts(self, page: &ChatPage) {
         self.newer.set(page.elsewhere);
         self.hidden.set(page.hides_below);
         // Compared first, so that a focused button stays.
         if self.running.with_untracked(|before| *before != page.running) {
             self.running.set(page.running.clone());
         }
-        self.gone.set(deleted_notice(page));
     }
 
     /// Clears the notices: the newest turn of the chat is on screen.

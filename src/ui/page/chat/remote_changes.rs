@@ -78,7 +78,7 @@ impl RemoteWatcher {
         self.is_looking.set_value(true);
         spawn_local(async move {
             if let Some(page) = self.poll().await {
-                self.signals.apply_page(page);
+                self.signals.apply_reloaded(page);
                 self.changes.update(|count| *count += 1);
             }
             let _ = self.is_looking.try_set_value(false);

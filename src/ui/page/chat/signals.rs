@@ -45,10 +45,20 @@ impl PageSignals {
         }
     }
 
-    /// Applies the page of another path, or the reloaded page of this one.
+    /// Applies the page of another path.
     pub fn apply_page(self, page: ChatPage) {
-        self.rev.set_value(rev_of(&page));
         self.notices.update(&page);
+        self.apply_branch(page);
+    }
+
+    /// Applies the reloaded page of the path on screen.
+    pub fn apply_reloaded(self, page: ChatPage) {
+        self.notices.update_reloaded(&page);
+        self.apply_branch(page);
+    }
+
+    fn apply_branch(self, page: ChatPage) {
+        self.rev.set_value(rev_of(&page));
         self.gone.set(model_gone(&page));
         if self.queue.with_untracked(|before| *before != page.queue) {
             self.queue.set(page.queue);
