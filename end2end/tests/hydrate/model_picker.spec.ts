@@ -141,11 +141,11 @@ test("the demo is offered beside other models only where that was chosen", async
   expect(await offered()).toBe(1);
   await openPage(page, "/settings/providers");
   await page.getByRole("button", { name: "Hide from menus" }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   expect(await offered()).toBe(0);
   await openPage(page, "/settings/providers");
   await page.getByRole("button", { name: "Show in menus" }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   expect(await offered()).toBe(1);
 });
 

@@ -55,7 +55,7 @@ test("keys of other alphabets are known in small letters and in capitals", async
   await row.getByText("Change", { exact: true }).click();
   await row.getByRole("textbox").fill("Ctrl+ж");
   await row.getByRole("textbox").press("Enter");
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await expect(page.locator("#search kbd").last()).toHaveText("Ж");
   await openPage(page);
   const search = page.getByRole("dialog", { name: "Search and commands" });

@@ -32,7 +32,7 @@ test("pages of a chat open beside it, their forms work there, and Esc, the butto
   await expect(latest(page)).toBeVisible();
   await panel(page).getByRole("textbox", { name: "Title" }).fill("Leaves & more");
   await page.keyboard.press("Enter");
-  await expect(panel(page).getByText("Saved.")).toBeVisible();
+  await expect(panel(page).getByText("Saved.", { exact: true })).toBeVisible();
   await expect(page.locator("#say")).toContainText("Saved.");
   await expect(page.getByRole("heading", { name: "Leaves & more", level: 1 })).toBeVisible();
   const warmth = panel(page).locator("input[name=temperature]");
@@ -54,7 +54,7 @@ test("pages of a chat open beside it, their forms work there, and Esc, the butto
   const name = branches(page).nth(2).getByRole("textbox", { name: "Name" });
   await name.fill("my way");
   await page.keyboard.press("Enter");
-  await expect(panel(page).getByText("Saved.")).toBeVisible();
+  await expect(panel(page).getByText("Saved.", { exact: true })).toBeVisible();
   await expect(name).toHaveValue("my way");
   await expect(branches(page).nth(2).getByText("my way").filter({ visible: true })).toHaveCount(1);
   await branches(page).nth(2).getByRole("button", { name: "Branch actions" }).click();

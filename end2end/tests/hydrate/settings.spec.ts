@@ -9,7 +9,7 @@ async function choose(page: Page, screen: "general" | "appearance", setting: str
   await page.goto(`/settings/${screen}`);
   await page.getByRole("group", { name: setting }).getByRole("button", { name: value, exact: true }).click();
   await expect(page.getByRole("group", { name: setting }).getByRole("button", { name: value, exact: true })).toHaveAttribute("aria-pressed", "true");
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
 }
 
 const rootSize = (page: Page): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).fontSize);

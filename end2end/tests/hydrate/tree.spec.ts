@@ -93,7 +93,7 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await page.keyboard.press("Control+a");
   await page.keyboard.type("the third way");
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Saved.").last()).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true }).last()).toBeVisible();
 
   const filter = page.getByRole("searchbox", { name: "Messages containing" });
   await filter.focus();
@@ -252,7 +252,7 @@ test("what is typed in the card stays when the tree changes and when the other f
   await expect(field("Name")).toBeFocused();
 
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Saved.").last()).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true }).last()).toBeVisible();
   await expect(field("Label")).toHaveValue("half a lab");
   // An untouched field follows the branch's name.
   const { branch_id: branch } = await turnleaf.get(`/api/turns/${planted.twigs[1]}`);
@@ -293,7 +293,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   done = answered();
   left.release();
   await done;
-  await expect(page.getByText("Saved.").last()).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true }).last()).toBeVisible();
   // The tree still works.
   await expect(row(page, /you are here/)).toBeVisible();
   await row(page, /^You: Question 0/).getByRole("button", { name: "Message actions" }).click();

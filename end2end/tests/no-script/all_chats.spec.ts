@@ -44,7 +44,7 @@ test("a chat is pinned and archived on the page of its settings", async ({ page,
   const { id } = (await made.json()) as { id: string };
   await page.goto(`/c/${id}/settings`);
   await page.getByRole("button", { name: "Pin", exact: true }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Unpin", exact: true })).toBeVisible();
   await page.goto("/");
   await expect(page.locator("#chats").getByRole("list", { name: "Pinned" })).toContainText("Stones");

@@ -16,7 +16,7 @@ test("a chat is renamed and deleted by forms, and restored from Trash", async ({
   await expect(page).toHaveURL(new RegExp(`${chat}/settings`));
   await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
   await page.getByRole("button", { name: "Rename", exact: true }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await page.goto(chat);
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
 
@@ -28,7 +28,7 @@ test("a chat is renamed and deleted by forms, and restored from Trash", async ({
   await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("Greetings");
   await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
   await page.getByRole("button", { name: "Rename", exact: true }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await page.goto(chat);
 
   await page.getByRole("button", { name: "More actions for this chat" }).click();

@@ -37,7 +37,7 @@ test("chats are grouped in a project, begin with its instructions, and stay when
   // Other instructions are offered to the chats that began with the earlier ones.
   await page.getByRole("textbox", { name: /^Instructions/ }).fill("Imperial units.");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await page.goto(settings);
   await page.getByRole("button", { name: "Use in new branches" }).click();
   await expect(page.getByRole("textbox", { name: /^System prompt/ })).toHaveValue("Imperial units.");

@@ -40,7 +40,7 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
   await menu(2).click();
   await branches.nth(2).getByRole("textbox", { name: "Label" }).fill("important");
   await branches.nth(2).getByRole("button", { name: "Save: Label" }).click();
-  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.getByText("Saved.", { exact: true })).toBeVisible();
   await menu(2).click();
   await branches.nth(2).getByRole("button", { name: "Pin" }).click();
   await expect(branches.first()).toContainText("important");
