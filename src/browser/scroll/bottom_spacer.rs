@@ -8,7 +8,8 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::page::{
-    ease_to_bottom, element, header_height, metrics, parse_pixels, scroll_to, set_following, set_pinned, with_watch,
+    ease_to_bottom, element, header_height, is_following, metrics, parse_pixels, scroll_to, set_following, set_pinned,
+    with_watch,
 };
 
 /// The part of the view that the end of a long sent message keeps.
@@ -67,8 +68,8 @@ pub(super) fn scroll_to_sent(id: &str) {
     set_following(true);
     // The turn is in the page after this task.
     request_animation_frame(|| {
-        // A reply that came at once may already fill the screen.
-        let end = || metrics().map(|now| now.bottom_position());
+        // The list may have grown since and filled the screen: then the page has stopped and stays there.
+        let end = || metrics().filter(|_| is_following()).map(|now| now.bottom_position());
         if let Some(top) = update_spacer().or_else(end) {
             scroll_to(top);
         }
