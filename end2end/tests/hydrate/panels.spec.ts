@@ -20,7 +20,8 @@ async function choose(page: Page, button: string, entry: string): Promise<void> 
   await page.getByRole("link", { name: entry }).click();
 }
 
-test("pages of a chat open beside it, their forms work there, and Esc, the button and Back close them", async ({ page, turnleaf, model }) => {
+test("pages of a chat open beside it, their forms work there, and Esc, the button and Back close them", async ({ page, turnleaf, model, watch }) => {
+  watch.expect(/status of 422.*\/settings/);
   const planted = await plantTree(turnleaf, model, 3, 2);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
   const address = page.url();
@@ -87,9 +88,14 @@ test("pages of a chat open beside it, their forms work there, and Esc, the butto
 
 for (const width of [390, 820]) {
   test(`where there is no room a page is a dialog, ${width}`, async ({ page, turnleaf, model }) => {
-    await page.setViewportSize({ width, height: 800 });
     const planted = await plantTree(turnleaf, model, 2, 1);
-    await openPage(page, `/c/${planted.chat}?at=${planted.trunk[1]}`);
+    // Browsers let a page stop Back only where it stays in the same document.
+    await openPage(page);
+    await page.locator(`#chats a[href="/c/${planted.chat}"]`).click();
+    await expect(latest(page)).toBeVisible();
+    await page.setViewportSize({ width, height: 800 });
+    const shown = page.url();
+    const entries = await page.evaluate(() => history.length);
     await choose(page, "Share", "Export options…");
     await expect(page.getByRole("dialog", { name: "Export chat" })).toBeVisible();
     await expect(heading(page, "Export chat")).toBeFocused();
@@ -107,6 +113,8 @@ for (const width of [390, 820]) {
     await expect(heading(page, "Export chat")).toBeVisible();
     await back(page);
     await expect(panel(page)).toHaveCount(0);
+    expect(page.url()).toBe(shown);
+    expect(await page.evaluate(() => history.length), "the page adds no entry to the history").toBe(entries);
     await expect(page.locator("#main")).not.toHaveAttribute("inert");
     await expect(page.locator("#chat-share-menu-button")).toBeFocused();
     await expect(latest(page)).toBeVisible();

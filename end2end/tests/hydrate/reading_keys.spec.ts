@@ -19,6 +19,9 @@ test("F6 goes to the last turn while the end is followed, and to the one in view
     await expectStatus(latestReply(page), "complete");
   }
   await openPage(page, new URL(page.url()).pathname);
+  // The page opens where it was left: at the beginning of the last reply.
+  await page.mouse.move(700, 300);
+  await page.mouse.wheel(0, 20_000);
   await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
   await messageBox(page).focus();
   await page.keyboard.press("Shift+F6");

@@ -212,9 +212,21 @@ pub(super) fn keep_box_at_end(id: &str) {
     let rest = f64::from(scroller.scroll_height() - top - scroller.client_height());
     let is_left = BOX.with_borrow(|(left, at)| *left == id && top >= *at);
     if rest <= BOX_NEAR || top == 0 || is_left {
+        request_animation_frame(move || scroll_box_to_end(scroller, id));
+    }
+}
+
+/// Scrolls a box to its end, and again in each frame as long as content arrives, because a long text is put into the page
+/// over several frames. A reader who scrolls up meanwhile stays there.
+fn scroll_box_to_end(scroller: Element, id: String) {
+    scroller.set_scroll_top(scroller.scroll_height());
+    let top = scroller.scroll_top();
+    BOX.set((id.clone(), top));
+    if is_following_paused() {
         request_animation_frame(move || {
-            scroller.set_scroll_top(scroller.scroll_height());
-            BOX.set((id, scroller.scroll_top()));
+            if scroller.scroll_top() >= top {
+                scroll_box_to_end(scroller, id);
+            }
         });
     }
 }

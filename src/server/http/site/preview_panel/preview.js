@@ -77,5 +77,7 @@ async function follow(dialog, event) {
     location.assign(link.href);
     return;
   }
-  [...dialog.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === address)?.focus();
+  // The view that is shown and its version have one address: the focus goes to the link of the same name.
+  const again = [...dialog.querySelectorAll("a[href]")].filter((other) => other.getAttribute("href") === address);
+  (again.find((other) => other.textContent === link.textContent) ?? again[0])?.focus();
 }
