@@ -9,7 +9,7 @@ import type { ModelServer, Reply } from "../../support/model_server.ts";
 import { scrollTo, waitForScrollSettled, turn } from "../../support/reader.ts";
 import { turnHeading, userTurns } from "../../support/turn_actions.ts";
 
-const toLatest = (page: Page) => page.getByRole("button", { name: /go to latest$/i });
+const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
 
 /** Returns the distance from the visible part to the bottom of the page. */
 async function distanceToBottom(page: Page): Promise<number> {
