@@ -6,7 +6,6 @@ import { violations, type Rules } from "./axe.ts";
 import { waitForPaint } from "./dom.ts";
 import { expect } from "./fixtures.ts";
 
-export const WIDTHS = [390, 820, 1440];
 /** A run of axe. */
 type AxeRun = [width: number, colorScheme: "light" | "dark", rules: Rules];
 /**

@@ -37,6 +37,7 @@ calls! {
     "glance_at_all": chats::GlanceAtAll,
     "mark_read": chats::MarkRead,
     "load_chat": chats::LoadChat,
+    "reload_chat": chats::ReloadChat,
     "find_in_chat": chats::FindInChat,
     "glance_at_chat": chats::GlanceAtChat,
     "rename_chat": chats::RenameChat,

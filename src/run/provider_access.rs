@@ -1,4 +1,4 @@
-//! Who may call which provider. A run keeps the provider that it started with, but asks before every call whether its
+//! Authorization of provider calls. A run keeps the provider that it started with, but asks before every call whether its
 //! owner may still use it.
 
 use crate::supervisor::Supervisor;

@@ -7,7 +7,7 @@ use crate::api::error::ApiError;
 use crate::domain::{DeletionId, UserId};
 use crate::server::page_data::PageService;
 
-/// Who sends a request, and what the request may do. `http` makes it once for each request, from the ways in that the
+/// The authenticated user of a request, with the rights of the request. `http` makes it once for each request, from the ways in that the
 /// server has, and puts it into the extensions of the request and the context of its page. Whatever needs a principal
 /// and finds none refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

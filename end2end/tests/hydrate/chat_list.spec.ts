@@ -139,7 +139,7 @@ test("Today is yesterday when a tab is left open over midnight", async ({ page, 
   await page.clock.install();
   await createChat(page, model, "First chat");
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
-  // What follows the end of the reply is over.
+  // The list is refreshed once more after the reply has ended.
   await page.clock.runFor(30_000);
   // The server's clock cannot be moved, so its response gets the heading of the next day.
   let requestCount = 0;

@@ -43,7 +43,8 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     findings_result(&findings)
 }
 
-/// Sweeps what an earlier process left running, moves unreadable values into quarantine, and checks again. The server must not run.
+/// Sweeps what an earlier process left running, moves unreadable values into quarantine, and checks again. The server
+/// must not run.
 pub fn repair(config: &Config, json: bool) -> Result<(), CliError> {
     let boot: BootId = ids::mint();
     let _lock = LockFile::acquire(&config.data_dir.value, boot)?;

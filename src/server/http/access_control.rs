@@ -14,7 +14,7 @@ use crate::server::access::{Principal, Scope};
 use crate::server::http::request::principal::Authentication;
 use crate::server::http::response::problem::Problem;
 
-/// What a route requires of a request.
+/// The access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Nothing. Only for what shows nothing of anybody.

@@ -1,4 +1,4 @@
-//! What a route requires, and who has it.
+//! Tests of access rules against principals with and without the rights.
 
 use http::StatusCode;
 

@@ -1,6 +1,8 @@
 //! The pages that Leptos renders, with the principal and the preferences of the request and the response's nonce in
 //! context.
 
+use std::sync::LazyLock;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
@@ -8,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::HOST;
 use leptos::prelude::provide_context;
 use leptos::server_fn::axum::server_fn_paths;
-use leptos_axum::{LeptosRoutes, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, generate_route_list};
 
 use crate::server::access::{Principal, RecentDeletion, SiteBuild, UtcOffset};
 use crate::server::app::App as Server;
@@ -26,16 +28,19 @@ impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
     }
 }
 
+/// The pages. They are listed by rendering the application, which is done once.
+static PAGES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(App));
+
 /// Returns the method and the path of every page and every server function.
 pub fn page_routes() -> Vec<(String, String)> {
-    let pages = generate_route_list(App).into_iter().map(|page| ("GET".to_owned(), page.path().to_owned()));
+    let pages = PAGES.iter().map(|page| ("GET".to_owned(), page.path().to_owned()));
     let functions = server_fn_paths().map(|(path, method)| (method.as_str().to_owned(), path.to_owned()));
     pages.chain(functions).collect()
 }
 
 /// Adds the pages and the server functions.
 pub fn add_page_routes(router: Router<Server>, server: &Server, transport: TransportSecurity) -> Router<Server> {
-    let routes = generate_route_list(App);
+    let routes = PAGES.clone();
     let options = server.leptos().clone();
     let handles = server.clone();
     let context = move || {
