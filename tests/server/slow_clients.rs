@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use futures::StreamExt;
 use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -252,7 +253,7 @@ async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
     assert!(ask_whole("203.0.113.7").await.starts_with("HTTP/1.1 201"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let api = behind_proxy(Vec::new()).await;
     // The document exceeds the socket buffers of both sides.
@@ -266,14 +267,16 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let document = api.instance.service.create_document(api.instance.owner, new).await.unwrap().value.id;
     let address = serve_api(&api).await;
     let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
-    let mut unread = Vec::new();
-    for _ in 0..limits::REQUESTS_PER_CLIENT {
+    let open = || async {
         let mut stream = open_request(address, &path).await;
         let mut head = [0; 12];
         stream.read_exact(&mut head).await.unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
-        unread.push(stream);
-    }
+        stream
+    };
+    // Several at a time: an unread download is given up after a while, and the last must come before that.
+    let opened = futures::stream::iter(std::iter::repeat_with(open).take(limits::REQUESTS_PER_CLIENT));
+    let unread: Vec<TcpStream> = opened.buffer_unordered(4).collect().await;
     let mut refused = open_request(address, &path).await;
     assert!(read_until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
     // A form that is refused for this reason returns with its text.
