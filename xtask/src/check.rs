@@ -1,15 +1,16 @@
 //! `cargo xtask check`: every check that does not run the product.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use crate::step::{print_note, run as finish, run_step, succeeds};
+use crate::step::{output, print_note, run as finish, run_step, succeeds};
 use crate::{toolchain, workspace};
 
 /// Runs all checks; stops at the first that fails.
 ///
-/// A check failed; its output is on the terminal.
+/// # Errors
 /// A check failed; its output is on the terminal.
 pub fn run() -> Result<()> {
     run_step("format", format)?;
@@ -39,6 +40,28 @@ fn architecture() -> Result<()> {
 pub fn clippy_server() -> Result<()> {
     let mut lint = workspace::build_command("clippy");
     finish(lint.args(workspace::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]))
+}
+
+/// Fails on the lints of a build made with [`workspace::lint_while_compiling`]: cargo repeats what the compiler has
+/// printed about packages that are up to date.
+///
+/// # Errors
+/// A lint, or the compiler reports an error.
+pub fn report_lints(build: &mut Command) -> Result<()> {
+    let printed = output(build.arg("--message-format=json"))?;
+    let lints = lints_in(&printed);
+    if !lints.is_empty() {
+        bail!("{}", lints.into_iter().collect::<String>());
+    }
+    Ok(())
+}
+
+/// Returns the warnings in cargo's JSON, each once: a file that is part of several targets is linted with each.
+fn lints_in(printed: &str) -> BTreeSet<String> {
+    let messages = printed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let warnings =
+        messages.filter(|line| line["reason"] == "compiler-message" && line["message"]["level"] == "warning");
+    warnings.filter_map(|line| line["message"]["rendered"].as_str().map(String::from)).collect()
 }
 
 /// Runs a cargo command on the code of the browser.
@@ -100,4 +123,24 @@ pub fn deny() -> Result<()> {
         return finish(check.args(["--offline", "check", "bans", "licenses", "sources"]));
     }
     finish(check.arg("check"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_of_cargo_output_are_lints() {
+        let line = |reason: &str, level: &str, rendered: &str| {
+            serde_json::json!({ "reason": reason, "message": { "level": level, "rendered": rendered } }).to_string()
+        };
+        let printed = [
+            line("compiler-message", "warning", "unused import"),
+            line("compiler-message", "warning", "unused import"),
+            line("compiler-message", "note", "a note"),
+            line("compiler-artifact", "warning", "an artifact"),
+            "no JSON".to_owned(),
+        ];
+        assert_eq!(lints_in(&printed.join("\n")), BTreeSet::from(["unused import".to_owned()]));
+    }
 }

@@ -56,10 +56,6 @@ struct FuzzOutcome {
 /// # Errors
 /// A target does not exist, the build failed, or an input crashed.
 pub fn run(names: &[String], seconds: u32) -> Result<()> {
-    fuzz_named(names, seconds, None)
-}
-
-fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
     let targets = targets()?;
     if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
         bail!("there is no fuzz target `{unknown}`; there are {}", targets.join(", "));
@@ -71,18 +67,9 @@ fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
     }
     let program = run_step("build the fuzz targets", build)?;
     let outcomes = run_step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || {
-        fuzz_all(&program, &chosen, seconds, seed)
+        fuzz_all(&program, &chosen, seconds)
     })?;
     report(&outcomes)
-}
-
-/// Fuzzes all targets as a part of `cargo xtask test`, with a fixed seed, so that a change is judged by its own
-/// effect, and briefly: the corpus has what longer runs found.
-///
-/// # Errors
-/// Same as [`run`].
-pub fn run_all() -> Result<()> {
-    fuzz_named(&[], 15, Some(1))
 }
 
 /// Lists the targets: each has a directory in the corpus (`tests/fuzz_corpus.rs` checks this).
@@ -107,14 +94,14 @@ fn build() -> Result<PathBuf> {
     Ok(workspace::target().join("debug/turnleaf-fuzz"))
 }
 
-fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>) -> Result<Vec<FuzzOutcome>> {
+fn fuzz_all(program: &Path, targets: &[String], seconds: u32) -> Result<Vec<FuzzOutcome>> {
     let waiting = Mutex::new(targets.iter().collect::<VecDeque<_>>());
     let next = || waiting.lock().ok()?.pop_front();
     let outcomes = thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_ONCE)
             .map(|_| {
                 scope.spawn(|| {
-                    let fuzzed = std::iter::from_fn(next).map(|target| fuzz(program, target, seconds, seed));
+                    let fuzzed = std::iter::from_fn(next).map(|target| fuzz(program, target, seconds));
                     fuzzed.collect::<Result<Vec<_>>>()
                 })
             })
@@ -128,7 +115,7 @@ fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>)
 }
 
 /// Runs one target on a copy of its corpus: a person decides which finds to keep.
-fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result<FuzzOutcome> {
+fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<FuzzOutcome> {
     let dir = workspace::target().join("fuzz").join(target);
     let crashes = dir.join("crashes");
     fs::create_dir_all(&crashes).with_context(|| crashes.display().to_string())?;
@@ -141,7 +128,6 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
     let output = File::create(&log).with_context(|| log.display().to_string())?;
     let mut fuzzer = Command::new(program);
     fuzzer.env("TURNLEAF_FUZZ_TARGET", target).current_dir(&dir);
-    fuzzer.args(seed.map(|seed| format!("-seed={seed}")));
     // libFuzzer writes its finds into the first directory.
     fuzzer.arg(&finds).arg(corpus().join(target));
     fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={SECONDS_PER_INPUT}"));

@@ -56,7 +56,7 @@ enum Command {
     },
     /// Run all checks and tests, or the named parts.
     Test {
-        /// fmt, unit, clippy, front, deny, fuzz, xtask, release, budget, api, peers, end2end
+        /// fmt, unit, release, xtask, clippy, deny, budget, api, peers, end2end
         parts: Vec<String>,
     },
     /// Approve the current appearance of every page: update the changed pictures in end2end/pictures.

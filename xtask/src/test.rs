@@ -16,7 +16,7 @@ use self::parallel_part::ParallelPart;
 use crate::front::{self, FrontProfile};
 use crate::postgres::PostgresCluster;
 use crate::step::{format_duration, print_note, run as finish, run_step, succeeds};
-use crate::{budget, check, fuzz, packages, server, workspace};
+use crate::{budget, check, packages, server, workspace};
 
 /// A part of the test run. The order is the execution order: parts that fail fast come first.
 struct TestPart {
@@ -37,19 +37,16 @@ impl TestPart {
     }
 }
 
-const PARTS: [TestPart; 12] = [
+const PARTS: [TestPart; 10] = [
     TestPart::new("fmt", check::format),
     TestPart::new("unit", unit),
-    TestPart::new("clippy", clippy),
-    // The end of the bundle's build is single-threaded for minutes.
-    TestPart::new("front", front).in_parallel_with("clippy"),
-    TestPart::new("deny", check::deny),
-    // Fuzzing reuses the build of the tests.
-    TestPart::new("fuzz", fuzz::run_all),
+    // The bundle and the release end with minutes on one core, and many tests wait for a clock.
+    TestPart::new("release", build_release).in_parallel_with("unit"),
     TestPart::new("xtask", commands),
-    // The build of a release ends with minutes on one core. Its figures are measured alone.
-    TestPart::new("release", build_release).in_parallel_with("fuzz"),
-    TestPart::new("budget", release),
+    // The lints of what the parts before have compiled, and of the browser's side.
+    TestPart::new("clippy", clippy),
+    TestPart::new("deny", check::deny),
+    TestPart::new("budget", check_budget),
     TestPart::new("api", api::run),
     // This part waits a minute for the timeout of a silent provider.
     TestPart::new("peers", peers::run).in_parallel_with("api"),
@@ -125,32 +122,46 @@ fn unit() -> Result<()> {
         test.arg("--no-fail-fast");
         test
     };
-    finish(test.args(workspace::PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
+    finish(workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
 }
+
+/// Returns the command that compiles tests as the other parts do.
+fn compile_tests(packages: &[&str]) -> Command {
+    let mut compile = workspace::build_command("test");
+    workspace::lint_while_compiling(&mut compile).arg("--no-run").args(packages);
+    compile
+}
+
+/// The tests of the commands that need nothing of Turnleaf.
+const COMMANDS: [&str; 4] = ["--package", "xtask", "--features", "load"];
 
 fn clippy() -> Result<()> {
-    run_step("lint the server's side", check::clippy_server)?;
     run_step("lint the browser's side", check::clippy_browser)?;
-    run_step("lint the project's commands", check::clippy_xtask)
+    if workspace::clippy_compiler().is_none() {
+        run_step("lint the server's side", check::clippy_server)?;
+        return run_step("lint the project's commands", check::clippy_xtask);
+    }
+    run_step("lint the server's side", || check::report_lints(&mut compile_tests(&workspace::PRODUCT)))?;
+    run_step("lint the project's commands", || {
+        check::report_lints(&mut compile_tests(&COMMANDS))?;
+        let mut linked = compile_tests(&["--package", "xtask"]);
+        check::report_lints(linked.args(workspace::LINKED_AS_TESTED))
+    })
 }
 
-/// Builds the release bundle and checks its budget.
-fn front() -> Result<()> {
-    front::build_front(FrontProfile::Release)?.check_size()
-}
-
-/// Builds the release with that bundle.
+/// Builds the bundle and the release with it, and checks the size of the bundle.
 fn build_release() -> Result<()> {
-    server::build_server(&front::ensure_release()?, server::CargoProfile::Release).map(drop)
+    server::build_with_front(server::CargoProfile::Release).map(drop)
 }
 
 /// Checks the budgets of the release.
-fn release() -> Result<()> {
+fn check_budget() -> Result<()> {
     budget::check_budget(&server::build_server(&front::ensure_release()?, server::CargoProfile::Release)?)
 }
 
 fn commands() -> Result<()> {
-    finish(workspace::build_command("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
+    let mut test = workspace::build_command("test");
+    finish(workspace::lint_while_compiling(&mut test).arg("--quiet").args(COMMANDS))
 }
 
 /// The attempts of a browser test, each on empty data (`end2end/playwright.config.ts`).
@@ -167,6 +178,11 @@ fn end2end() -> Result<()> {
     run_step("run the browser tests", || browser.run_tests(&binary, &workspace::site(), &databases))
 }
 
+/// Builds the bundle, whose size `cargo xtask front` and the release check.
+fn build_front() -> Result<()> {
+    front::build_front(FrontProfile::Release).map(drop)
+}
+
 /// `cargo xtask pictures`: approves the current appearance of the pages. A person reviews the changes in the diff of
 /// `end2end/pictures`.
 ///
@@ -174,7 +190,7 @@ fn end2end() -> Result<()> {
 /// A step of the build failed, or a page could not be captured.
 pub fn pictures() -> Result<()> {
     // The style is part of the site.
-    front()?;
+    build_front()?;
     let (binary, browser) = build_for_browser()?;
     run_step("look at every page", || browser.approve_pictures(&binary, &workspace::site()))
 }
@@ -190,7 +206,7 @@ pub fn gallery() -> Result<()> {
     if fonts.is_empty() {
         bail!("no font of this machine has Chinese words; `apt-get install fonts-noto-cjk` brings one");
     }
-    front()?;
+    build_front()?;
     let (binary, browser) = build_for_browser()?;
     run_step("take the pictures of the docs", || browser.update_gallery(&binary, &workspace::site()))
 }
@@ -201,7 +217,8 @@ fn build_for_browser() -> Result<(PathBuf, browser::Browser)> {
     let binary = server()?;
     run_step("compile what makes long chats", || {
         let mut build = workspace::build_command("build");
-        finish(build.args(["--package", "xtask", "--bin", "plant"]).args(workspace::LINKED_AS_TESTED))
+        let build = workspace::lint_while_compiling(&mut build).args(["--package", "xtask", "--bin", "plant"]);
+        finish(build.args(workspace::LINKED_AS_TESTED))
     })?;
     Ok((binary, run_step("prepare the browser", browser::prepare_browser)?))
 }
@@ -218,7 +235,7 @@ fn tools() -> Result<()> {
     let chromium = browser::chromium()?;
     for (target, tests) in [("tools", "third_party_servers::"), ("server", "third_party_sign_in::")] {
         let mut test = workspace::build_command("test");
-        test.args(workspace::PRODUCT).args(["--test", target, "--", tests]);
+        workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT).args(["--test", target, "--", tests]);
         test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")).env("TURNLEAF_TEST_SERVERS", &servers);
         test.env("TURNLEAF_TEST_FASTMCP", python.join("bin/python")).env("TURNLEAF_TEST_CHROMIUM", &chromium);
         finish(&mut test)?;
@@ -231,9 +248,7 @@ fn tools() -> Result<()> {
 /// # Errors
 /// The compiler reports an error.
 pub fn server() -> Result<PathBuf> {
-    run_step("compile the server", || {
-        finish(workspace::build_command("test").arg("--no-run").args(workspace::PRODUCT))
-    })?;
+    run_step("compile the server", || finish(&mut compile_tests(&workspace::PRODUCT)))?;
     Ok(server::debug_binary())
 }
 

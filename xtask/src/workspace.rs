@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::step::find_program;
+
 /// Returns the root of the checkout.
 pub fn root() -> PathBuf {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -67,6 +69,20 @@ pub fn release_flags(more: &[&str]) -> Vec<String> {
         .map(|flag| format!("\"{flag}\""))
         .collect();
     vec!["--config".to_owned(), format!("build.rustflags=[{}]", flags.join(","))]
+}
+
+/// Returns the compiler that lints what it compiles, if clippy is installed.
+pub fn clippy_compiler() -> Option<PathBuf> {
+    find_program("clippy-driver")
+}
+
+/// Lets clippy's compiler build the packages of the workspace, so that the lints of the tests cost no second check of
+/// everything (`crate::check::report_lints` shows them). Without clippy, the plain compiler builds.
+pub fn lint_while_compiling(command: &mut Command) -> &mut Command {
+    if let Some(clippy) = clippy_compiler() {
+        command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+    }
+    command
 }
 
 /// Returns a cargo command that builds into the checkout's own `target`.

@@ -3,10 +3,12 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+
+use crate::step::find_program;
 
 /// A running part.
 pub struct ParallelPart {
@@ -22,9 +24,18 @@ impl ParallelPart {
     /// The process cannot be started.
     pub fn start(name: &'static str) -> Result<Self> {
         // The path of the executable is avoided if possible, because an earlier part may have rebuilt this program.
-        let this = Path::new("/proc/self/exe");
-        let this = if this.exists() { this.to_path_buf() } else { std::env::current_exe()? };
-        Self::run(name, Command::new(this).args(["test", name]))
+        let this = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
+        let this = if this.exists() { this } else { std::env::current_exe()? };
+        // It uses what the other part leaves of the processor: tests with deadlines come first.
+        let mut command = match find_program("nice") {
+            Some(nice) => {
+                let mut command = Command::new(nice);
+                command.args(["-n", "10"]).arg(this);
+                command
+            }
+            None => Command::new(this),
+        };
+        Self::run(name, command.args(["test", name]))
     }
 
     fn run(name: &'static str, command: &mut Command) -> Result<Self> {
