@@ -187,7 +187,7 @@ fn public_url_without_sign_in_is_refused_with_78() {
     assert!(text(&named.stderr).contains("TURNLEAF_ALLOWED_HOSTS"), "{}", text(&named.stderr));
     let doctor = run_with(&["doctor"]);
     assert_eq!(doctor.status.code(), Some(1));
-    assert!(text(&doctor.stdout).contains("WRONG address: refusing to serve https://chat.example"));
+    assert!(text(&doctor.stdout).contains("ERROR address: refusing to serve https://chat.example"));
     assert!(!dir.path().join("turnleaf.db").exists(), "nothing was begun");
 }
 
@@ -390,7 +390,7 @@ fn doctor_changes_nothing() {
     assert!(!absent.exists());
     let wrong = run(&absent, &["doctor", "--listen", "0.0.0.0:3000"]);
     assert_eq!(wrong.status.code(), Some(1));
-    assert!(text(&wrong.stdout).contains("WRONG address"));
+    assert!(text(&wrong.stdout).contains("ERROR address"));
 }
 
 #[test]

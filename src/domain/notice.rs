@@ -119,7 +119,7 @@ impl Notice {
             Self::ToolsSearched => {
                 "The selected servers have more tools than a model accepts, so the model searches for those it needs."
             }
-            Self::ToolsLeftOut => "Some of the selected tools cannot be used. The page of this chat's tools says why.",
+            Self::ToolsLeftOut => "Some of the selected tools cannot be used. The tools page of this chat says why.",
             Self::LengthReached => "The reply reached the model's length limit.",
             Self::ContextFilled => "The conversation reached the model's context limit, so the reply ends here.",
             Self::Filtered => "The provider's content filter ended the reply here.",

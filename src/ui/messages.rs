@@ -63,8 +63,8 @@ define_messages! {
     preparing_print: "Preparing all messages to print…", "正在准备打印全部消息…";
     print_failed: "Could not prepare the messages to print.", "无法准备要打印的消息。";
     rename_hint: "Click to rename", "点按可重命名";
-    notices: "Recent updates", "最近的提示";
-    no_notices: "No updates yet.", "暂无提示。";
+    notices: "Recent notices", "最近的提示";
+    no_notices: "No notices yet.", "暂无提示。";
     notify_complete: "Reply complete.", "回复完成。";
     notify_failed: "The reply failed.", "回复失败。";
     notify_waits: "A reply needs your input.", "有回复等你处理。";
@@ -120,13 +120,13 @@ define_messages! {
     not_answered: "The server did not respond in time, so your message is back in the message box. If it did arrive, \
         it won't be sent twice.", "服务器未及时响应，消息已放回输入框。如果其实已送达，也不会重复发送。";
     draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
-    use_newer_draft: "Use newer draft", "使用该草稿";
+    use_newer_draft: "Use newer draft", "使用较新的草稿";
     draft_unsaved: "Draft saved in this browser, but not on the server yet.", "草稿已保存在此浏览器中，尚未保存到服务器。";
 
     // Missing pages
     not_found_title: "Not found", "未找到";
     not_found_page: "This page does not exist.", "此页面不存在。";
-    not_found_chat: "This chat does not exist, or you do not have access to it.", "该对话不存在或不属于你。";
+    not_found_chat: "This chat does not exist, or you do not have access to it.", "该对话不存在，或你无权访问。";
     page_failed: "Could not load this page", "无法加载此页面";
 
     // Empty chat

@@ -196,7 +196,7 @@ fn newer_database_is_refused_by_every_command_with_one_message() {
     }
     assert!(!Path::new(out).exists());
     let (seen, _) = assert_exit(&run(dir.path(), &["doctor"]), 1);
-    assert!(seen.contains("WRONG database") && seen.contains(&newer), "{seen}");
+    assert!(seen.contains("ERROR database") && seen.contains(&newer), "{seen}");
     // The copy from before the upgrade is restored.
     assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
     assert_exit(&run(dir.path(), &["fsck"]), 0);

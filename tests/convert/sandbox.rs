@@ -158,7 +158,7 @@ async fn converter_process_enters_sandbox_and_doctor_reports_it() {
     let line = output.lines().find(|line| line.contains(" sandbox: ")).unwrap_or_else(|| panic!("{output}"));
     let expected = match sandbox.landlock {
         Some(version) => {
-            format!("fine  sandbox: files are read under no_new_privs, seccomp, Landlock (version {version})")
+            format!("ok    sandbox: files are read under no_new_privs, seccomp, Landlock (version {version})")
         }
         None => "note  sandbox: files are read under no_new_privs, seccomp; this system has no Landlock".to_owned(),
     };

@@ -201,7 +201,7 @@ async fn page_calls_tools_of_its_server_that_need_no_approval() {
         let stored = stored.iter().map(|call| (call.tool.as_str(), call.end.as_ref().map(|end| end.result.as_str())));
         assert_eq!(stored.collect::<Vec<_>>(), [("echo", Some(r#"{"n":1}"#)), ("break", Some("it broke"))]);
         let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
-        assert!(page.contains("What this view asked its server") && page.contains("it broke"), "{page}");
+        assert!(page.contains("Requests from this view") && page.contains("it broke"), "{page}");
         assert_eq!(api.instance.service.view_calls(ids::mint(), call).await.unwrap(), []);
         // What a page calls is no part of the chat.
         assert_eq!(api.instance.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());

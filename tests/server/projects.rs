@@ -77,7 +77,7 @@ async fn new_chat_in_project_copies_its_instructions_and_model() {
         let address = format!("/api/projects/{project}");
         let (_, renamed) = api.call("PATCH", &address, Some(json!({ "name": "Boats", "color": "red" }))).await;
         assert_eq!((&renamed["version"], &renamed["chats"]), (&json!(1), &json!(2)));
-        let notice = "The instructions of the project are not those of this chat.";
+        let notice = "The project's instructions differ from this chat's.";
         assert!(!api.get_page(&format!("/c/{chat}/settings")).await.contains(notice));
         let other = json!({ "instructions": "Imperial units.", "default_model": null });
         let (_, changed) = api.call("PATCH", &address, Some(other)).await;

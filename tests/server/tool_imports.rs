@@ -67,7 +67,7 @@ async fn preview_shows_what_would_happen_and_stores_nothing() {
             "name=\"on\" value=\"0\" checked",
             "https://github.example/mcp",
             "Headers: Authorization",
-            "Limit of a call: 30 seconds",
+            "Call timeout: 30 seconds",
             "Not imported: autoApprove",
             "This address is on this machine or the local network.",
             "It will be added disabled.",

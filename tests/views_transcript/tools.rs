@@ -477,7 +477,7 @@ fn question_of_server_is_form_beside_its_call() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    assert_text(&html, "“Files” asks you");
+    assert_text(&html, "“Files” has a question for you");
     let declined = render_turn(questioning_turn(Some(ElicitationOutcome::Declined), None));
     assert!(!declined.contains("/forms/elicitation"), "{declined}");
 }

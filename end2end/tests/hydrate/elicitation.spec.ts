@@ -10,7 +10,7 @@ test("a form is answered beside its call, and the answer goes to the server", as
   await sendMessage(page, "Go");
   (await model.nextReply()).finishWithToolCalls([wireName("ask"), "form"]);
   const question = approvalPrompt(page);
-  await expect(question).toContainText("“Files” asks you");
+  await expect(question).toContainText("“Files” has a question for you");
   await expect(question).toContainText("Where to?");
   await expect(toolCards(page).first()).toHaveAttribute("data-tool-status", "asking");
   await expect(question.getByLabel("Size")).toHaveValue("l");

@@ -82,7 +82,7 @@ test.describe("a server that asks before it gives a prompt", () => {
     const chat = await createChatWithTools(turnleaf);
     await page.goto(`/insert?chat=${chat}`);
     await page.getByRole("button", { name: "Insert Trip" }).click();
-    await expect(page.getByRole("heading", { level: 1, name: "“Files” asks you" })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: "“Files” has a question for you" })).toBeVisible();
     await page.getByLabel("City").fill("Bergen");
     await page.getByRole("button", { name: "Send" }).click();
     await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("Plan a trip to Bergen (begun).");

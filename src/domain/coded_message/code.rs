@@ -51,7 +51,7 @@ with_import_codes! { define_codes:
     NeedsDocumentChange, "needs_document_change", "`content`, `blob` or `title` is required";
     BothSet, "both_set", "set `{one}` or `{other}`, not both";
     OnlyWith, "only_with", "only allowed with `{other}`";
-    OtherSearchCursor, "other_search_cursor", "is one of another search";
+    OtherSearchCursor, "other_search_cursor", "belongs to another search";
     UnknownCursor, "unknown_cursor", "must be one that a search has given";
     // Parameters.
     EmptyStopSequence, "empty_stop_sequence", "must not be empty strings";
@@ -80,7 +80,7 @@ with_import_codes! { define_codes:
     ReplyCannotReference, "reply_cannot_reference", "a reply cannot reference documents";
     OwnReplyHasNoModel, "own_reply_has_no_model", "a model cannot be set for a reply you write yourself";
     CopyMustEndWithReply, "copy_must_end_with_reply", "a copy must end with a reply";
-    NotBelowStart, "not_below_start", "must be the start turn or below it";
+    NotBelowStart, "not_below_start", "must be the start message or one below it";
     NotOnPath, "not_on_path", "this message is not on the branch";
     NothingToRerun, "nothing_to_rerun", "this branch has no messages left to rerun";
     NotRepeatable, "not_repeatable", "a message on this branch contains a tool result and cannot be rerun";
@@ -156,11 +156,11 @@ with_import_codes! { define_codes:
         "the selected text differs in this version; offsets count Unicode scalar values";
     // Limits.
     SizeLimit, "size_limit", "at most {limit}";
-    ToolResultLimit, "tool_result_limit", "a tool result can have at most {limit}";
-    ImagesLimit, "images_limit", "images in a message can have at most {limit} in total";
-    DocumentLimit, "document_limit", "a document can have at most {limit}";
+    ToolResultLimit, "tool_result_limit", "a tool result can be at most {limit}";
+    ImagesLimit, "images_limit", "images in a message can total at most {limit}";
+    DocumentLimit, "document_limit", "a document can be at most {limit}";
     ReferencesLimit, "references_limit",
-        "references in a message can have at most {limit} in total; the largest is “{title}” with {size}";
+        "references in a message can total at most {limit}; the largest is “{title}” with {size}";
     BodyTooLarge, "body_too_large", "The request body is larger than {limit}.";
     // Tools and their servers.
     NotAToolName, "not_a_tool_name", "is not a tool name";
@@ -237,7 +237,7 @@ with_import_codes! { define_codes:
     NotFound, "not_found", "It does not exist, or you do not have access to it.";
     CrossSite, "cross_site", "This request came from another site.";
     UnknownHost, "unknown_host",
-        "This server does not accept this host name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
+        "This server does not accept this host name. Its administrator can allow it with TURNLEAF_ALLOWED_HOSTS.";
     TooSlow, "too_slow", "The request took too long to arrive.";
     TooManyRunning, "too_many_running", "Too many replies are running at once.";
     TooManyInProgress, "too_many_in_progress",

@@ -100,7 +100,7 @@ pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'s
         Done if failed => "failed",
         Done => "done",
         Cancelled => "stopped",
-        Denied => "declined by you",
+        Denied => "denied by you",
         Interrupted => "the server restarted; it may or may not have run",
         HandedOver => "run by a client",
         Pending => "waiting",

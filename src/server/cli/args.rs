@@ -57,7 +57,7 @@ pub enum CliCommand {
     },
     /// Check all stored data; exits with code 74 if it finds damage
     Fsck {
-        /// Move unreadable values into quarantine and replace them with readable ones; the server must not run
+        /// Move unreadable values into quarantine and replace them with readable ones; the server must not be running
         #[arg(long)]
         repair: bool,
         /// Print the quarantined values, one JSON object per line
@@ -71,7 +71,7 @@ pub enum CliCommand {
         /// File of the copy, which must not exist
         file: PathBuf,
     },
-    /// Replace the database with a backup; the server must not run
+    /// Replace the database with a backup; the server must not be running
     Restore {
         /// File of the backup
         file: PathBuf,
@@ -172,7 +172,7 @@ pub struct ExportArgs {
     /// How much reasoning to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub reasoning: DetailLevel,
-    /// How much of tool calls to include, in Markdown and HTML
+    /// How much of the tool calls to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub tools: DetailLevel,
 }
@@ -181,9 +181,9 @@ pub struct ExportArgs {
 pub enum ExportFormat {
     /// Archive with everything: all branches, raw responses, images, documents
     Json,
-    /// The shown path as Markdown
+    /// The current branch as Markdown
     Markdown,
-    /// The shown path as one page that needs no network
+    /// The current branch as one page that needs no network connection
     Html,
     /// All branches as a bare repository, one commit per message or reply
     Git,

@@ -54,9 +54,9 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     } else {
         for one in &all {
             let mark = match one.verdict {
-                Verdict::Fine => "fine ",
+                Verdict::Fine => "ok   ",
                 Verdict::Note => "note ",
-                Verdict::Wrong => "WRONG",
+                Verdict::Wrong => "ERROR",
             };
             output::print_line(format_args!("{mark} {}: {}", one.subject, one.detail))?;
         }

@@ -157,9 +157,9 @@ fn source_problem(source: &Path, is_database: bool) -> Option<CliError> {
         () if kind.is_fifo() => "a named pipe",
         () if kind.is_socket() => "a socket",
         () if kind.is_char_device() || kind.is_block_device() => "a device",
-        () => "no regular file",
+        () => "not a regular file",
     };
-    failed(format!("{} is {what}: name a file or a folder of exported files", source.display()))
+    failed(format!("{} is {what}: pass a file or a folder of exported files", source.display()))
 }
 
 /// Formats the name of the source in the report.
@@ -211,7 +211,7 @@ fn print_report(report: &ImportReport) -> Result<(), CliError> {
     let shown = report.findings.len() as u64;
     if report.findings_total > shown {
         let total = counted(report.findings_total, "finding", "findings");
-        output::print_line(format_args!("  the list is cut: {shown} of {total} are shown"))?;
+        output::print_line(format_args!("  showing {shown} of {total}"))?;
     }
     Ok(())
 }

@@ -24,11 +24,11 @@ pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), CliError> {
         });
     }
     let Some(done) = migration else { return output::print_line("Would create a new database.") };
-    let (is, was) = if dry_run { ("would be", "would be") } else { ("is", "was") };
+    let was = if dry_run { "would be" } else { "was" };
     match (done.from, done.is_pending()) {
         (_, false) => output::print_line(format_args!("The schema is already at version {}.", done.to))?,
         (None, true) => {
-            output::print_line(format_args!("A new database {is} created with schema version {}.", done.to))?
+            output::print_line(format_args!("A new database {was} created with schema version {}.", done.to))?
         }
         (Some(from), true) => {
             output::print_line(format_args!("The schema {was} migrated from version {from} to {}.", done.to))?

@@ -78,7 +78,7 @@ fn extend_configuration(
     environment: &Environment,
 ) -> Result<(), CliError> {
     let path = config.file.clone().or_else(|| file::default_path(environment));
-    let path = path.ok_or_else(|| CliError::new(CliExitCode::Failed, "name the configuration file with --config"))?;
+    let path = path.ok_or_else(|| CliError::new(CliExitCode::Failed, "set the configuration file with --config"))?;
     let data_dir = create_data_dir(config)?;
     let data_dir =
         std::path::absolute(data_dir.path()).map_err(|error| CliError::could_not("find the data directory", error))?;

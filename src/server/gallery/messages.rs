@@ -8,7 +8,7 @@ define_messages! {
     gallery: "Interface samples", "界面示例";
     lead: "Every component in every state, with sample data. Nothing here has any effect.",
         "以示例展示界面的每个组件及其所有状态，这里的操作不会产生任何效果。";
-    colours: "Colours: light and dark", "颜色：浅色与深色";
+    colours: "Colors: light and dark", "颜色：浅色与深色";
     contrast: "Contrast", "对比度";
     pair: "Pair", "组合";
     light: "Light", "浅色";

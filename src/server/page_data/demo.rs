@@ -7,12 +7,12 @@ use crate::ui::locale::localized_word;
 const WORDS: [(&str, &str); 9] = [
     ("Demo (offline, scripted)", "演示（离线脚本）"),
     ("Reasons, uses a tool, reasons again, and explains Turnleaf", "思考、使用工具、再次思考，并介绍 Turnleaf"),
-    ("Several reasoning blocks between text and tools", "文字与工具之间有多段推理"),
-    ("A short reply without reasoning or tools", "简短的回复，没有推理和工具"),
+    ("Several reasoning blocks between text and tools", "文字与工具之间有多段思考过程"),
+    ("A short reply without reasoning or tools", "简短的回复，没有思考过程和工具调用"),
     ("Several tool calls in one step", "一步中调用多个工具"),
     ("A long formatted reply", "带格式的长回复"),
     ("Fails halfway through its reply", "回复到一半时失败"),
-    ("Writes for a minute: try stopping or reloading", "持续写一分钟：可试试停止或刷新"),
+    ("Writes for a minute: try stopping or reloading", "持续写一分钟：可试试停止或重新加载"),
     ("Describes your images and draws one", "描述你的图片，并画一张"),
 ];
 

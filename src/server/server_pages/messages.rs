@@ -62,7 +62,7 @@ define_messages! {
     system_prompt_hint: "Instructions the model receives before the first message. Each branch keeps the prompt it \
         started with; changes apply to new branches, including retries.", "模型在第一条消息之前收到的指令。每个分支沿用其开始时的提示词；修改只对新分支生效，包括重试产生的分支。";
     next_chat_hint: "Applies to the next chat you start. Later chats use the default settings.",
-        "用于你的下一条消息所新建的对话。之后的新对话仍使用平时的设置。";
+        "用于你接下来新建的对话。之后的新对话使用默认设置。";
     instructions: "Instructions for new chats", "新对话的指令";
     instructions_hint: "Instructions every model receives before the first message.", "每个模型在第一条消息之前收到的指令。";
     instructions_description: "Used as the system prompt of every new chat. Saved on the server, so they apply in all \
@@ -111,7 +111,7 @@ pub fn keeps_prompt(branch: &str) -> String {
 
 pub fn keeps_instructions(branch: &str) -> String {
     let branch = branch_name(branch);
-    message!("Instructions of tool servers that branch “{branch}” sends", "分支“{branch}”发送的工具服务器使用说明")
+    message!("Branch “{branch}” sends these instructions from tool servers", "分支“{branch}”发送的工具服务器使用说明")
 }
 
 pub fn about_parameters(model: &str) -> String {

@@ -40,7 +40,9 @@ pub fn too_large_sentence(field: &str, limit: &CodedMessage) -> String {
 
 /// Returns why a parameter cannot be sent, as a part of a sentence; `None` if an argument is missing.
 pub fn drop_reason_sentence(reason: DropReason, mut args: MessageArgs) -> Option<String> {
-    args.extend(range_sentence(&args).map(|range| (RANGE.to_owned(), range)));
+    // The Chinese words for a range follow 必须, which takes a verb only with two bounds.
+    let range = localized_template(BETWEEN, "为 {least} 至 {most}", &args).or_else(|| range_sentence(&args));
+    args.extend(range.map(|range| (RANGE.to_owned(), range)));
     localized_template(reason.template(), chinese_drop_reason(reason), &args)
 }
 
@@ -103,7 +105,12 @@ mod tests {
             (
                 MessageCode::Param(DropReason::OutOfRange).with("least", 0).with("most", 2),
                 "must be between 0 and 2 for this model",
-                "此模型必须为 0 至 2",
+                "此模型的取值必须为 0 至 2",
+            ),
+            (
+                MessageCode::Param(DropReason::OutOfRange).with("least", 1),
+                "must be at least 1 for this model",
+                "此模型的取值必须不小于 1",
             ),
             (
                 MessageCode::NoModelList.with("status", 404).with(CodedMessage::SUGGESTION, "http://a/v1"),

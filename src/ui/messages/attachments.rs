@@ -26,12 +26,12 @@ define_messages! {
     sends_after_upload: "Your message will be sent when uploads finish.", "文件上传完后会发送你的消息。";
     pasted: "Pasted text", "粘贴的文字";
     looks_like_key: "This looks like an API key. The model provider will see it.", "这看起来像 API 密钥，模型服务商会看到它。";
-    searching_documents: "Searching documents…", "正在查找文档…";
+    searching_documents: "Searching documents…", "正在搜索文档…";
     nothing_to_mention: "No matching documents or messages.", "没有匹配的文档或消息。";
     to_mention: "Documents and messages", "文档和消息";
     turn_is_quoted: "Press Enter to quote the message.", "按 Enter 引用该消息。";
     line_range_hint: "Add :12-30 after a title to quote those lines.", "在标题后输入 :12-30 可引用这些行。";
-    document_search_failed: "Could not search documents.", "无法查找文档。";
+    document_search_failed: "Could not search documents.", "无法搜索文档。";
     not_read: "Could not read the document.", "无法读取该文档。";
     resource_not_read: "Could not read the resource.", "无法读取该资源。";
     not_there: "no longer available", "已不存在";

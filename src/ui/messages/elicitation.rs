@@ -15,12 +15,12 @@ define_messages! {
     check_answers: "Nothing was sent. Correct the marked field.", "尚未发送。请改正标出的项。";
     opens_outside: "This page is on another site, which can see that you opened it. What you enter there does not become \
         part of this chat.", "此页面位于其他网站，对方能看到你打开了它。你在那里填写的内容不会成为此对话的一部分。";
-    asked: "Questions of the server", "服务器的提问";
+    asked: "Questions from the server", "服务器的提问";
 }
 
 /// The title of a question, and of its page.
 pub fn title(server: &str) -> String {
-    message!("“{server}” asks you", "“{server}”向你提问")
+    message!("“{server}” has a question for you", "“{server}”向你提问")
 }
 
 /// The warning at every form: who gets the answer, and what must not be entered.

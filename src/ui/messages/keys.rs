@@ -60,7 +60,7 @@ pub fn fixed_keys() -> Vec<(&'static [&'static str], &'static str)> {
 
 const FIXED: &[(&[&str], &str, &str)] = &[
     (&["Enter"], "Send, or start a new line (depends on your settings)", "发送或换行（取决于你的设置）"),
-    (&["Ctrl", "Enter"], "Send; while a reply runs, queue the message", "发送；正在生成回复时，将消息加入队列"),
+    (&["Ctrl", "Enter"], "Send; during a reply, queue the message", "发送；正在生成回复时，将消息加入队列"),
     (&["Shift", "Enter"], "New line", "换行"),
     (&["Esc", "Esc"], "Stop the reply", "停止回复"),
     (&["↑"], "In an empty message box: edit your last message", "输入框为空时：编辑你的上一条消息"),

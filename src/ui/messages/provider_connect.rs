@@ -19,7 +19,7 @@ define_messages! {
     testing: "Testing…", "正在测试…";
     key_first: "Enter an API key first.", "请先输入 API 密钥。";
     address_first: "Enter an address first.", "请先输入地址。";
-    not_reached: "Could not reach the Turnleaf server. Try again in a moment.", "无法连接此服务器，请稍后重试。";
+    not_reached: "Could not reach the Turnleaf server. Try again in a moment.", "无法连接 Turnleaf 服务器，请稍后重试。";
     dismiss: "Don't show again", "不再显示";
     all_fields: "All fields", "全部字段";
 }

@@ -50,7 +50,7 @@ define_messages! {
     previous_version: "Previous version", "上一版";
     next_version: "Next version", "下一版";
     more_not_printed: "Some messages are not shown here. To print them all, use Share › Print.",
-        "还有更多消息未在此显示。如需打印全部，请使用“分享 → 打印”。";
+        "还有更多消息未在此显示。如需打印全部，请使用“分享 › 打印”。";
     load_older: "Load older messages", "加载更早的消息";
     load_newer: "Load newer messages", "加载较新的消息";
     older_failed: "Could not load older messages.", "无法加载更早的消息。";
@@ -68,7 +68,7 @@ define_messages! {
     rest_message: "Continue", "继续";
     also_answered: "Other replies in progress", "其他正在生成的回复";
     stop_word: "Stop", "停止";
-    branch_earlier: "Branch from an earlier reply", "从更早处新建分支";
+    branch_earlier: "Branch from an earlier reply", "从更早的回复新建分支";
     stop_waiting: "Stop waiting", "停止等待";
     trying_now: "Retrying…", "正在重试…";
     details: "Details", "详情";
@@ -119,7 +119,7 @@ pub fn hides_below(turns: u64) -> String {
 /// The number of turns that are newer than the path on screen.
 pub fn newer_elsewhere(turns: u64) -> String {
     let many = number(turns);
-    plural_message!(turns; "1 newer message is in another version.", "{many} newer messages are in another version."; "另一个版本中有 {many} 条较新的消息")
+    plural_message!(turns; "1 newer message is in another version.", "{many} newer messages are in another version."; "另一个版本中有 {many} 条较新的消息。")
 }
 
 /// The origin of a copied chat.

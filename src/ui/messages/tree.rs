@@ -122,10 +122,10 @@ pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
     let all = messages(turns);
     match hits {
         None => join_list(&[all, branch_count(leaves)]),
-        Some(0) => message!("No matches in {all}", "在{all}中没有找到。"),
+        Some(0) => message!("No matches in {all}", "在 {all}中没有找到"),
         Some(hits) => {
             let many = number(hits as u64);
-            plural_message!(hits; "1 match in {all}", "{many} matches in {all}"; "在{all}中找到 {many} 条")
+            plural_message!(hits; "1 match in {all}", "{many} matches in {all}"; "在 {all}中找到 {many} 条")
         }
     }
 }

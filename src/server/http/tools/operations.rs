@@ -169,7 +169,7 @@ pub fn show_server_prompt(operation: ApiOperation) -> ApiOperation {
 pub fn suggest_server_values(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "suggest_server_values", "Suggests values for an argument of a prompt or of a template.")
-        .add_description("The server is asked for values that go on from what is written. Many servers suggest none.")
+        .add_description("The server is asked for values that complete what is written. Many servers suggest none.")
         .request_body::<SuggestValuesRequest>(json!({
             "prompt": "review", "argument": "style", "value": "sh", "arguments": { "language": "rust" },
         }))

@@ -23,7 +23,7 @@ define_messages! {
     newest: "Newest", "最新的";
     pinned: "pinned", "已置顶";
     draft: "draft", "草稿";
-    to_trash: "Go to Trash", "前往回收站，可在那里恢复";
+    to_trash: "Go to Trash", "前往回收站";
     to_archive: "Go to Archive", "前往归档";
     list_position: "In the chat list", "在对话列表中";
     list_position_hint: "Pinned chats come first. Archived chats are hidden from the list until you send a new \

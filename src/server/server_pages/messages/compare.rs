@@ -81,7 +81,7 @@ define_messages! {
     to_comparison: "Compare branches", "比较分支";
     refreshes: "This page refreshes every few seconds.", "此页面每隔几秒自动刷新。";
     ask_again_hint: "Resume resends the message whose reply is incomplete. The new reply becomes another version.",
-        "“继续”会重新发送回复不完整的那条消息，新回复与原回复并列。";
+        "“继续”会重新发送回复不完整的那条消息，新回复会成为另一个版本。";
     rerun_finished: "Finished. You can continue this branch in the chat.", "已结束。你可以在对话中继续此分支。";
 }
 
@@ -189,7 +189,7 @@ pub fn rerun_progress(status: RerunStatus, sent: u32, total: usize) -> String {
             message!("All {total} messages were rerun", "{total} 条消息均已重新运行")
         }
         RerunStatus::Cancelled => {
-            message!("Canceled after message {sent} of {total}", "已在第 {sent} 条消息后取消，共 {total} 条")
+            message!("Cancelled after message {sent} of {total}", "已在第 {sent} 条消息后取消，共 {total} 条")
         }
     }
 }
@@ -211,7 +211,7 @@ pub fn pause_reason(reason: RerunPauseReason) -> &'static str {
             localized_word("A message or reply it depends on was deleted.", "所需的消息或回复已被删除。")
         }
         RerunPauseReason::Refused => localized_word("The next message could not be sent.", "无法发送下一条消息。"),
-        RerunPauseReason::Internal => localized_word("Something went wrong on this server.", "此服务器出现问题。"),
+        RerunPauseReason::Internal => localized_word("Something went wrong on this server.", "服务器出错了。"),
     }
 }
 

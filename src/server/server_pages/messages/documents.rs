@@ -52,7 +52,7 @@ define_messages! {
     newer_one: "Newer", "较新";
     make_newest: "Make this the newest version", "设为最新版本";
     old_version: "This is an older version.", "这是较旧的版本。";
-    quote: "Quote lines in a chat", "在对话中引用行";
+    quote: "Quote lines in a chat", "在对话中引用指定行";
     quote_hint: "Attaches these lines, as they are in this version, to the next message of the chat.",
         "这些行会按此版本的内容附加到对话的下一条消息。";
     first_line: "From line", "起始行";

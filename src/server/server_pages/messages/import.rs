@@ -24,7 +24,7 @@ define_messages! {
     detect_format: "Detect automatically", "自动识别";
     key_mapping: "Key mapping", "键映射";
     key_mapping_hint: "Only for the format “OpenAI-style messages”: the keys that the file uses instead, such as \
-        role=author.name,content=body.", "仅用于“OpenAI 风格的消息”格式：文件所用的其他键名，例如 role=author.name,content=body。";
+        role=author.name,content=body.", "仅用于“OpenAI 格式的消息”格式：文件所用的其他键名，例如 role=author.name,content=body。";
     preview: "Preview import", "预览导入";
     /// A file is on its way.
     sending: "Uploading…", "正在上传…";
@@ -318,7 +318,7 @@ pub fn partly_in_trash(in_trash: u64, can_undo: bool) -> String {
             "撤销或恢复此导入未完成：{items}。可再次撤销以移走其余内容，或恢复此导入。"
         ),
         false => message!(
-            "Undoing or restoring this import was not finished: {items}. Restore the import to bring it back.",
+            "Undoing or restoring this import was not finished: {items}. You can restore the import.",
             "撤销或恢复此导入未完成：{items}。可恢复此导入。"
         ),
     }

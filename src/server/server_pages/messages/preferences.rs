@@ -16,7 +16,7 @@ define_messages! {
     about: "About", "关于";
     of_this_browser: "Saved in this browser. Changes apply immediately.", "保存在此浏览器中，选择后立即生效。";
     language: "Language", "语言";
-    language_hint: "Language of the interface. Models reply in the language you write in.", "指界面的语言。模型会用你所用的语言回答。";
+    language_hint: "Language of the interface. Models reply in the language you write in.", "界面的语言。模型会用你所用的语言回答。";
     language_of_browser: "Browser default", "跟随浏览器";
     saved: "Saved.", "已保存。";
     notify_refused: "Your browser blocks notifications from this site. Allow them in its site settings first.",

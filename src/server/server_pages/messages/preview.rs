@@ -12,7 +12,7 @@ define_messages! {
     download: "Download", "下载";
     full_screen: "Full screen", "全屏";
     leave_full_screen: "Leave full screen", "退出全屏";
-    about: "A model made this. It has no network and no access to Turnleaf. Never enter a password here.",
+    about: "A model made this. It cannot use the network or access Turnleaf. Never enter a password here.",
         "这是模型生成的内容，没有网络，也无法访问 Turnleaf。请勿在此输入密码。";
     needs_script: "Drawing a diagram needs JavaScript.", "绘制图表需要 JavaScript。";
     unavailable: "This diagram cannot be drawn. You can read its source and download it.",
@@ -33,5 +33,5 @@ pub fn title(shown: &CodePreview) -> String {
 
 /// The name of a version.
 pub fn version(number: usize) -> String {
-    message!("Version {number}", "版本 {number}")
+    message!("Version {number}", "第 {number} 版")
 }

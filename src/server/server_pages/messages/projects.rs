@@ -16,11 +16,11 @@ define_messages! {
     name: "Name", "名称";
     color: "Color", "颜色";
     instructions: "Instructions", "指令";
-    instructions_hint: "The system prompt of new chats in this project. Chats that exist keep the instructions they \
-        began with. Left empty, your instructions for new chats apply.",
+    instructions_hint: "The system prompt of new chats in this project. Existing chats keep the instructions they \
+        started with. Leave empty to use your instructions for new chats.",
         "此项目中新对话的系统提示词。已有的对话沿用其开始时的指令。留空则使用你为新对话设置的指令。";
     model: "Model of new chats", "新对话的模型";
-    usual_model: "The usual model", "平时的模型";
+    usual_model: "Default model", "默认模型";
     model_gone: "no longer available", "已不可用";
     settings: "Project settings", "项目设置";
     new_chat: "New chat in this project", "在此项目中新建对话";
@@ -40,8 +40,8 @@ define_messages! {
     move_to: "Move to", "移动到";
     move_hint: "A chat that is moved keeps its instructions.", "移动的对话沿用原来的指令。";
     do_move: "Move", "移动";
-    changed: "The instructions of the project are not those of this chat. New branches can begin with them.",
-        "项目的指令与此对话的不同，可用于新的分支。";
+    changed: "The project's instructions differ from this chat's. You can use them in new branches.",
+        "项目的指令与此对话的不同，可将其用于新分支。";
     use_in_new_branches: "Use in new branches", "用于新分支";
     open: "Open the project", "打开项目";
     manage: "Manage projects", "管理项目";

@@ -40,7 +40,7 @@ define_messages! {
         "在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
     demo: "Demo", "演示";
     demo_hint: "Scripted replies that need no provider. Hidden from the menus while other models are available.",
-        "不需要服务商的脚本回复。有其他模型可用时，菜单中不显示它。";
+        "预先写好的回复，不需要服务商。有其他模型可用时，菜单中不显示它。";
     show_demo: "Show in menus", "在菜单中显示";
     hide_demo: "Hide from menus", "从菜单中隐藏";
     local_yes: "Allowed", "允许";

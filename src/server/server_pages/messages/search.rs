@@ -4,11 +4,11 @@ use crate::ui::locale::{define_messages, message, plural_message};
 
 define_messages! {
     title: "Search", "搜索";
-    words: "Search for", "要查找的文字";
+    words: "Search for", "要搜索的文字";
     hint: "Searches all messages on all branches. Case and accents are ignored; other characters match exactly.",
         "在所有分支的全部消息中搜索。不区分大小写和重音，其他字符按原样匹配。";
     search: "Search", "搜索";
-    look_in: "Search in", "查找范围";
+    look_in: "Search in", "搜索范围";
     in_all: "Everything", "全部";
     in_chats: "Chat titles", "对话标题";
     in_documents: "Documents", "文档";
@@ -30,8 +30,8 @@ define_messages! {
     more_documents: "More documents", "更多文档";
     more: "More", "更多";
     first: "Back to top results", "返回最佳结果";
-    all_chats: "Search all chats", "在所有对话中查找";
-    all_branches: "Search all branches", "在所有分支中查找";
+    all_chats: "Search all chats", "在所有对话中搜索";
+    all_branches: "Search all branches", "在所有分支中搜索";
     in_part: "The search timed out before it covered everything.", "搜索超时，未能查完全部内容。";
     indexing: "Older messages are still being indexed. Search again later for more results.", "更早的消息仍在建立索引，请稍后再搜索。";
 }

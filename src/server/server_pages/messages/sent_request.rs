@@ -31,7 +31,7 @@ define_messages! {
     goes_on: "Continues from", "接续自";
     found_tools: "Tools found by search", "搜索到的工具";
     instructions: "Instructions of tool servers", "工具服务器的使用说明";
-    instructions_unknown: "The text that was sent is no longer here.", "发送时的文字已不在此处。";
+    instructions_unknown: "The text that was sent is no longer here.", "当时发送的文字已无法查看。";
     instructions_hint: "These texts come from the servers and follow the system prompt.", "这些文字来自服务器，附在系统提示词之后。";
     messages: "Messages", "消息";
     not_on_path: "(no longer on this branch)", "（已不在此分支上）";

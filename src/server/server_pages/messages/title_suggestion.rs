@@ -9,7 +9,7 @@ define_messages! {
     title: "Suggested title", "建议的标题";
     hint: "Sends the messages of this branch to its model once, which may cost money. You can change the title before it is \
         saved.", "将此分支的消息发送给它的模型一次，可能产生费用。保存之前可以修改标题。";
-    lead: "The model's answer to a request of its own. Nothing changes until you rename the chat.", "模型对一次单独请求的回答。重命名对话之前，什么都不会改变。";
+    lead: "The model's answer to a separate request. Nothing changes until you rename the chat.", "模型对一次单独请求的回答。重命名对话之前，什么都不会改变。";
     running: "The model has not answered yet.", "模型尚未回答。";
     stopped: "The request was stopped.", "请求已停止。";
     reload: "Reload", "重新加载";

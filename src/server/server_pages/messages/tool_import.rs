@@ -6,7 +6,7 @@ define_messages! {
     title: "Import tool servers", "导入工具服务器";
     lead: "Paste the tool servers of another program, or choose its file. You will see what would be added before \
         anything is saved.", "粘贴其他程序的工具服务器设置，或选择其文件。保存之前会先显示将要添加的内容。";
-    lead_hint: "Understood are mcpServers of Claude, Cursor, Cline, Windsurf and Gemini CLI, servers of VS Code, and \
+    lead_hint: "Supports mcpServers of Claude, Cursor, Cline, Windsurf and Gemini CLI, servers of VS Code, and \
         context_servers of Zed, with comments. Permissions such as autoApprove are never imported.", "支持 \
         Claude、Cursor、Cline、Windsurf 和 Gemini CLI 的 mcpServers，VS Code 的 servers，以及 Zed 的 context_servers，可含注释。autoApprove 等权限不会导入。";
     text: "Settings as JSON", "JSON 设置";
@@ -30,7 +30,7 @@ define_messages! {
         "此地址位于本机或本地网络。导入即表示允许此服务器使用该地址。";
     disabled: "It will be added disabled.", "添加后处于停用状态。";
     table: "Table for the configuration file", "配置文件中的表";
-    table_hint: "The operator of this server can add this to the configuration file. Values of secrets come from \
+    table_hint: "The administrator of this server can add this to the configuration file. Values of secrets come from \
         variables of the server's environment.", "此服务器的管理员可以将其加入配置文件。机密的值取自服务器的环境变量。";
     none_to_add: "None of these servers can be added here.", "这些服务器都不能在此添加。";
 }
@@ -43,8 +43,8 @@ pub fn adds(id: &str) -> String {
 /// Describes a server that is connected with other headers.
 pub fn changes(name: &str) -> String {
     message!(
-        "Already connected as {name}, with different headers, query or time limit. Select it to replace them.",
-        "已连接（{name}），但请求头、查询参数或时限不同。勾选则替换。"
+        "Already connected as {name}, with different headers, query or timeout. Select it to replace them.",
+        "已连接（{name}），但请求头、查询参数或超时不同。勾选则替换。"
     )
 }
 
@@ -55,7 +55,7 @@ pub fn left_out(reason: &str) -> String {
 
 pub fn limit(seconds: u64) -> String {
     plural_message!(
-        seconds; "Limit of a call: 1 second", "Limit of a call: {seconds} seconds"; "调用时限：{seconds} 秒"
+        seconds; "Call timeout: 1 second", "Call timeout: {seconds} seconds"; "调用超时：{seconds} 秒"
     )
 }
 

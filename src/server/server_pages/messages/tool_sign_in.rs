@@ -30,7 +30,7 @@ define_messages! {
 
 pub fn lead(server: &str) -> String {
     message!(
-        "To use {server}, sign in at its sign-in service and allow Turnleaf there. You come back here after that.",
+        "To use {server}, sign in at its sign-in service and allow Turnleaf there. You will then return here.",
         "要使用 {server}，请在其登录服务处登录并允许 Turnleaf 访问，之后会返回这里。"
     )
 }

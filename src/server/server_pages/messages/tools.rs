@@ -41,9 +41,9 @@ define_messages! {
     address_hint: "The URL of its MCP endpoint, usually ending in /mcp.", "其 MCP 端点的地址，通常以 /mcp 结尾。";
     address_clears: "Changing the address deletes the headers, unless you enter them with it, and resets the tool \
         permissions.", "更改地址会删除请求头（除非同时填写），并重置工具权限。";
-    start_limit: "Start limit (seconds)", "启动时限（秒）";
-    idle_limit: "Silence limit of a call (seconds)", "调用静默时限（秒）";
-    total_limit: "Total limit of a call (seconds)", "调用总时限（秒）";
+    start_limit: "Startup timeout (seconds)", "启动超时（秒）";
+    idle_limit: "Idle timeout of a call (seconds)", "调用空闲超时（秒）";
+    total_limit: "Total timeout of a call (seconds)", "调用总超时（秒）";
     headers_again: "Enter the headers again. Pages never contain their values.", "请再次输入请求头：页面从不保留其值。";
     program: "Program", "程序";
     set_by: "Set in the configuration file. Change it there.", "由配置文件设置，请在配置文件中更改。";
@@ -70,8 +70,8 @@ define_messages! {
     provider_tools: "Provider tools", "服务商的工具";
     provider_tools_hint: "The provider runs these within its reply. Turnleaf cannot ask you about individual searches \
         or pages and does not see addresses before they are fetched, so permissions on this page do not apply. Their \
-        output counts as text you did not write. They are off until you turn them on in a chat.", "这些工具在服务商处、于回复过程中运行。Turnleaf \
-        无法就单次搜索或页面询问你，也无法预先看到所访问的地址，因此本页的任何权限都不适用于它们。它们带来的内容视为并非由你撰写。默认关闭，需在对话中开启。";
+        output counts as text you did not write. They are off until you turn them on in a chat.", "服务商在生成回复的过程中运行这些工具。Turnleaf \
+        无法就单次搜索或页面询问你，也无法预先看到所访问的地址，因此本页的任何权限都不适用于它们。其输出视为不是你写的文字。默认关闭，需在对话中开启。";
     changed: "It changed after you allowed it, so it asks again.", "你允许之后它有改动，因此会再次询问。";
     changed_since_trusted: "The configuration file trusts a different version of its description, so it asks. Read \
         the current description; to trust it as it is, choose “Always allow”.", "配置文件信任的是其说明的另一个版本，因此会询问。请阅读当前说明；如果信任当前说明，请选择“始终允许”。";
@@ -83,7 +83,7 @@ define_messages! {
     server_policy: "Permission for all tools of this server", "此服务器所有工具的权限";
     server_policy_hint: "Applies to tools without a permission of their own. “Always allow” covers the tools it lists \
         now, as described now, in every chat and with any arguments; new and changed tools ask. “Never run” also ends \
-        permissions in single chats.", "适用于没有单独设置权限的工具。“始终允许”涵盖它目前列出且说明未改动的工具，适用于所有对话和任何参数；新增或有改动的工具会询问。“从不”也会使单个对话中的许可失效。";
+        permissions in single chats.", "适用于没有单独设置权限的工具。“始终允许”涵盖它目前列出且说明未改动的工具，适用于所有对话和任何参数；新增或有改动的工具会询问。“从不运行”也会使单个对话中的许可失效。";
     not_set: "Not set: ask me", "未设置：询问我";
     as_configured: "As in the configuration file", "按配置文件";
     as_for_server: "As for the server", "与服务器相同";
@@ -142,7 +142,7 @@ pub fn policies() -> [(&'static str, &'static str); 3] {
     [
         ("ask", localized_word("Ask me", "询问我")),
         ("allow", localized_word("Always allow", "始终允许")),
-        ("never", localized_word("Never run", "从不")),
+        ("never", localized_word("Never run", "从不运行")),
     ]
 }
 

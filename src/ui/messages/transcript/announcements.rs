@@ -11,9 +11,9 @@ define_messages! {
 
 pub fn still_running(is_thinking: bool, seconds: u64) -> String {
     if is_thinking {
-        message!("Still thinking, {seconds} seconds.", "仍在思考，{seconds} 秒。")
+        message!("Still thinking, {seconds} seconds.", "仍在思考，已 {seconds} 秒。")
     } else {
-        message!("Still replying, {seconds} seconds.", "仍在回复，{seconds} 秒。")
+        message!("Still replying, {seconds} seconds.", "仍在回复，已 {seconds} 秒。")
     }
 }
 
@@ -32,9 +32,9 @@ pub fn asks_permission(tool: &str, keys: &str) -> String {
 /// A question of a tool server; `keys` is the shortcut to it, or empty.
 pub fn asks_user(server: &str, keys: &str) -> String {
     if keys.is_empty() {
-        return message!("{server} asks you something.", "{server} 向你提问。");
+        return message!("{server} has a question for you.", "{server} 向你提问。");
     }
-    message!("{server} asks you something. Press {keys} to answer.", "{server} 向你提问，按 {keys} 回答。")
+    message!("{server} has a question for you. Press {keys} to answer.", "{server} 向你提问，按 {keys} 回答。")
 }
 
 pub fn paused(reason: &str, keys: &str) -> String {

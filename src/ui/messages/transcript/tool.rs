@@ -24,11 +24,11 @@ define_messages! {
     resource_attached: "Attached to your message.", "已附加到你的消息。";
     by_provider: "run by the provider", "由服务商运行";
     open_view: "Open on its own page", "在单独的页面中打开";
-    view_calls: "What this view asked its server", "此视图向服务器提出的请求";
+    view_calls: "Requests from this view", "此视图向服务器提出的请求";
     view_call_done: "done", "已完成";
     view_call_failed: "failed", "失败";
-    view_call_open: "without a result so far", "尚无结果";
-    view_wrote: "The view wrote into the message box.", "视图已在消息框中写入内容。";
+    view_call_open: "no result yet", "尚无结果";
+    view_wrote: "The view wrote into the message box.", "视图已在输入框中写入内容。";
     view_not_given: "The server has a view of this result but did not provide it.", "服务器为此结果准备了视图，但未能提供。";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
@@ -137,7 +137,7 @@ pub fn tool_state(
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
         (ToolStatus::Running, _) if Elicitation::find_open(call).is_some() => {
-            localized_word("asks you", "正在向你提问")
+            localized_word("waiting for your answer", "正在等待你的回答")
         }
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
         (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
@@ -202,7 +202,7 @@ pub fn tool_group(calls: ToolCallCounts) -> String {
     ];
     let shown = parts.iter().filter(|(count, _)| *count > 0);
     let parts =
-        shown.map(|(count, word)| message!("{count} {word}", "{count} 次{word}")).collect::<Vec<_>>().join(" · ");
+        shown.map(|(count, word)| message!("{count} {word}", "{count} 个{word}")).collect::<Vec<_>>().join(" · ");
     let calls = tool_calls(all, 0);
     if parts.is_empty() {
         message!("{calls}, all done", "{calls}，全部完成")
@@ -216,7 +216,7 @@ pub fn claimed_effects(hints: &[String]) -> Option<String> {
     let word = |hint: &String| match hint.as_str() {
         "read only" => localized_word("read-only", "只读").to_owned(),
         "destructive" => localized_word("may delete or overwrite", "可能删除或覆盖").to_owned(),
-        "idempotent" => localized_word("repeating it changes nothing more", "重复执行不会有更多影响").to_owned(),
+        "idempotent" => localized_word("repeating it has no further effect", "重复执行不会有更多影响").to_owned(),
         "open world" => localized_word("reaches other services", "会访问其他服务").to_owned(),
         other => other.to_owned(),
     };
