@@ -83,20 +83,30 @@ fn any_mutation() -> impl Strategy<Value = Mutation> {
 }
 
 fn apply(mutation: Mutation, input: &mut Vec<u8>) {
+    let places = input.len() + 1;
     let between = |one: Index, other: Index| {
-        let (one, other) = (one.index(input.len() + 1), other.index(input.len() + 1));
+        let (one, other) = (one.index(places), other.index(places));
         one.min(other)..one.max(other)
     };
     match mutation {
-        Mutation::Replace(at, byte) if !input.is_empty() => input[at.index(input.len())] = byte,
-        Mutation::Insert(at, byte) | Mutation::Replace(at, byte) => input.insert(at.index(input.len() + 1), byte),
+        Mutation::Replace(at, byte) if !input.is_empty() => {
+            let at = at.index(input.len());
+            input[at] = byte;
+        }
+        Mutation::Insert(at, byte) | Mutation::Replace(at, byte) => {
+            let at = at.index(input.len() + 1);
+            input.insert(at, byte);
+        }
         Mutation::Remove(one, other) => drop(input.drain(between(one, other))),
         Mutation::Repeat(one, other) => {
             let range = between(one, other);
             let (end, repeated) = (range.end, input[range].to_vec());
             input.splice(end..end, repeated);
         }
-        Mutation::Truncate(at) => input.truncate(at.index(input.len() + 1)),
+        Mutation::Truncate(at) => {
+            let length = at.index(input.len() + 1);
+            input.truncate(length);
+        }
     }
 }
 
