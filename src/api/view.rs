@@ -299,7 +299,7 @@ pub struct ComposedMessage {
     pub thinking: Option<Thinking>,
     /// The idempotency key.
     pub client_request_id: String,
-    /// True if the message was not written in the composer, whose draft is then kept.
+    /// True if the message was not written in the composer, whose draft is then kept. Pages of older versions send it.
     #[serde(default)]
     pub keeps_draft: bool,
 }

@@ -12,13 +12,13 @@ use crate::turn::{Role, Turn};
 
 /// The key of `block_metadata` with the number of characters with which the text began.
 const BEGAN_WITH: &str = "began_with";
-/// The fewest characters that are continued. Some providers repeat the text first, and below this a repetition could not
-/// be told from a continuation that begins with the same word.
+/// The fewest characters that are continued. Some providers repeat the text first, and below this a repetition could
+/// not be told from a continuation that begins with the same word.
 const LEAST_CHARS: usize = 24;
 
-/// Returns the text of a reply that its model can continue: the only thing that the reply has beside notices. White space
-/// at its end is left out, because some providers refuse it, and line breaks before it, which are not sent. `None` if a
-/// message must ask for the rest.
+/// Returns the text of a reply that its model can continue: the only thing that the reply has beside notices. White
+/// space at its end is left out, because some providers refuse it, and line breaks before it, which are not sent.
+/// `None` if a message must ask for the rest.
 pub fn text_to_continue(reply: &Turn, model: &Capabilities) -> Option<String> {
     if !model.continues_text
         || model.reasoning == ReasoningSupport::Always
@@ -35,7 +35,8 @@ pub fn text_to_continue(reply: &Turn, model: &Capabilities) -> Option<String> {
     (text.chars().count() >= LEAST_CHARS).then(|| text.to_owned())
 }
 
-/// Returns whether a reply that failed so is not continued in place: the provider refused that, or the text is too long.
+/// Returns whether a reply that failed so is not continued in place: the provider refused that, or the text is too
+/// long.
 fn rules_out(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::ProviderRefusedRequest | FailureKind::LimitOutput)
 }

@@ -7,8 +7,8 @@ use turnleaf_domain::{Block, Content, Role, continued_text};
 use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn};
 
 impl TurnRun<'_> {
-    /// Returns the text with which the reply began, as a turn in front of its own steps, with its entry of the manifest.
-    /// `None` unless the reply continues another version.
+    /// Returns the text with which the reply began, as a turn in front of its own steps, with its entry of the
+    /// manifest. `None` unless the reply continues another version.
     pub(super) fn beginning_of_reply(&self) -> Option<(HistoryTurn, ManifestEntry)> {
         let turn = self.recorder.turn();
         let (block, text) = continued_text::beginning(turn)?;
