@@ -117,6 +117,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     };
     let body: Value = serde_json::from_slice(&provider.build(&request)).unwrap();

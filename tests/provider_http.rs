@@ -110,6 +110,7 @@ async fn endpoint_that_refuses_summaries_is_not_asked_again() {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&request.model, provider.build(&request))).await.unwrap();
@@ -328,6 +329,7 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
             reasoning_members: Default::default(),
             policy: ContextPolicy::Exact,
             previous_response: None,
+            is_continuation: false,
             provider_tools: Vec::new(),
         };
         let body = registry.find(USER, "mine").unwrap().build(&request);

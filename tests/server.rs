@@ -32,6 +32,8 @@ mod chat_settings;
 mod compare;
 #[path = "server/concurrent_requests.rs"]
 mod concurrent_requests;
+#[path = "server/continuations.rs"]
+mod continuations;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "server/created_resources.rs"]

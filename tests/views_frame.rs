@@ -10,7 +10,8 @@ use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
 use turnleaf::api::view::{
-    ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, QueueView, QueuedMessageView, TurnView,
+    ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, ProjectLink, QueueView, QueuedMessageView,
+    TurnView,
 };
 use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf::domain::chat::ChatListHeading;
@@ -543,8 +544,15 @@ async fn chat_list_marks_running_and_unread_chats_and_drafts() {
             unread: true,
         },
     ];
-    let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;
+    let project = ProjectLink { id: id(7), name: "Boat".into(), color: "teal".into() };
+    let (projects, none) = (vec![project.clone()], vec![project]);
+    let html = render(move || view! { <ChatListRows items=items.clone() projects=projects.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
+    let listed = html.find(r#"href="/projects/00000000-0000-0000-0000-000000000007""#).expect("the project");
+    assert!(html.contains("Boat") && html.contains(r#"data-color="teal""#), "{html}");
+    assert!(listed < html.find("Cats").expect("the chat"), "projects come first: {html}");
+    let empty = render(move || view! { <ChatListRows items=Vec::new() projects=none.clone()/> }).await;
+    assert!(empty.contains("Boat") && empty.contains("Your chats will appear here."), "{empty}");
     assert!(html.contains("replying") && html.contains("Draft") && html.contains("New chat"));
     assert_eq!(html.matches("new reply").count(), 1, "{html}");
     assert!(html.contains("More actions for Cats"));

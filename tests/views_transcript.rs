@@ -274,6 +274,16 @@ fn reply_without_token_shows_status_and_no_disclosure() {
 }
 
 #[test]
+fn continued_reply_waits_visibly_until_its_model_answers() {
+    let mut continued = streaming_turn(vec![Content::text("The first half")]);
+    assert_silent(&render_turn(continued.clone()), "Waiting for the model…");
+    continued.status = TurnStatus::Pending;
+    let html = render_turn(continued);
+    assert_text(&html, "The first half");
+    assert_text(&html, "Waiting for the model…");
+}
+
+#[test]
 fn waiting_retry_is_visible() {
     let mut waiting = turn(2, Role::Assistant, TurnStatus::Pending);
     let reason = Failure::new(FailureKind::ProviderOverloaded, "Demo");
@@ -669,6 +679,19 @@ fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     let unknown = render_turn(reply(2, [Content::text("Done.")]));
     for part in [" in ·", " out", "$", "—"] {
         assert_silent(&unknown, part);
+    }
+}
+
+#[test]
+fn time_that_nobody_measured_is_not_shown() {
+    let took = |ms: i64| {
+        let mut turn = reply(2, [Content::text("Done.")]);
+        turn.completed_at = Some(turn.created_at + chrono::TimeDelta::milliseconds(ms));
+        render_turn(turn)
+    };
+    assert!(took(60).contains("0.1 s"), "{}", took(60));
+    for ms in [0, 20] {
+        assert!(!took(ms).contains("0.1 s") && !took(ms).contains("0.0 s"), "{}", took(ms));
     }
 }
 

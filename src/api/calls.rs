@@ -59,6 +59,7 @@ calls! {
     "queue_message": turns::QueueMessageCall,
     "stop_reply": turns::StopReply,
     "retry_reply": turns::RetryReply,
+    "continue_reply": turns::ContinueReply,
     "edit_turn": turns::EditTurn,
     "load_turn": turns::LoadTurn,
     "load_turns": turns::LoadTurns,

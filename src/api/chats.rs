@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 use crate::api::error::ApiError;
 use crate::api::json::JsonPost;
-use crate::api::view::{ChatListItem, ChatPage, FoundTurns, PathDirection, PolledChat, PolledStatus};
+use crate::api::view::{ChatListItem, ChatListView, ChatPage, FoundTurns, PathDirection, PolledChat, PolledStatus};
 use crate::domain::{ChatId, TurnId, TurnStatus};
 
-/// Returns the viewer's newest chats.
+/// Returns the viewer's newest chats, and the projects that were used last.
 #[server(prefix = "/api/page", endpoint = "list_chats", input = JsonPost, output = JsonPost)]
-pub async fn list_chats() -> Result<Vec<ChatListItem>, ApiError> {
+pub async fn list_chats() -> Result<ChatListView, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
-    pages.list_chats(viewer, None, crate::server::access::utc_offset_minutes()).await
+    pages.chat_list(viewer, crate::server::access::utc_offset_minutes()).await
 }
 
 /// Returns the viewer's chats after this one in the list.

@@ -1,4 +1,4 @@
-//! Server functions for turns: send, stop, retry, edit, reload.
+//! Server functions for turns: send, stop, retry, continue, edit, reload.
 
 use leptos::prelude::*;
 
@@ -38,6 +38,18 @@ pub async fn retry_reply(
 ) -> Result<StartedReply, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.retry_reply(viewer, turn_id, lock, client_request_id).await
+}
+
+/// Continues a reply that ended early: as a version that begins with its text where the model can, else with this
+/// message after it.
+#[server(prefix = "/api/page", endpoint = "continue_reply", input = JsonPost, output = JsonPost)]
+pub async fn continue_reply(
+    turn_id: TurnId,
+    message: String,
+    client_request_id: String,
+) -> Result<StartedReply, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.continue_reply(viewer, turn_id, message, client_request_id).await
 }
 
 /// Creates an edited version of a turn. A message is sent again, with these `attachments` instead of its own; a reply

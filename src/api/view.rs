@@ -10,8 +10,8 @@ use crate::domain::attachment::{Attachment, ReferenceStatus};
 use crate::domain::chat::ChatListHeading;
 use crate::domain::provider::Model;
 use crate::domain::{
-    BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, QueuedMessageId, Thinking, Turn, TurnId,
-    TurnStatus,
+    BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, ProjectId, QueuedMessageId, Thinking, Turn,
+    TurnId, TurnStatus,
 };
 
 pub use notice::{ComposerNotice, ConnectionOption};
@@ -299,9 +299,26 @@ pub struct ComposedMessage {
     pub thinking: Option<Thinking>,
     /// The idempotency key.
     pub client_request_id: String,
-    /// True if the message was not written in the composer, whose draft is then kept.
+    /// True if the message was not written in the composer, whose draft is then kept. Pages of older versions send it.
     #[serde(default)]
     pub keeps_draft: bool,
+}
+
+/// The list of chats, with the projects above it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatListView {
+    /// Those that were used last.
+    pub projects: Vec<ProjectLink>,
+    pub chats: Vec<ChatListItem>,
+}
+
+/// A project in the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectLink {
+    pub id: ProjectId,
+    pub name: String,
+    /// The word of its color.
+    pub color: String,
 }
 
 /// A chat in the list of chats.

@@ -145,6 +145,10 @@ pub struct Capabilities {
     pub image_bounds: ImageBounds,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
+    /// A request may end with the beginning of the reply, which the model continues while it does not think
+    /// (`docs/reference/providers.md 2.12`).
+    #[serde(skip)]
+    pub continues_text: bool,
 }
 
 /// The defaults for an unknown model: the usual parameters, and none that a server is likely to refuse.
@@ -166,6 +170,7 @@ impl Default for Capabilities {
             images: None,
             image_bounds: ImageBounds::default(),
             tools: None,
+            continues_text: false,
         }
     }
 }

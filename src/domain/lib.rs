@@ -19,6 +19,7 @@ pub mod coded_message;
 pub mod content_block;
 pub mod context;
 pub mod context_overflow;
+pub mod continued_text;
 pub mod cost;
 pub mod deletion;
 pub mod derived_text;

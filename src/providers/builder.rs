@@ -12,6 +12,7 @@ use crate::pictures::generated_image::{GeneratedImage, strip_base64};
 use crate::provider::DecodedItem;
 use crate::reply_ending::ReplyContents;
 use provider_tools::{PendingProviderCalls, tool_use};
+use text_echo::TextEcho;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::notice::is_notice;
@@ -21,6 +22,8 @@ use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, Genera
 
 mod corrections;
 mod provider_tools;
+mod text;
+mod text_echo;
 
 /// The position at which the blocks of one generation are appended.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +82,8 @@ pub struct BlockBuilder {
     place: BlockPosition,
     stamp: Stamp,
     open: OpenBlock,
+    /// What a response that continues the open text may repeat of it.
+    echo: TextEcho,
     calls: Vec<PendingCall>,
     /// `calls[n]` has this index in the response.
     indexes: Vec<u64>,
@@ -100,6 +105,7 @@ impl BlockBuilder {
             place,
             stamp: Box::new(stamp),
             open: OpenBlock::Nothing,
+            echo: TextEcho::default(),
             calls: Vec::new(),
             indexes: Vec::new(),
             ended: 0,
@@ -204,27 +210,6 @@ impl BlockBuilder {
     /// Returns the `seq` of the next block of the turn.
     pub fn next_seq(&self) -> u32 {
         self.place.next_seq
-    }
-
-    fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        if text.is_empty() {
-            return;
-        }
-        let id = match &mut self.open {
-            OpenBlock::Text { id, corrected } => {
-                if let Some(corrected) = corrected {
-                    corrected.push_str(&text);
-                }
-                *id
-            }
-            _ => {
-                self.end_open(BlockState::Done, out);
-                let id = self.start(Content::text(""), BlockState::Open, out);
-                self.open = OpenBlock::Text { id, corrected: None };
-                id
-            }
-        };
-        out.push(Event::BlockDelta { block_id: id, text });
     }
 
     fn thinking(&mut self, more: &str, hidden: Option<String>, at: Option<Duration>, out: &mut Vec<Event>) {
@@ -369,7 +354,10 @@ impl BlockBuilder {
     fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {
         let (block_id, content) = match std::mem::replace(&mut self.open, OpenBlock::Nothing) {
             OpenBlock::Nothing => return,
-            OpenBlock::Text { id, corrected } => (id, corrected.map(|text| Content::text(&text))),
+            OpenBlock::Text { id, corrected } => {
+                self.release_held_text(id, out);
+                (id, corrected.map(|text| Content::text(&text)))
+            }
             OpenBlock::Thinking { id, text, is_corrected, title, redacted, since } => {
                 let heading = reasoning_title::last_heading(&text, true).filter(|_| self.has_headings);
                 let title = match (heading, title) {

@@ -104,7 +104,8 @@ impl ListedModel {
 pub struct ChatRequest {
     pub model: String,
     pub system: Option<String>,
-    /// The path from the root; the last turn is the message to answer, or the reply with its own steps so far.
+    /// The path from the root; the last turn is the message to answer, or the reply with its own steps so far, or the
+    /// text with which it begins.
     pub history: Vec<HistoryTurn>,
     /// The resolved parameters ([`turnleaf_domain::params_resolution`]): the model supports all of them, so adapters
     /// only format them.
@@ -127,6 +128,9 @@ pub struct ChatRequest {
     /// calls and the later turns are sent. `history` is complete nevertheless. Set only if the provider keeps
     /// responses.
     pub previous_response: Option<KeptResponse>,
+    /// The last turn is the beginning of the reply, which the model continues
+    /// ([`Capabilities::continues_text`], docs/reference/providers.md 2.12).
+    pub is_continuation: bool,
 }
 
 impl ChatRequest {

@@ -6,6 +6,7 @@ mod attempts;
 mod client_tool_results;
 mod conclusion;
 mod context;
+mod continuation;
 mod found_tools;
 mod generation;
 mod images;

@@ -232,6 +232,18 @@ impl PageService {
         self.started_view(viewer, started.map_err(self.api_error())?).await
     }
 
+    pub async fn continue_reply(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        message: String,
+        request_id: String,
+    ) -> Result<StartedReply, ApiError> {
+        let request_id = Some(request_id).filter(|id| !id.is_empty());
+        let started = self.0.continue_turn(viewer, id, message, request_id).await;
+        self.started_view(viewer, started.map_err(self.api_error())?).await
+    }
+
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
         let details = self.0.turn_details(viewer, id).await.map_err(self.api_error())?;
         self.render_turns(viewer, vec![details]).await?.pop().ok_or(ApiError::NotFound)

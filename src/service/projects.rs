@@ -13,7 +13,7 @@ use turnleaf_domain::{Chat, ChatId, MessageCode, ModelLock, Project, ProjectColo
 use turnleaf_platform::ids;
 use turnleaf_store::{branches, chats, projects};
 
-pub use turnleaf_store::projects::{ListedProject, ProjectUpdate};
+pub use turnleaf_store::projects::{ListedProject, NamedProject, ProjectUpdate};
 
 /// The page size for looking up the chats that are deleted with a project.
 const AT_A_TIME: u32 = 100;
@@ -43,6 +43,11 @@ impl Service {
     /// Returns the projects by name, with the numbers of their chats.
     pub async fn projects(&self, owner: UserId) -> Result<Vec<ListedProject>, ServiceError> {
         Ok(projects::list(self.db(), owner, limits::PAGE_MAX).await?)
+    }
+
+    /// Returns the projects that were used last.
+    pub async fn recent_projects(&self, owner: UserId) -> Result<Vec<NamedProject>, ServiceError> {
+        Ok(projects::list_recent(self.db(), owner, limits::RECENT_PROJECTS).await?)
     }
 
     /// Returns a project with the numbers of its chats.

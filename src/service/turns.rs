@@ -1,5 +1,6 @@
 //! Turns: send, edit, stop, retry.
 
+mod continuations;
 pub mod exchanges;
 pub mod generations;
 pub mod membership;
@@ -46,6 +47,16 @@ pub struct TurnRequest {
     pub client_request_id: Option<String>,
     /// True when the message is unrelated to the chat's draft, which stays.
     pub keeps_draft: bool,
+}
+
+/// Another reply to the same message.
+#[derive(Debug, Default)]
+struct AnotherReply {
+    place: PlacementRequest,
+    params: ModelParams,
+    /// The text with which the reply begins, for its model to continue.
+    begins_with: Option<String>,
+    client_request_id: Option<String>,
 }
 
 impl Service {
@@ -116,6 +127,7 @@ impl Service {
             moves_reader: true,
             request_id: request.client_request_id,
             opening,
+            begins_with: None,
             fingerprint,
         };
         let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
@@ -134,10 +146,25 @@ impl Service {
         params: ModelParams,
         client_request_id: Option<String>,
     ) -> Result<AcceptedExchange, ServiceError> {
+        self.answer_again(owner, id, AnotherReply { place, params, begins_with: None, client_request_id }).await
+    }
+
+    async fn answer_again(
+        &self,
+        owner: UserId,
+        id: TurnId,
+        again: AnotherReply,
+    ) -> Result<AcceptedExchange, ServiceError> {
+        let AnotherReply { place, params, begins_with, client_request_id } = again;
         params.validate()?;
         check_request_id(client_request_id.as_deref())?;
         let named = (&place.provider, &place.model);
-        let fingerprint = request_hash(json!({ "retry": id, "named": named, "params": params }));
+        let mut fingerprinted = json!({ "retry": id, "named": named, "params": params });
+        if begins_with.is_some() {
+            // Absent otherwise, so that the keys of retries from before this member still match.
+            fingerprinted["continues"] = true.into();
+        }
+        let fingerprint = request_hash(fingerprinted);
         let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
@@ -160,7 +187,8 @@ impl Service {
                 return Err(InvalidField::new("turn", MessageCode::NotRetryable).into());
             }
         };
-        let name = self.version_name(&mut tx, "retry", &user_turn).await?;
+        let word = if begins_with.is_some() { "continue" } else { "retry" };
+        let name = self.version_name(&mut tx, word, &user_turn).await?;
         let leaving = (Some(user_turn.id), BranchOrigin::Regenerate, name);
         let branch = self.sibling_branch(&mut tx, &chat, &old, &place, leaving).await?;
         let exchange = NewExchange {
@@ -176,6 +204,7 @@ impl Service {
             moves_reader: true,
             request_id: client_request_id,
             opening: None,
+            begins_with,
             fingerprint,
         };
         self.commit_exchange(tx, chat, branch, user_turn, exchange).await
@@ -240,6 +269,7 @@ impl Service {
             moves_reader: true,
             request_id: edit.client_request_id,
             opening: None,
+            begins_with: None,
             fingerprint,
         };
         let place = TurnPlacement { parent, branch, ord: None, frozen: None };

@@ -32,6 +32,10 @@ sql! {
         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     FIND = of_owner!(" AND p.id = $2");
     LIST = of_owner!(" ORDER BY LOWER(p.name), p.id LIMIT $2");
+    /// Those with the newest chats first. One without chats is as new as its last change.
+    RECENT = "SELECT p.id, p.name, p.color FROM projects p WHERE p.owner_id = $1 \
+        ORDER BY COALESCE((SELECT MAX(c.updated_at) FROM chats c \
+            WHERE c.project_id = p.id AND c.owner_id = p.owner_id), p.updated_at) DESC, p.id DESC LIMIT $2";
     COUNT = "SELECT COUNT(*) FROM projects WHERE owner_id = $1";
     /// Values that are NULL stay, except for the model, which $6 says to change. Other instructions are a new version.
     UPDATE = "UPDATE projects SET name = COALESCE($3, name), color = COALESCE($4, color), \
@@ -67,6 +71,14 @@ pub struct ListedProject {
     /// Its chats that are not in Trash, and how many of them are archived.
     pub chats: u64,
     pub archived_chats: u64,
+}
+
+/// A project by its name alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedProject {
+    pub id: ProjectId,
+    pub name: String,
+    pub color: ProjectColor,
 }
 
 /// Changes of a project; `None` keeps a field.
@@ -166,6 +178,18 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedProjec
     let rows: Vec<Readable<ProjectRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedProject::from).collect())
+}
+
+/// Returns the projects of an owner that were used last.
+pub async fn list_recent(db: &Db, owner: UserId, limit: u32) -> Result<Vec<NamedProject>, StoreError> {
+    let rows: Vec<(Uuid, Lossy<String>, Lossy<String>)> =
+        with_pool!(db, |pool| sqlx::query_as(RECENT).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    let named = |(id, name, color): (Uuid, Lossy<String>, Lossy<String>)| NamedProject {
+        id: id.into(),
+        name: name.unwrap_or_default(TABLE, "name", id),
+        color: ProjectColor::parse(&color.unwrap_or_default(TABLE, "color", id)).unwrap_or_default(),
+    };
+    Ok(rows.into_iter().map(named).collect())
 }
 
 /// Counts the projects of an owner.

@@ -14,7 +14,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 use crate::api::chats::{list_chats, mark_read, older_chats, rename_chat};
 use crate::api::error::ApiError;
 use crate::api::json::JsonEncoding;
-use crate::api::view::ChatListItem;
+use crate::api::view::{ChatListItem, ChatListView, ProjectLink};
 use crate::browser::{clock, cookies, document, history};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
@@ -27,9 +27,9 @@ use crate::ui::preferences::{KEPT_SECONDS, ZONE_COOKIE};
 /// The chat list with the local changes that the server has not returned yet. Provided as context.
 #[derive(Clone, Copy)]
 pub struct Chats {
-    resource: Resource<Result<Vec<ChatListItem>, ApiError>, JsonEncoding>,
+    resource: Resource<Result<ChatListView, ApiError>, JsonEncoding>,
     /// The last list that arrived: the sidebar keeps it when loading the next one fails.
-    known: StoredValue<Option<Vec<ChatListItem>>>,
+    known: StoredValue<Option<ChatListView>>,
     /// The chats behind the newest page, as far as they were loaded, and whether there are more.
     older: RwSignal<Vec<ChatListItem>>,
     pub has_older: RwSignal<bool>,
@@ -128,11 +128,11 @@ impl Chats {
     pub async fn visible_chats(self) -> Result<Vec<ChatListItem>, ApiError> {
         let hidden = self.hidden;
         let mut all = match self.resource.await {
-            Ok(all) => {
-                self.known.set_value(Some(all.clone()));
-                all
+            Ok(listed) => {
+                self.known.set_value(Some(listed.clone()));
+                listed.chats
             }
-            Err(error) => self.known.get_value().ok_or(error)?,
+            Err(error) => self.known.get_value().ok_or(error)?.chats,
         };
         let older = self.older.get();
         if older.is_empty() {
@@ -150,10 +150,16 @@ impl Chats {
         Ok(all.iter().enumerate().filter_map(shown).collect())
     }
 
+    /// Returns the projects of the last list that arrived.
+    pub fn projects(self) -> Vec<ProjectLink> {
+        let projects = |known: &Option<ChatListView>| known.as_ref().map(|known| known.projects.clone());
+        self.known.with_value(projects).unwrap_or_default()
+    }
+
     /// Loads the next page of chats behind the last one that is listed.
     pub async fn load_older(self) -> Result<(), ApiError> {
         let last = self.older.with_untracked(|older| older.last().map(|chat| chat.id));
-        let of_newest = || self.known.with_value(|known| known.as_ref()?.last().map(|chat| chat.id));
+        let of_newest = || self.known.with_value(|known| known.as_ref()?.chats.last().map(|chat| chat.id));
         let Some(last) = last.or_else(of_newest) else { return Ok(()) };
         let more = older_chats(last).await?;
         self.note_page_length(more.len());
@@ -189,7 +195,7 @@ impl Chats {
     }
 
     fn title_of(self, id: ChatId) -> String {
-        let find = |known: &Option<Vec<ChatListItem>>| known.as_ref()?.iter().find(|chat| chat.id == id).cloned();
+        let find = |known: &Option<ChatListView>| known.as_ref()?.chats.iter().find(|chat| chat.id == id).cloned();
         self.known.with_value(find).map(|chat| chat.title).unwrap_or_default()
     }
 

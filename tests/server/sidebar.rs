@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use turnleaf::domain::{ChatId, UserId};
+use turnleaf::domain::{ChatId, UserId, limits};
 use turnleaf::server::page_data::PageService;
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_service::projects::NewProject;
 
 use crate::test_server::{TestServer, text_step};
 use crate::tool_call_support::{is_waiting_for_approval, tool_call_answer};
@@ -161,6 +162,35 @@ async fn chats_are_filtered_by_title_part_and_paginated() {
         named.sort_unstable();
         assert_eq!(seen, named);
         assert!(instance.service.browse_chats(ids::mint(), &BrowseFilter::default(), 9).await.unwrap().is_empty());
+        instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn list_begins_with_projects_that_have_newest_chats() {
+    for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+        let pages = PageService::new(instance.service.clone());
+        let names = async |viewer: UserId| -> Vec<String> {
+            let listed = pages.chat_list(viewer, 0).await.unwrap();
+            listed.projects.into_iter().map(|project| project.name).collect()
+        };
+        let create = async |name: &str| {
+            let new = NewProject { name: name.into(), ..NewProject::default() };
+            instance.service.create_project(instance.owner, new).await.unwrap().value.project.id
+        };
+        assert!(names(instance.owner).await.is_empty());
+        let boat = create("Boat").await;
+        create("House").await;
+        assert_eq!(names(instance.owner).await, ["House", "Boat"]);
+        let chat = instance.service.begin_chat_in_project(instance.owner, boat).await.unwrap();
+        assert_eq!(names(instance.owner).await, ["Boat", "House"]);
+        let chats = pages.chat_list(instance.owner, 0).await.unwrap().chats;
+        assert_eq!(chats.iter().map(|item| item.id).collect::<Vec<_>>(), [chat], "chats of projects stay in the list");
+        for n in 0..limits::RECENT_PROJECTS {
+            create(&n.to_string()).await;
+        }
+        assert_eq!(names(instance.owner).await.len(), limits::RECENT_PROJECTS as usize);
+        assert!(names(ids::mint()).await.is_empty(), "not those of somebody else");
         instance.close().await;
     }
 }

@@ -44,6 +44,11 @@ pub async fn check_projects(db: &Db, state: &StoryState<'_>) {
         projects::list(db, owner, 9).await.unwrap().into_iter().map(|listed| listed.project).collect();
     assert_eq!(listed, [boat.clone(), house.clone()], "by name, whatever its case");
     assert_eq!(projects::list(db, stranger, 9).await.unwrap(), []);
+    let recent: Vec<ProjectId> =
+        projects::list_recent(db, owner, 9).await.unwrap().into_iter().map(|project| project.id).collect();
+    assert_eq!(recent, [house.id, boat.id], "without chats by their last change");
+    assert_eq!(projects::list_recent(db, owner, 1).await.unwrap()[0].name, "House");
+    assert_eq!(projects::list_recent(db, stranger, 9).await.unwrap(), []);
     assert_eq!(projects::find(db, stranger, boat.id).await.unwrap(), None);
 
     // Only other instructions are another version.

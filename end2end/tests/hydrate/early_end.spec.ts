@@ -1,4 +1,4 @@
-// A reply that ended early shows the reason and can be continued.
+// A reply that ended early shows the reason and can be continued (UX-16).
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { userTurns } from "../../support/turn_actions.ts";
@@ -51,8 +51,8 @@ test("Continue that is pressed twice continues once", async ({ page, model }) =>
   reply.finish("length");
   await expectStatus(latestReply(page), "complete");
   const requestIds: string[] = [];
-  await page.route("**/api/page/send_message", async (route) => {
-    requestIds.push(route.request().postDataJSON().message.client_request_id);
+  await page.route("**/api/page/continue_reply", async (route) => {
+    requestIds.push(route.request().postDataJSON().client_request_id);
     await route.continue();
   });
   const button = latestReply(page).getByRole("button", { name: "Continue" });

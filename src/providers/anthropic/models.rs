@@ -165,6 +165,8 @@ pub fn capabilities(model: &str) -> Capabilities {
         stop_sequences: ParamSupport::always(turnleaf_domain::limits::STOP_SEQUENCES as u32),
         blank_stop_sequences: false,
         image_bounds: IMAGES,
+        // Models since 4.6 refuse to continue an assistant message.
+        continues_text: matches!(thinking, AnthropicThinkingSwitch::Nothing | AnthropicThinkingSwitch::Budget),
         ..Capabilities::default().with_thinking(reasoning, levels)
     };
     if thinking != AnthropicThinkingSwitch::Unknown {

@@ -136,7 +136,8 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn], thinking: ThinkingTo
     }
     // Models since 4.6 refuse to continue an assistant message, except one that they paused
     // (docs/reference/providers.md 2.6).
-    if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && paused.is_none() {
+    let stays_open = paused.is_some() || request.is_continuation;
+    if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && !stays_open {
         messages.push(Role::User, message::text_block(CONTINUE_TEXT));
     }
     let written = |(role, content): (Role, Vec<Value>)| match role {

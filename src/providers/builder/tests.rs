@@ -338,3 +338,30 @@ fn reasoning_has_its_last_heading_as_title_while_open_and_afterwards() {
         assert_eq!(block.reasoning_title().as_deref(), ended);
     }
 }
+
+#[test]
+fn open_text_is_continued_and_its_repetition_left_out() {
+    for (begun, pieces, expected) in [
+        ("Half", &[" of it"][..], " of it"),
+        ("Half of", &["Ha", "lf of it"], " it"),
+        ("Half of", &["Ha"], "Ha"),
+        ("Half of", &[], ""),
+    ] {
+        let begun = builder().block(Content::text(begun), BlockState::Open);
+        let (mut builder, mut events) = (builder().with_open_text(std::slice::from_ref(&begun)), Vec::new());
+        for piece in pieces {
+            builder.push(DecodedItem::Text((*piece).into()), None, &mut events);
+        }
+        builder.close(BlockState::Done, &mut events);
+        let mut grown = String::new();
+        for event in &events {
+            match event {
+                Event::BlockDelta { block_id, text } if *block_id == begun.id => grown.push_str(text),
+                Event::BlockEnd { block_id, state: BlockState::Done, content: None } if *block_id == begun.id => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(grown, expected, "{pieces:?}");
+        assert!(matches!(events.last(), Some(Event::BlockEnd { .. })), "{pieces:?}");
+    }
+}

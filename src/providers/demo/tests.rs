@@ -52,6 +52,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             reasoning_members: Default::default(),
             policy: ContextPolicy::Exact,
             previous_response: None,
+            is_continuation: false,
             provider_tools: Vec::new(),
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();

@@ -22,6 +22,7 @@ fn chat_request(history: Vec<HistoryTurn>) -> ChatRequest {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     }
 }

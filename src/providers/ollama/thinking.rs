@@ -85,6 +85,7 @@ mod tests {
             reasoning_members: Default::default(),
             policy: ContextPolicy::Exact,
             previous_response: None,
+            is_continuation: false,
             provider_tools: Vec::new(),
         })
     }

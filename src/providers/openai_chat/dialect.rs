@@ -42,6 +42,20 @@ pub enum ThinkingSwitch {
     Qwen,
 }
 
+/// The form in which a request ends with the beginning of the reply, for the model to continue
+/// (docs/reference/providers.md 2.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrefillFormat {
+    /// The server has no documented form, and would begin another reply.
+    Nothing,
+    /// The last message is the assistant's.
+    LastMessage,
+    /// The last message is the assistant's, and this member of it is true.
+    Member(&'static str),
+    /// The last message is the assistant's, and parameters of the chat template leave it open.
+    TemplateParams,
+}
+
 /// One row of the table.
 #[derive(Debug, PartialEq)]
 pub struct Dialect {
@@ -71,6 +85,7 @@ pub struct Dialect {
     pub sends_vendor_members: bool,
     /// Images of the model go back unchanged.
     pub sends_images: bool,
+    pub prefill: PrefillFormat,
     /// The server refuses a user message directly after a tool message.
     pub answers_tools_before_user: bool,
     /// `[DONE]` alone proves completeness, because the server sends no `finish_reason`.
@@ -111,6 +126,7 @@ const GENERIC: Dialect = Dialect {
     sends_refusal: false,
     sends_vendor_members: true,
     sends_images: false,
+    prefill: PrefillFormat::Nothing,
     answers_tools_before_user: false,
     done_completes: false,
     default_model: None,
@@ -147,6 +163,7 @@ pub static DIALECTS: &[Dialect] = &[
         max_stop_sequences: 16,
         takes_top_k: true,
         empty_content_is_null: true,
+        prefill: PrefillFormat::LastMessage,
         ..GENERIC
     },
     Dialect {
@@ -157,6 +174,7 @@ pub static DIALECTS: &[Dialect] = &[
         max_stop_sequences: 16,
         takes_top_k: true,
         empty_content_is_null: true,
+        prefill: PrefillFormat::TemplateParams,
         ..GENERIC
     },
     Dialect {
@@ -191,6 +209,7 @@ pub static DIALECTS: &[Dialect] = &[
         thinking: ThinkingSwitch::Groq,
         default_model: Some("openai/gpt-oss-120b"),
         sends_vendor_members: false,
+        prefill: PrefillFormat::LastMessage,
         ..GENERIC
     },
     Dialect {
@@ -204,6 +223,7 @@ pub static DIALECTS: &[Dialect] = &[
         takes_stream_options: false,
         default_model: Some("mistral-small-latest"),
         sends_vendor_members: false,
+        prefill: PrefillFormat::Member("prefix"),
         ..GENERIC
     },
     Dialect {
@@ -233,6 +253,7 @@ pub static DIALECTS: &[Dialect] = &[
         reasoning_required_with_tools: true,
         thinking: ThinkingSwitch::Moonshot,
         max_temperature: 1.0,
+        prefill: PrefillFormat::Member("partial"),
         ..GENERIC
     },
     Dialect {
@@ -241,6 +262,7 @@ pub static DIALECTS: &[Dialect] = &[
         hosts: &["aliyuncs.com"],
         thinking: ThinkingSwitch::Qwen,
         takes_top_k: true,
+        prefill: PrefillFormat::Member("partial"),
         ..GENERIC
     },
     Dialect { name: "snowflake", aliases: &[], hosts: &["snowflakecomputing.com"], done_completes: true, ..GENERIC },

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::openai_chat::dialect::{Dialect, ThinkingSwitch};
+use crate::openai_chat::dialect::{Dialect, PrefillFormat, ThinkingSwitch};
 use crate::openai_responses::models as openai;
 use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
 use turnleaf_domain::provider::ReasoningSupport;
@@ -34,6 +34,7 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         thinking_budget: takes_budget(dialect).then_some(ValueRange::at_least(1)),
         images: base.images.or_else(|| supports_images(dialect, &model)),
         image_bounds: image_bounds(dialect).unwrap_or(base.image_bounds),
+        continues_text: dialect.prefill != PrefillFormat::Nothing,
         ..base
     };
     match dialect.thinking {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content_parts::PartFormat;
 use crate::history::UNANSWERED;
-use crate::openai_chat::dialect::Dialect;
+use crate::openai_chat::dialect::{Dialect, PrefillFormat};
 use crate::openai_chat::message::{ChatReply, ReasoningPlacement};
 use crate::openai_chat::models;
 use crate::openai_chat::stream::ChatDecoder;
@@ -65,6 +65,10 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
         set("tools", tools.into());
     }
     thinking::put(&mut body, dialect, request);
+    if request.is_continuation && dialect.prefill == PrefillFormat::TemplateParams {
+        body.insert("add_generation_prompt".into(), json!(false));
+        body.insert("continue_final_message".into(), json!(true));
+    }
     if pictures::has_reply_images(request) {
         let values = messages(dialect, request, false).into_iter().filter_map(Message::into_value).collect();
         body.insert("messages".into(), Value::Array(values));
@@ -135,7 +139,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -
         messages.push(json!({"role": system_role(dialect, request), "content": text}).into());
         system = None;
     }
-    for turn in &request.history {
+    for (at, turn) in request.history.iter().enumerate() {
         match turn.role {
             Role::User => {
                 let mut content = PARTS.user_content(turn);
@@ -145,10 +149,42 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -
                 push_user(&mut messages, dialect, content);
             }
             Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()}).into()),
-            Role::Assistant => push_assistant(&mut messages, dialect, request, turn, remembers),
+            Role::Assistant => {
+                let first = messages.len();
+                push_assistant(&mut messages, dialect, request, turn, remembers);
+                let before = at.checked_sub(1).and_then(|before| request.history.get(before));
+                if before.is_some_and(|before| is_beginning(before, turn)) {
+                    join_beginning(&mut messages, first);
+                }
+            }
         }
     }
+    if let (PrefillFormat::Member(name), true) = (dialect.prefill, request.is_continuation)
+        && let Some(Message::Value(last)) = messages.last_mut()
+    {
+        last[name] = json!(true);
+    }
     messages
+}
+
+/// Returns whether a turn is the text with which the reply with these steps began.
+fn is_beginning(turn: &HistoryTurn, steps: &HistoryTurn) -> bool {
+    turn.role == Role::Assistant && turn.raw.is_empty() && !steps.raw.is_empty() && turn.turn_id == steps.turn_id
+}
+
+/// Joins the text with which a reply began and the first message of its steps, which continued that text: they are one
+/// message, and chat templates of local models require alternating roles.
+fn join_beginning(messages: &mut Vec<Message>, first: usize) {
+    let Some(before) = first.checked_sub(1) else { return };
+    let Some(Message::Value(beginning)) = messages.get(before) else { return };
+    let text = beginning["content"].as_str().unwrap_or_default().to_owned();
+    let Some(Message::Value(rest)) = messages.get_mut(first) else { return };
+    rest["content"] = match rest["content"].take() {
+        Value::String(more) => Value::String(text + &more),
+        Value::Array(parts) => std::iter::once(text_part(&text)).chain(parts).collect(),
+        _ => Value::String(text),
+    };
+    messages.remove(before);
 }
 
 fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {

@@ -216,6 +216,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         reasoning_members: Default::default(),
         policy: Default::default(),
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     }
 }

@@ -22,6 +22,7 @@ use turnleaf_domain::context::{
     PathTurn, RawCoverage, ReplayMode, RequestManifest, SentInstructions, build_manifest, can_continue_from,
     current_results_entry, current_steps_entry, has_model_break, omit_kept_by_provider,
 };
+use turnleaf_domain::continued_text;
 use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
 use turnleaf_domain::tool::{OfferedTool, ToolLabel};
 use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
@@ -130,6 +131,12 @@ impl TurnRun<'_> {
             // A repair that a turn already has is never undone.
             entry.repair = entry.repair.filter(|known| known.omits_earlier_reasoning()).or(repair).or(entry.repair);
         }
+        // After the first step, the entry of the steps covers the beginning, too.
+        let (beginning, entry) = self.beginning_of_reply().unzip();
+        history.extend(beginning);
+        let entry = entry.filter(|_| self.steps_raw.is_empty());
+        let is_continuation = entry.is_some();
+        manifest.extend(entry);
         if !self.steps_raw.is_empty() {
             manifest.push(match &previous_response {
                 Some(_) => current_results_entry(self.recorder.turn()),
@@ -164,6 +171,7 @@ impl TurnRun<'_> {
                 .or(context.reasoning_members),
             policy: context.policy,
             previous_response,
+            is_continuation,
         };
         let not_sent = self.job.resolved_params.not_sent.clone();
         let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
@@ -347,7 +355,8 @@ impl TurnRun<'_> {
 }
 
 /// Returns the kept bytes of a reply, without requests in it that were refused and sent again. Bytes that were
-/// written by another API under the same provider name cannot be replayed.
+/// written by another API under the same provider name cannot be replayed, nor those of a reply whose beginning is in
+/// the bytes of another version.
 pub(super) fn replayable_responses(
     turn: &Turn,
     steps: &[CachedResponse],
@@ -366,13 +375,14 @@ pub(super) fn replayable_responses(
         .map(|(_, step)| step)
         .collect();
     let is_foreign = |step: &&CachedResponse| step.api.as_deref().is_some_and(|of| of != api);
-    let raw =
-        if steps.is_empty() || steps.iter().any(is_foreign) || steps.iter().any(|step| step.is_empty && wrote(step)) {
-            RawCoverage::Missing
-        } else if steps.iter().all(|step| step.is_complete) {
-            RawCoverage::Whole
-        } else {
-            RawCoverage::Partial
-        };
+    let is_lost = |step: &&CachedResponse| step.is_empty && wrote(step);
+    let begins_elsewhere = continued_text::beginning(turn).is_some();
+    let raw = if steps.is_empty() || begins_elsewhere || steps.iter().any(is_foreign) || steps.iter().any(is_lost) {
+        RawCoverage::Missing
+    } else if steps.iter().all(|step| step.is_complete) {
+        RawCoverage::Whole
+    } else {
+        RawCoverage::Partial
+    };
     (raw, steps.into_iter().map(|step| step.response.clone()).collect())
 }

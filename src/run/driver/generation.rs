@@ -130,7 +130,9 @@ impl TurnRun<'_> {
         GenerationProgress {
             id,
             began: Instant::now(),
-            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())).with_pending_calls(&turn.blocks),
+            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now()))
+                .with_pending_calls(&turn.blocks)
+                .with_open_text(&turn.blocks),
             raw: Vec::new(),
             keeps_raw,
             usage: Usage::default(),

@@ -2,12 +2,25 @@
 
 use super::PageService;
 use crate::api::error::ApiError;
-use crate::api::view::{ChatListItem, ComposerNotice};
+use crate::api::view::{ChatListItem, ChatListView, ComposerNotice, ProjectLink};
 use crate::domain::chat::ChatListHeading;
 use crate::domain::{ChatId, UserId, limits};
 use turnleaf_service::chats::ChatChange;
+use turnleaf_service::projects::NamedProject;
 
 impl PageService {
+    /// Returns the pinned and the newest chats, and the projects that were used last.
+    pub async fn chat_list(&self, viewer: UserId, minutes: i32) -> Result<ChatListView, ApiError> {
+        let projects = self.0.recent_projects(viewer).await.map_err(self.api_error())?;
+        let link = |project: NamedProject| ProjectLink {
+            id: project.id,
+            name: project.name,
+            color: project.color.as_str().to_owned(),
+        };
+        let chats = self.list_chats(viewer, None, minutes).await?;
+        Ok(ChatListView { projects: projects.into_iter().map(link).collect(), chats })
+    }
+
     /// Returns the pinned and the newest chats, or those after one of them. `minutes` is the reader's offset behind
     /// UTC.
     pub async fn list_chats(

@@ -12,13 +12,14 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, QueuedMessageId, Role,
-    Turn, TurnId, TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams,
+    QueuedMessageId, Role, Thinking, Turn, TurnId, TurnStatus, Usage, UserId, chat, continued_text, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::{ChatOpening, RunJob};
 use turnleaf_store::db::Tx;
+use turnleaf_store::turn_events::{self, EventRow};
 use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, queued_messages, turns};
 
 /// The time for which the outcome of a message's commit is queried.
@@ -45,6 +46,8 @@ pub(crate) struct NewExchange {
     pub request_id: Option<String>,
     /// Present if this is the first message of a chat.
     pub opening: Option<NewChatOpening>,
+    /// The text with which the reply begins, for its model to continue.
+    pub begins_with: Option<String>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
@@ -86,6 +89,32 @@ pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
         created_at: turn.created_at,
     };
     turn.blocks = message.contents.into_iter().zip(message.metadata).zip(0..).map(block).collect();
+}
+
+/// Begins a new reply with the text of another version. Its block stays open, for the model to continue.
+fn begin_with_text(turn: &mut Turn, text: &str) {
+    turn.blocks = vec![Block {
+        id: ids::mint(),
+        seq: 0,
+        chat_seq: chat_seq(turn.ord, 0),
+        author: Author::Assistant,
+        state: BlockState::Open,
+        content: Content::text(text),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: continued_text::began_with(text),
+        created_at: turn.created_at,
+    }];
+    turn.last_event_seq = 1;
+}
+
+/// Stores the event of the block with which a new reply begins, if it begins with one: the journal alone determines the
+/// turn.
+async fn append_beginning(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
+    let Some(block) = turn.blocks.first() else { return Ok(()) };
+    // Blocks hold strings, numbers and parsed JSON, so serialising cannot fail.
+    let event = serde_json::to_string(&Event::BlockStart { block: block.clone() }).unwrap_or_default();
+    turn_events::append(tx, &[EventRow { turn_id: turn.id, seq: turn.last_event_seq, event: &event }]).await
 }
 
 /// Returns the title of a chat that begins with this message.
@@ -145,7 +174,15 @@ impl Service {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
         let defaults = of.base.with_defaults(&chat.settings.params);
         let capabilities = self.supervisor().registry().capabilities(of.owner, &branch.lock);
-        let settled = resolve_params(&of.params, &defaults, &capabilities)?;
+        let can_be_off = capabilities.thinking_levels.contains(&Thinking::Off);
+        let settled = match of.begins_with.is_some() && can_be_off {
+            // Reasoning would come before the text that is continued.
+            true => {
+                let requested = ModelParams { thinking: Some(Thinking::Off), ..of.params.clone() };
+                resolve_params(&requested, &defaults, &capabilities)?
+            }
+            false => resolve_params(&of.params, &defaults, &capabilities)?,
+        };
         let exchange = Exchange {
             id: of.id,
             chat_id: chat.id,
@@ -165,6 +202,9 @@ impl Service {
         }
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
         let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
+        if let Some(text) = &of.begins_with {
+            begin_with_text(&mut assistant_turn, text);
+        }
         let moved_head = if let Some(reply) = of.opening.as_ref().and_then(|opening| opening.reply) {
             assistant_turn.id = reply;
             turns::insert_path(&mut tx, &[&user_turn, &assistant_turn]).await?;
@@ -184,6 +224,7 @@ impl Service {
             }
             Some(moved)
         };
+        append_beginning(&mut tx, &assistant_turn).await?;
         if let Some(id) = of.sends_queued
             && !queued_messages::mark_sent(&mut tx, of.owner, id, user_turn.id, exchange.created_at).await?
         {

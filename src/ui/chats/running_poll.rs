@@ -129,7 +129,7 @@ impl RunningWatcher {
         }
         self.update_older(&now.unread);
         let Ok(listed) = chats.resource.await else { return chats.refresh() };
-        if is_list_current(&listed, &now) {
+        if is_list_current(&listed.chats, &now) {
             self.in_vain.set_value(None);
         } else if self.in_vain.with_value(|before| before.as_ref() != Some(&now)) {
             self.in_vain.set_value(Some(now));

@@ -6,7 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::api::view::ChatListItem;
+use crate::api::view::{ChatListItem, ProjectLink};
 use crate::browser::dialog;
 use crate::domain::ChatId;
 use crate::domain::chat::ChatListHeading;
@@ -49,7 +49,8 @@ pub fn ChatList() -> impl IntoView {
                     match chats.visible_chats().await {
                         Ok(items) => {
                             let has_older = chats.has_older.get();
-                            view! { <ChatListRows items/>{has_older.then(|| view! { <OlderChatsButton/> })} }.into_any()
+                            let projects = chats.projects();
+                            view! { <ChatListRows items projects/>{has_older.then(|| view! { <OlderChatsButton/> })} }.into_any()
                         }
                         Err(_) => view! { <ChatsLoadFailed/> }.into_any(),
                     }
@@ -61,11 +62,12 @@ pub fn ChatList() -> impl IntoView {
     }
 }
 
-/// The list, rendered from its items.
+/// The list, rendered from its items, below the projects.
 #[component]
-pub fn ChatListRows(items: Vec<ChatListItem>) -> impl IntoView {
+pub fn ChatListRows(items: Vec<ChatListItem>, #[prop(optional)] projects: Vec<ProjectLink>) -> impl IntoView {
+    let projects = (!projects.is_empty()).then(|| project_rows(projects));
     if items.is_empty() {
-        return view! { <p class="hint">{messages::no_chats()}</p> }.into_any();
+        return view! { {projects}<p class="hint">{messages::no_chats()}</p> }.into_any();
     }
     let part = |items: &[ChatListItem]| {
         let heading = messages::chats::heading(items[0].heading);
@@ -76,7 +78,29 @@ pub fn ChatListRows(items: Vec<ChatListItem>) -> impl IntoView {
             <ul aria-label=name>{items}</ul>
         }
     };
-    items.chunk_by(|one, next| one.heading == next.heading).map(part).collect_view().into_any()
+    let parts = items.chunk_by(|one, next| one.heading == next.heading).map(part).collect_view();
+    view! { {projects}{parts} }.into_any()
+}
+
+/// The projects as links to their pages.
+fn project_rows(projects: Vec<ProjectLink>) -> AnyView {
+    let name = messages::chats::projects();
+    let row = |project: ProjectLink| {
+        view! {
+            <li class="chat-item">
+                <a class="chat-link" rel="external" href=format!("/projects/{}", project.id)>
+                    <span class="project-dot" data-color=project.color aria-hidden="true"></span>
+                    <span class="chat-name" dir="auto">{project.name}</span>
+                </a>
+            </li>
+        }
+    };
+    let rows = projects.into_iter().map(row).collect_view();
+    view! {
+        <h2 class="chats-of">{name}</h2>
+        <ul aria-label=name>{rows}</ul>
+    }
+    .into_any()
 }
 
 #[component]

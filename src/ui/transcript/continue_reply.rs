@@ -4,10 +4,9 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::turn_commands::TurnCommands;
-use crate::api::view::ComposedMessage;
 use crate::browser::request_id;
 use crate::domain::notice::{self, Notice};
-use crate::domain::{Block, ChatId, Content, TurnId, TurnStatus};
+use crate::domain::{Block, Content, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages::stored_codes::notice_block_sentence;
@@ -17,7 +16,7 @@ use crate::ui::state::{ChatState, TurnState};
 /// The line below such a reply; nothing below a complete one. At the path's end it offers to continue.
 #[component]
 pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
-    let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
+    let id = turn.id();
     let ending = Memo::new(move |_| {
         if !turn.with(|view| view.turn.status.is_terminal()) {
             return None;
@@ -33,7 +32,7 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
     });
     live_view(move || {
         let (block, _, sentence) = ending.get()?;
-        let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
+        let form = move || goes_on.get().then(|| continue_button(id)).flatten();
         Some(view! {
             <div class="ended-early">
                 <p class="ended-why" data-block-id=block.to_string() data-block-type="x:notice">
@@ -48,12 +47,12 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
 /// The line below a reply that was stopped. At the path's end it offers to continue what there is.
 #[component]
 pub fn StoppedLine(state: ChatState, turn: TurnState) -> impl IntoView {
-    let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
+    let id = turn.id();
     let of_form = turn.clone();
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
     let goes_on = Memo::new(move |_| is_stopped.get() && is_end(state, id) && has_something_to_continue(&of_form));
     live_view(move || {
-        let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
+        let form = move || goes_on.get().then(|| continue_button(id)).flatten();
         is_stopped.get().then(|| {
             view! {
                 <div class="ended-early">
@@ -80,36 +79,23 @@ pub fn has_something_to_continue(turn: &TurnState) -> bool {
     turn.with(|view| view.turn.blocks.iter().any(is_something))
 }
 
-/// The button "Continue": sends a message of its own after this reply; the text in the message box stays. None on a
-/// page without commands.
-pub fn continue_button(chat: ChatId, reply: TurnId) -> Option<AnyView> {
+/// The button "Continue": requests the rest of this reply, within its text where the model can continue that, else with
+/// a message of its own; the text in the message box stays. None on a page without commands.
+pub fn continue_button(reply: TurnId) -> Option<AnyView> {
     let verbs = use_context::<TurnCommands>()?;
-    // The idempotency key of the button: repeated clicks send one message.
+    // The idempotency key of the button: repeated clicks request the rest once.
     let request = format!("continue-{reply}-{}", verbs.form_request_id.get_value());
     let own_request = StoredValue::new(request_id::mint());
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        verbs.send(
-            reply,
-            ComposedMessage {
-                chat_id: Some(chat),
-                prev_turn_id: Some(reply),
-                text: words::rest_message().to_owned(),
-                attachments: Some(Vec::new()),
-                client_request_id: own_request.get_value(),
-                keeps_draft: true,
-                ..ComposedMessage::default()
-            },
-        );
+        verbs.request_rest(reply, words::rest_message(), own_request.get_value());
     };
     Some(
         view! {
-            <form method="post" action="/forms/send" class="inline-form no-print" on:submit=on_submit>
-                <input type="hidden" name="chat_id" value=chat.to_string()/>
-                <input type="hidden" name="prev_turn_id" value=reply.to_string()/>
+            <form method="post" action="/forms/continue-reply" class="inline-form no-print" on:submit=on_submit>
+                <input type="hidden" name="turn_id" value=reply.to_string()/>
                 <input type="hidden" name="client_request_id" value=request/>
                 <input type="hidden" name="text" value=words::rest_message()/>
-                <input type="hidden" name="keeps_draft" value="1"/>
                 <button type="submit" class="button" data-verb="continue">
                     <Icon name="chevron-right"/>
                     {words::ask_for_rest()}

@@ -34,7 +34,7 @@ pub enum RecoveryAction {
     ShowRequestSizes,
     /// Continues from the previous reply, without what followed it.
     BranchEarlier,
-    /// Requests the rest of a reply that broke off, in a message of its own.
+    /// Requests the rest of a reply that broke off.
     Continue,
 }
 
@@ -55,9 +55,13 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
             RecoveryAction::EditMessage,
             RecoveryAction::RetryWithModel,
         ],
-        Kind::ProviderRefusedRequest => {
-            &[RecoveryAction::ShowRequest, RecoveryAction::EditMessage, RecoveryAction::RetryWithModel]
-        }
+        // A refused reply has text only if it continues another version, or if a later step was refused.
+        Kind::ProviderRefusedRequest => &[
+            RecoveryAction::Continue,
+            RecoveryAction::ShowRequest,
+            RecoveryAction::EditMessage,
+            RecoveryAction::RetryWithModel,
+        ],
         Kind::ContentFiltered => &[RecoveryAction::EditMessage, RecoveryAction::RetryWithModel],
         Kind::ProviderRateLimited
         | Kind::ProviderOverloaded
@@ -84,10 +88,9 @@ pub fn recovery_link(action: RecoveryAction, state: ChatState, turn: &TurnState)
         return Some(view! { <RetryWithLink id class="button"/> }.into_any());
     }
     if action == RecoveryAction::Continue {
-        let chat = turn.with_untracked(|view| view.turn.chat_id);
         let turn = turn.clone();
         let goes_on = move || is_end(state, id) && has_something_to_continue(&turn);
-        return Some(live_view(move || goes_on().then(|| continue_button(chat, id)).flatten()).into_any());
+        return Some(live_view(move || goes_on().then(|| continue_button(id)).flatten()).into_any());
     }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
     if let (RecoveryAction::TestProvider, Some(provider)) = (action, &provider) {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::async_form::AsyncForm;
 use crate::domain::turn::RetryAttempt;
 use crate::domain::user_input_wait::pending_user_input;
-use crate::domain::{Block, BlockState, Content, Turn, TurnId};
+use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
 use crate::ui::messages::amounts;
@@ -161,7 +161,10 @@ fn waiting(turn: &Turn) -> Option<WaitingFor> {
     let is_busy = turn.blocks.iter().any(|block| match &block.content {
         Content::ToolUse { status, .. } => block.state == BlockState::Open || status.is_open(),
         // Reasoning without visible text counts as silence.
-        Content::Text { text, .. } => block.state == BlockState::Open && !text.trim().is_empty(),
+        // The text of a pending reply is that of the version that it continues.
+        Content::Text { text, .. } => {
+            block.state == BlockState::Open && turn.status != TurnStatus::Pending && !text.trim().is_empty()
+        }
         Content::Thinking { .. } => block.state == BlockState::Open,
         _ => false,
     });

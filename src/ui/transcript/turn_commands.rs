@@ -10,8 +10,8 @@ use super::refusals::TurnRefusals;
 use super::turn_heading::heading_id;
 use crate::api::error::ApiError;
 use crate::api::json;
-use crate::api::turns::{edit_turn, retry_reply, send_message};
-use crate::api::view::{ComposedMessage, DraftView, StartedReply};
+use crate::api::turns::{continue_reply, edit_turn, retry_reply};
+use crate::api::view::{DraftView, StartedReply};
 use crate::browser::{focus, local_store, request_id};
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
@@ -90,9 +90,9 @@ impl TurnCommands {
         self.start((turn, true), retry_reply(turn, lock, request_id::mint()));
     }
 
-    /// Sends a message that was not written in the message box, from a button of this turn.
-    pub fn send(self, turn: TurnId, message: ComposedMessage) {
-        self.start((turn, false), send_message(message));
+    /// Requests the rest of a reply that ended early; `message` asks for it where the model cannot continue the text.
+    pub fn request_rest(self, turn: TurnId, message: &str, request: String) {
+        self.start((turn, false), continue_reply(turn, message.to_owned(), request));
     }
 
     fn start(

@@ -29,6 +29,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     }
 }
@@ -329,4 +330,23 @@ fn provider_tools_are_requested_in_anthropic_format() {
     );
     assert_eq!(models::provider_tools("claude-sonnet-4-6"), ["web_search", "code_execution"]);
     assert!(models::provider_tools("some-other-model").is_empty());
+}
+
+#[test]
+fn beginning_of_reply_is_last_message_of_models_that_continue_it() {
+    let history = vec![user("Go"), words(Role::Assistant, "Half of")];
+    let open =
+        ChatRequest { is_continuation: true, thinking: Thinking::Off, ..request("claude-sonnet-4-5", history.clone()) };
+    let sent: Value = serde_json::from_slice(&body(&open, true)).unwrap();
+    assert_eq!(sent["messages"], json!([message("user", &[text("Go")]), message("assistant", &[text("Half of")])]));
+    assert_eq!(messages_of(history)[2], message("user", &[text("Continue.")]), "of any other reply");
+    for (model, expected) in [
+        ("claude-3-haiku-20240307", true),
+        ("claude-sonnet-4-5", true),
+        ("claude-opus-4-6", false),
+        ("claude-fable-5", false),
+        ("unheard-of", false),
+    ] {
+        assert_eq!(models::capabilities(model).continues_text, expected, "{model}");
+    }
 }

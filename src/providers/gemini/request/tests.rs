@@ -23,6 +23,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     }
 }

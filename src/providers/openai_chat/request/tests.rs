@@ -29,6 +29,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     }
 }
@@ -427,5 +428,52 @@ fn cached_reply_message_equals_fresh_one() {
             assert_eq!(written["messages"], values.collect::<Value>(), "{}", dialect.name);
             assert!(String::from_utf8(first.to_vec()).unwrap().find("messages") < Some(40), "in its place");
         }
+    }
+}
+
+#[test]
+fn beginning_of_reply_is_left_open_in_the_form_of_the_server() {
+    let continued = |dialect: &str| {
+        let history = vec![user("Go"), turn(Role::Assistant, vec![block(2, Content::text("Half of"), None)], &[])];
+        body_of(dialect, &ChatRequest { is_continuation: true, ..request("some-model", history) })
+    };
+    for (dialect, member) in [
+        ("llamacpp", None),
+        ("groq", None),
+        ("vllm", None),
+        ("mistral", Some("prefix")),
+        ("moonshot", Some("partial")),
+        ("qwen", Some("partial")),
+    ] {
+        let mut last = json!({"role": "assistant", "content": "Half of"});
+        if let Some(name) = member {
+            last[name] = json!(true);
+        }
+        assert_eq!(continued(dialect)["messages"], json!([{"role": "user", "content": "Go"}, last]), "{dialect}");
+        assert_eq!(continued(dialect)["continue_final_message"] == true, dialect == "vllm", "{dialect}");
+        assert!(models::capabilities(Dialect::from_name(dialect).unwrap(), "some-model").continues_text, "{dialect}");
+    }
+    assert_eq!(continued("vllm")["add_generation_prompt"], false);
+    for dialect in ["openai", "ollama", "openrouter", "deepseek", "lmstudio", "xai", "zai", "demo", "generic"] {
+        assert!(!models::capabilities(Dialect::from_name(dialect).unwrap(), "some-model").continues_text, "{dialect}");
+    }
+}
+
+#[test]
+fn steps_of_continued_reply_join_its_beginning() {
+    let begun = turn(Role::Assistant, vec![block(2, Content::text("Half of"), None)], &[]);
+    let with_text = format!("{}{}", assistant_message(" it", Value::Null), calling("a", "{}"));
+    for (raw, content) in [(calling("a", "{}"), "Half of"), (with_text, "Half of it")] {
+        let blocks = vec![tool_use_block(10), result_block(11, 10, json!("done"))];
+        let steps = HistoryTurn { turn_id: begun.turn_id, ..turn(Role::Assistant, blocks, &[raw.as_str()]) };
+        let sent = messages_of("mistral", vec![user("Go"), begun.clone(), steps]);
+        let roles: Vec<&Value> = sent.as_array().unwrap().iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, ["user", "assistant", "tool"], "{sent}");
+        assert_eq!(sent[1]["tool_calls"][0]["id"], "a");
+        let text = match &sent[1]["content"] {
+            Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            content => content.as_str().unwrap().to_owned(),
+        };
+        assert_eq!(text, content, "{sent}");
     }
 }

@@ -24,6 +24,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
+        is_continuation: false,
         provider_tools: Vec::new(),
     };
     let mut body = Map::new();

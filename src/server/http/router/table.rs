@@ -148,6 +148,7 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/model" PAGE, turns::forms::choose_model),
     page!(post "/forms/stop" PAGE, turns::forms::stop),
     page!(post "/forms/retry" PAGE, turns::forms::retry),
+    page!(post "/forms/continue-reply" PAGE, turns::forms::continue_reply),
     page!(get "/turns/{id}/edit" PAGE, turns::pages::edit_page),
     page!(get "/turns/{id}/again" PAGE, turns::pages::retry_page),
     page!(get "/turns/{id}/sent" PAGE, turns::pages::sent_page),

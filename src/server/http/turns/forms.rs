@@ -8,8 +8,8 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::api::error::ApiError;
-use crate::api::view::{ComposedMessage, DraftView};
-use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, TurnId};
+use crate::api::view::{ComposedMessage, DraftView, StartedReply};
+use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, Turn, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
@@ -26,7 +26,8 @@ pub struct SendMessageForm {
     client_request_id: Option<String>,
     /// The button that queues the message behind the running reply.
     queue: Option<String>,
-    /// Set if the message was not written in the message box ("Continue"), so the draft is kept.
+    /// Set if the message was not written in the message box, so the draft is kept: pages that an older version has
+    /// rendered continue a reply with it.
     keeps_draft: Option<String>,
     /// For `/forms/model`: the model of the pressed button, and the one selected in the list.
     choose: Option<String>,
@@ -39,6 +40,14 @@ pub struct TurnActionForm {
     client_request_id: Option<String>,
     /// For a retry: another model.
     model: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ContinueReplyForm {
+    turn_id: TurnId,
+    /// Asks for the rest where the model cannot continue the text.
+    text: String,
+    client_request_id: Option<String>,
 }
 
 /// Parses an optional id of a form. An empty field is `None`.
@@ -151,11 +160,26 @@ pub async fn retry(
 ) -> Result<Response, Problem> {
     let old = app.service().turn(principal.user, form.turn_id).await?;
     let lock = form.model.as_deref().and_then(parse_lock);
-    match app
-        .page_service()
-        .retry_reply(principal.user, form.turn_id, lock, form.client_request_id.unwrap_or_default())
-        .await
-    {
+    let request_id = form.client_request_id.unwrap_or_default();
+    let started = app.page_service().retry_reply(principal.user, form.turn_id, lock, request_id).await;
+    redirect_to_started(&old, started)
+}
+
+/// `POST /forms/continue-reply`.
+pub async fn continue_reply(
+    State(app): State<App>,
+    principal: Principal,
+    Form(form): Form<ContinueReplyForm>,
+) -> Result<Response, Problem> {
+    let old = app.service().turn(principal.user, form.turn_id).await?;
+    let request_id = form.client_request_id.unwrap_or_default();
+    let started = app.page_service().continue_reply(principal.user, form.turn_id, form.text, request_id).await;
+    redirect_to_started(&old, started)
+}
+
+/// Redirects to a reply that was requested at another one, or back to that with the reason for a refusal.
+fn redirect_to_started(old: &Turn, started: Result<StartedReply, ApiError>) -> Result<Response, Problem> {
+    match started {
         Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => match storage_full_problem(&error) {
             Some(problem) => Err(problem),

@@ -235,6 +235,7 @@ impl Service {
                 moves_reader: is_asked_for,
                 request_id: None,
                 opening: None,
+                begins_with: None,
                 fingerprint: request_hash(json!({ "queued": id })),
             };
             let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;

@@ -221,6 +221,7 @@ impl Service {
             sends_queued: None,
             moves_reader: false,
             opening: None,
+            begins_with: None,
             fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),
             request_id: Some(request_id),
         })

@@ -25,6 +25,12 @@ fn thought(ms: Option<u64>, text: &str) -> Content {
 }
 
 #[test]
+fn switch_of_model_names_earlier_replies_only_where_there_are_some() {
+    assert_eq!(switched_to("m", false), "switched to m");
+    assert_eq!(switched_to("m", true), "switched to m · earlier replies are sent as plain text");
+}
+
+#[test]
 fn finished_reasoning_block_is_named_by_time_and_tools() {
     assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "checking · thought for 12 s");
     assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "checking · thought briefly");

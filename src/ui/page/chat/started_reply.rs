@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::view::{PathDirection, StartedReply};
 use crate::browser::{focus, media};
+use crate::domain::continued_text::beginning;
 use crate::ui::state::{ChatState, PathNavigation, ReaderPosition};
 use crate::ui::transcript::load_more::trim;
 use crate::ui::transcript::show_sent;
@@ -41,10 +42,12 @@ pub fn show_started(
     if stand.is_some_and(|stand| !navigation.is_still_at(stand)) || !state.put_turn(started.user_turn) {
         return false;
     }
-    let is_running = !started.assistant_turn.turn.status.is_terminal();
+    let reply = &started.assistant_turn.turn;
+    // A reply that continues another version grows where the reader is: at the end of its text.
+    let is_sent = !reply.status.is_terminal() && beginning(reply).is_none();
     state.put_turn(started.assistant_turn);
     trim(state, PathDirection::Older);
-    if is_running {
+    if is_sent {
         show_sent(user_turn);
     }
     // The pressed button may have been removed together with its turn.
