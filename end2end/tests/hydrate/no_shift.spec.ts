@@ -18,9 +18,14 @@ async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
           const element = node instanceof Element ? node : node?.parentElement;
           const article = element?.closest("article[data-role=assistant]");
           const all = document.querySelectorAll("article[data-role=assistant]");
-          if (article && article === all[all.length - 1]) continue;
+          const newest = all[all.length - 1];
+          if (article && article === newest) continue;
+          // A part of the reply that was drawn anew since then has no element any more, but its place.
+          const box = newest?.getBoundingClientRect();
+          if (!element && box && currentRect.top >= box.top && currentRect.bottom <= box.bottom) continue;
           const label = element ? `${element.tagName}.${element.className}` : "gone";
-          shifts.push(`${label}: ${previousRect.top} to ${currentRect.top}`);
+          const place = ({ x, y, width, height }: DOMRectReadOnly) => `${x},${y} ${width}x${height}`;
+          shifts.push(`${label}: ${place(previousRect)} to ${place(currentRect)}`);
         }
       }
     }).observe({ type: "layout-shift" });

@@ -18,7 +18,7 @@ impl Chats {
         let next = self.known.with_value(|known| {
             let (hidden, all) = (self.hidden.get_untracked(), known.as_ref()?);
             let all: Vec<ChatId> =
-                all.iter().map(|chat| chat.id).filter(|chat| *chat == id || !hidden.contains(chat)).collect();
+                all.chats.iter().map(|chat| chat.id).filter(|chat| *chat == id || !hidden.contains(chat)).collect();
             let at = all.iter().position(|chat| *chat == id)?;
             all.get(at + 1).or_else(|| all.get(at.checked_sub(1)?)).copied()
         });

@@ -222,6 +222,8 @@ fn ModelChip(names: BranchNames) -> impl IntoView {
 #[component]
 fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView {
     let panel = use_context::<ChatPanel>();
+    // A chat without messages has its first branch, and its first message does not move the header.
+    let count = move || leaves.get().max(1);
     let on_click = move |event: MouseEvent| {
         if is_same_tab_click(&event) && panel.is_some_and(ChatPanel::toggle_tree) {
             event.prevent_default();
@@ -232,14 +234,14 @@ fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView 
             id=TREE_BUTTON_ID
             class="button bare tree-button"
             href=format!("/c/{chat}/tree")
-            aria-label=move || texts::ends(leaves.get())
+            aria-label=move || texts::ends(count())
             aria-expanded=move || panel.map(|panel| panel.is_tree_open().to_string())
-            title=move || texts::ends(leaves.get())
+            title=move || texts::ends(count())
             on:click=on_click
         >
             <Icon name="branch"/>
-            <span class="only-phone" aria-hidden="true">{move || leaves.get()}</span>
-            <span class="chip-text" aria-hidden="true">{move || texts::branch_count(leaves.get() as usize)}</span>
+            <span class="only-phone" aria-hidden="true">{move || count()}</span>
+            <span class="chip-text" aria-hidden="true">{move || texts::branch_count(count() as usize)}</span>
         </a>
     }
 }
