@@ -115,6 +115,9 @@ fn unit() -> Result<()> {
         let mut nextest = workspace::cargo("nextest");
         nextest.arg("run").arg("--target-dir").arg(workspace::target());
         nextest.args(["--no-fail-fast", "--status-level", "slow", "--final-status-level", "slow"]);
+        // One more than there are processors, because many tests wait for a clock.
+        let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
+        nextest.arg(format!("--test-threads={threads}"));
         nextest
     } else {
         print_note("cargo-nextest is not installed; cargo's own runner is used");
