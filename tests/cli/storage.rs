@@ -73,7 +73,7 @@ fn storage_bounds_are_shown_and_disk_is_measured() {
         let output = turnleaf(dir.path()).arg("doctor").env("TURNLEAF_MIN_FREE_DISK", bound).output().unwrap();
         text(&output.stdout).lines().find(|line| line.contains(" disk: ")).unwrap().to_owned()
     };
-    assert!(doctor("0").starts_with("fine") && doctor("4000000 TiB").starts_with("note"), "{}", doctor("4000000 TiB"));
+    assert!(doctor("0").starts_with("ok ") && doctor("4000000 TiB").starts_with("note"), "{}", doctor("4000000 TiB"));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn disk_of_database_elsewhere_is_guarded_and_named() {
         let lines = text(&output.stdout);
         lines.lines().filter(|line| line.contains(" disk: ")).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert!(doctor().iter().all(|line| line.starts_with("fine")), "{:?}", doctor());
+    assert!(doctor().iter().all(|line| line.starts_with("ok ")), "{:?}", doctor());
     let mut command = turnleaf(&data_dir);
     let mut server = CliServer::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).envs(environment));
     let log = BufReader::new(server.child.stderr.take().unwrap());

@@ -1,7 +1,7 @@
 //! Damaged rows: whatever value is damaged in one row of any table, the server starts, the other chats are listed,
 //! read and exported, and `fsck` names what it cannot read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use turnleaf_store::{Db, StoreError, chat_tools, dialect, tool_listings, users};
 
 use crate::damage_values::{damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::damaged_readers;
-use crate::databases::{drop_postgres, empty_sqlite, migrated_postgres, noon, postgres, test_databases};
+use crate::databases::{TestDatabase, drop_postgres, empty_sqlite, migrated_postgres, noon, postgres, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
 use crate::{seeded_rows, walkthrough};
 
@@ -77,7 +77,7 @@ pub async fn wait_until_ended(service: &Service, owner: UserId, reply: TurnId) {
 
 /// Seeds a database with rows in every table, and a second chat that no test damages.
 async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
-    walkthrough::start_walkthrough(db).await;
+    walkthrough::start_small_walkthrough(db).await;
     let (service, owner) = start_service(db, dir).await.unwrap();
     let trashed = send_and_wait(&service, owner, "a chat for Trash").await;
     let document = NewDocumentRequest {
@@ -131,9 +131,12 @@ fn texts(archive: &Value) -> BTreeSet<(String, String)> {
     texts.collect()
 }
 
+/// The beginning of the failure of an archive that lost more texts than one damage may cost.
+const LOST_TEXTS: &str = "export: it lost";
+
 /// Checks that an archive passes the validation of an import, and that at most one text is lost because of one
 /// damaged row, unless the row is that of a whole chat.
-fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Result<(), String> {
+fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, tables: &[&str]) -> Result<(), String> {
     for chat in archive["chats"].as_array().into_iter().flatten() {
         let mut chat = chat.clone();
         chat["generations"] = Value::Array(Vec::new());
@@ -149,8 +152,8 @@ fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: 
     let lost: Vec<_> = sound.difference(&now).collect();
     // A damaged journal may cost all of a running reply.
     let turns: BTreeSet<_> = lost.iter().map(|(turn, _)| turn).collect();
-    let is_one = lost.len() <= 1 || (table == "turn_events" && turns.len() <= 1);
-    if !is_one && table != "chats" { Err(format!("export: it lost {lost:?}")) } else { Ok(()) }
+    let is_one = lost.len() <= 1 || (tables.contains(&"turn_events") && turns.len() <= 1);
+    if !is_one && !tables.contains(&"chats") { Err(format!("{LOST_TEXTS} {lost:?}")) } else { Ok(()) }
 }
 
 /// Starts the server, reads everything that a person can see, and returns an archive of everything.
@@ -211,10 +214,10 @@ async fn inspect_and_repair(
     dir: &Path,
     other_chat: ChatId,
     sound: &BTreeSet<(String, String)>,
-    table: &str,
+    tables: &[&str],
 ) -> Result<(), String> {
     let archive = inspect(db, dir, other_chat).await?;
-    check_kept_texts(&archive, sound, table)?;
+    check_kept_texts(&archive, sound, tables)?;
     let repairs = repair::repair(db, next_time()).await.map_err(|error| format!("repair: {error}"))?;
     let stayed: Vec<_> = repairs.iter().filter(|one| one.outcome.is_err()).collect();
     let is_reason = |reason: &String| reason.contains("other rows depend on it");
@@ -270,6 +273,152 @@ fn is_of_json(damage: &str) -> bool {
     ["'{", "'["].iter().any(|start| damage.starts_with(start))
 }
 
+/// A damage of one row.
+#[derive(Debug, Clone)]
+struct RowDamage {
+    table: String,
+    column: String,
+    /// An SQL expression on SQLite, a text on PostgreSQL.
+    value: String,
+}
+
+impl RowDamage {
+    /// Describes the damage in a failure.
+    fn describe(&self) -> String {
+        let start: String = self.value.chars().take(40).collect();
+        format!("{}.{} = {start}", self.table, self.column)
+    }
+}
+
+/// Tables whose rows are what a chat is read from. Each damage of them is tried alone, because it may hide others.
+const TABLES_OF_CHATS: &[&str] = &[
+    "blob_forms",
+    "blobs",
+    "block_blobs",
+    "block_documents",
+    "branches",
+    "chats",
+    "exchanges",
+    "generation_chunks",
+    "generation_requests",
+    "generations",
+    "grafts",
+    "turn_blocks",
+    "turn_events",
+    "turns",
+];
+
+/// The damages of other tables that are tried together, each in a table of its own.
+const DAMAGES_AT_ONCE: usize = 8;
+
+/// Divides damages into groups that are tried together, which takes half of the time.
+fn group_damages(damages: Vec<RowDamage>) -> Vec<Vec<RowDamage>> {
+    let (alone, others): (Vec<_>, Vec<_>) =
+        damages.into_iter().partition(|damage| TABLES_OF_CHATS.contains(&damage.table.as_str()));
+    let mut groups: Vec<Vec<RowDamage>> = alone.into_iter().map(|damage| vec![damage]).collect();
+    let mut waiting: BTreeMap<String, Vec<RowDamage>> = BTreeMap::new();
+    for damage in others {
+        waiting.entry(damage.table.clone()).or_default().push(damage);
+    }
+    while !waiting.is_empty() {
+        // The longest lists first, so that the groups stay full.
+        let mut lists: Vec<&mut Vec<RowDamage>> = waiting.values_mut().collect();
+        lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+        groups.push(lists.into_iter().take(DAMAGES_AT_ONCE).filter_map(Vec::pop).collect());
+        waiting.retain(|_, list| !list.is_empty());
+    }
+    groups
+}
+
+/// A sound database, of which each damage is applied to a copy.
+struct SoundDatabase {
+    database: TestDatabase,
+    other_chat: ChatId,
+    /// Its texts, each with its turn.
+    texts: BTreeSet<(String, String)>,
+}
+
+impl SoundDatabase {
+    /// Applies damages to a copy, inspects and repairs it. Returns how many could be applied.
+    async fn try_damages(&self, damages: &[RowDamage]) -> Result<usize, String> {
+        let (applied, copy) = match self.database.db.path() {
+            Some(file) => self.damaged_sqlite(file, damages).await,
+            None => self.damaged_postgres(damages).await,
+        };
+        let checked = if applied == 0 {
+            Ok(())
+        } else {
+            let tables: Vec<&str> = damages.iter().map(|damage| damage.table.as_str()).collect();
+            inspect_and_repair(&copy.db, copy.dir.path(), self.other_chat, &self.texts, &tables).await
+        };
+        copy.close().await;
+        checked.map(|()| applied)
+    }
+
+    /// Tries groups of damages, those of a failing group one by one, and returns how many were applied and the
+    /// failures. Two rows may cost two texts; that alone is no failure of a group.
+    async fn try_groups(&self, groups: impl IntoIterator<Item = Vec<RowDamage>>) -> (usize, Vec<String>) {
+        let (mut tried, mut failures) = (0, Vec::new());
+        for group in groups {
+            match self.try_damages(&group).await {
+                Ok(applied) => tried += applied,
+                Err(failure) if group.len() == 1 => failures.push(format!("{}: {failure}", group[0].describe())),
+                Err(together) => {
+                    let known = failures.len();
+                    for damage in &group {
+                        match self.try_damages(std::slice::from_ref(damage)).await {
+                            Ok(applied) => tried += applied,
+                            Err(failure) => failures.push(format!("{}: {failure}", damage.describe())),
+                        }
+                    }
+                    if failures.len() == known && !together.starts_with(LOST_TEXTS) {
+                        let all: Vec<String> = group.iter().map(RowDamage::describe).collect();
+                        failures.push(format!("{}: {together}", all.join(" and ")));
+                    }
+                }
+            }
+        }
+        (tried, failures)
+    }
+}
+impl SoundDatabase {
+    /// Copies the file and damages the copy. A damage is not applied if the column has no value, is generated, or is
+    /// unique.
+    async fn damaged_sqlite(&self, file: &Path, damages: &[RowDamage]) -> (usize, TestDatabase) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::copy(self.database.dir.path().join("secret.key"), dir.path().join("secret.key")).unwrap();
+        let copy = dir.path().join("turnleaf.db");
+        std::fs::copy(file, &copy).unwrap();
+        let pool = open_unchecked(&copy).await;
+        let mut applied = 0;
+        for RowDamage { table, column, value } in damages {
+            let done = sqlx::query(AssertSqlSafe(damage_statement(table, column, value))).execute(&pool).await;
+            applied += usize::from(done.is_ok_and(|done| done.rows_affected() > 0));
+        }
+        pool.close().await;
+        let url = format!("sqlite://{}", copy.display());
+        (applied, TestDatabase { db: Db::open(&url).await.unwrap(), url, dir })
+    }
+
+    /// Copies the database and damages the copy. A damage is not applied if the column is unique or if another one is
+    /// computed from it.
+    async fn damaged_postgres(&self, damages: &[RowDamage]) -> (usize, TestDatabase) {
+        let template = self.database.url.rsplit('/').next().unwrap().split('?').next().unwrap();
+        let copy = postgres(&format!("TEMPLATE {template}")).await.unwrap();
+        std::fs::copy(self.database.dir.path().join("secret.key"), copy.dir.path().join("secret.key")).unwrap();
+        let Db::Postgres { writer, .. } = &copy.db else { unreachable!() };
+        let mut applied = 0;
+        for RowDamage { table, column, value } in damages {
+            let update = format!(
+                "SET session_replication_role = replica; UPDATE \"{table}\" SET \"{column}\" = '{value}' WHERE ctid = \
+                 (SELECT ctid FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1); RESET session_replication_role"
+            );
+            applied += usize::from(sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok());
+        }
+        (applied, copy)
+    }
+}
+
 async fn every_damage_of(part: usize, parts: usize) {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
@@ -277,56 +426,27 @@ async fn every_damage_of(part: usize, parts: usize) {
     let file = whole.db.path().unwrap().to_owned();
     let before = tempfile::tempdir().unwrap();
     dialect::backup(&whole.db, &before.path().join("furnished.db")).await.unwrap();
-    let sound = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
-    assert!(sound.len() > 8, "{sound:?}");
+    let texts = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
+    assert!(texts.len() > 8, "{texts:?}");
     whole.db.close().await;
     std::fs::copy(before.path().join("furnished.db"), &file).unwrap();
     let pool = open_unchecked(&file).await;
-    let tables = sqlite_columns(&pool).await;
-    let mut of_json = BTreeSet::new();
-    for (table, columns) in &tables {
-        for (column, _) in columns.iter().filter(|(_, kind)| kind == "TEXT") {
+    let mut damages = Vec::new();
+    for (table, columns) in sqlite_columns(&pool).await {
+        for (column, kind) in columns {
             let text = format!("SELECT EXISTS (SELECT 1 FROM \"{table}\" WHERE json_valid(\"{column}\"))");
-            let has_json: bool = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&pool).await.unwrap();
-            if has_json {
-                of_json.insert((table.clone(), column.clone()));
-            }
+            let has_json: bool =
+                kind == "TEXT" && sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&pool).await.unwrap();
+            let values = damage_values(&kind).into_iter().filter(|value| has_json || !is_of_json(value));
+            let of_column = |value| RowDamage { table: table.clone(), column: column.clone(), value };
+            damages.extend(values.map(of_column));
         }
     }
     pool.close().await;
-    let mut failures = Vec::new();
-    let mut tried = 0;
-    for (table, columns) in tables.iter().skip(part).step_by(parts) {
-        for (column, damage) in
-            columns.iter().flat_map(|(name, kind)| damage_values(kind).into_iter().map(move |d| (name, d)))
-        {
-            if is_of_json(&damage) && !of_json.contains(&(table.clone(), column.clone())) {
-                continue;
-            }
-            let dir = tempfile::tempdir().unwrap();
-            std::fs::copy(whole.dir.path().join("secret.key"), dir.path().join("secret.key")).unwrap();
-            let copy = dir.path().join("turnleaf.db");
-            std::fs::copy(&file, &copy).unwrap();
-            let pool = open_unchecked(&copy).await;
-            let done = sqlx::query(AssertSqlSafe(damage_statement(table, column, &damage))).execute(&pool).await;
-            pool.close().await;
-            match done {
-                // The column is one of [`WITHOUT_VALUE`].
-                Ok(done) if done.rows_affected() == 0 => {}
-                // The column is generated, or unique.
-                Err(_) => {}
-                Ok(_) => {
-                    tried += 1;
-                    let db = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
-                    if let Err(failure) = inspect_and_repair(&db, dir.path(), other_chat, &sound, table).await {
-                        failures.push(format!("{table}.{column} = {}: {failure}", &damage[..damage.len().min(40)]));
-                    }
-                    db.close().await;
-                }
-            }
-        }
-    }
-    assert!(tried > 40, "{tried}");
+    let sound = SoundDatabase { database: whole, other_chat, texts };
+    let groups = group_damages(damages).into_iter().skip(part).step_by(parts);
+    let (tried, failures) = sound.try_groups(groups).await;
+    assert!(tried > 100, "{tried}");
     assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -374,41 +494,28 @@ pub async fn drop_checks(pool: &PgPool) {
 async fn damaged_row_affects_nothing_else_on_postgresql() {
     let Some(whole) = migrated_postgres().await else { return };
     let other_chat = seed_all_tables(&whole.db, whole.dir.path()).await;
-    let sound = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
+    let texts = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
     let pool = PgPool::connect(&whole.url).await.unwrap();
     let columns = checked_columns(&pool).await;
     drop_checks(&pool).await;
     // PostgreSQL copies a database only while no client is connected to it.
     pool.close().await;
     whole.db.close().await;
-    let template = whole.url.rsplit('/').next().unwrap().split('?').next().unwrap();
-    let (mut tried, mut failures) = (0, Vec::new());
+    let mut damages = Vec::new();
     for (table, column, kind) in columns {
-        let texts = match kind.as_str() {
+        let values = match kind.as_str() {
             "jsonb" => vec!["[]".into(), nested_json(900)],
             _ => vec!["no value of this column".into(), nested_json(127)],
         };
-        for text in texts {
-            let copy = postgres(&format!("TEMPLATE {template}")).await.unwrap();
-            std::fs::copy(whole.dir.path().join("secret.key"), copy.dir.path().join("secret.key")).unwrap();
-            let Db::Postgres { writer, .. } = &copy.db else { unreachable!() };
-            let update = format!(
-                "SET session_replication_role = replica; UPDATE \"{table}\" SET \"{column}\" = '{text}' WHERE ctid = \
-                 (SELECT ctid FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1); RESET session_replication_role"
-            );
-            // An error means that the column is unique or that another column is computed from it.
-            if sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok() {
-                tried += 1;
-                if let Err(failure) = inspect_and_repair(&copy.db, copy.dir.path(), other_chat, &sound, &table).await {
-                    failures.push(format!("{table}.{column} = {}: {failure}", &text[..text.len().min(40)]));
-                }
-            }
-            copy.close().await;
-        }
+        let of_column = |value| RowDamage { table: table.clone(), column: column.clone(), value };
+        damages.extend(values.into_iter().map(of_column));
     }
+    let url = whole.url.clone();
+    let sound = SoundDatabase { database: whole, other_chat, texts };
+    let (tried, failures) = sound.try_groups(group_damages(damages)).await;
     assert!(tried > 30, "{tried}");
     assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
-    drop_postgres(&std::env::var("TURNLEAF_TEST_PG").unwrap(), &whole.url).await;
+    drop_postgres(&std::env::var("TURNLEAF_TEST_PG").unwrap(), &url).await;
 }
 
 pub async fn sql(db: &Db, text: String) {
