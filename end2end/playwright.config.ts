@@ -10,6 +10,8 @@ export const browser = {
   args: [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    // Each test compiles the module anew, so code that is optimised later does not pay.
+    "--js-flags=--liftoff-only,--max-lazy",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
   ],
 };

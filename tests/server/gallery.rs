@@ -289,13 +289,12 @@ fn every_component_is_in_gallery_or_exempted() {
     }
     let mut rendered = BTreeSet::new();
     while let Some(next) = waiting.pop() {
-        let mut more = Vec::new();
-        for file in sources.files_rendering(&next.0) {
-            let texts = [sources.components.get(&next), sources.rest.get(&file)];
-            more.extend(texts.into_iter().flatten().flat_map(|text| sources.components_rendered_in(Some(&file), text)));
+        if !rendered.insert(next.clone()) {
+            continue;
         }
-        if rendered.insert(next) {
-            waiting.extend(more);
+        for file in sources.files_rendering(&next.0) {
+            let texts = [sources.components.get(&next), sources.rest.get(&file)].into_iter().flatten();
+            waiting.extend(texts.flat_map(|text| sources.components_rendered_in(Some(&file), text)));
         }
     }
     let missing: BTreeSet<&str> =

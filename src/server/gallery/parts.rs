@@ -158,7 +158,7 @@ fn loading() -> AnyView {
 
 fn first_run() -> AnyView {
     let found = found_server_lines(&[found_locally(true), found_locally(false)]);
-    let connecting = ProviderConnect::new();
+    let connecting = ProviderConnect::new(RwSignal::default(), RwSignal::new(true));
     connecting.option.set(Some(connection_option("anthropic", "Anthropic")));
     connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
     let options = vec![

@@ -9,11 +9,10 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::api::chats::load_chat;
 use crate::api::json::JsonEncoding;
-use crate::api::view::{ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, StartedReply};
+use crate::api::view::{ChatListItem, ChatPage, DraftView, StartedReply};
 use crate::browser::local_store::{self, LAST_CHAT_KEY};
 use crate::browser::{css_heights, textarea};
 use crate::domain::chat::ChatListHeading;
-use crate::domain::provider::Model;
 use crate::ui::announce::{Announcer, announce_arrival};
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
@@ -24,7 +23,7 @@ use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found_server_lines};
 use crate::ui::page::not_found::LoadFailedView;
-use crate::ui::page::provider_connect::ProviderConnect;
+use crate::ui::page::provider_connect::{ProviderConnect, connection_options, is_first_run};
 use crate::ui::page::sending_turn::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::transcript::expect_sent;
@@ -65,9 +64,10 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     effect(|| local_store::remove_in_tab(LAST_CHAT_KEY));
     let models = RwSignal::new(page.models.clone());
     let is_first_run = RwSignal::new(is_first_run(&page));
-    follow_models(page.models_rev, models, is_first_run);
+    let connecting = ProviderConnect::new(models, is_first_run);
+    follow_models(page.models_rev, connecting);
     let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
-    let (options, connecting) = (connection_options(&page.notices).unwrap_or_default(), ProviderConnect::new());
+    let options = connection_options(&page.notices).unwrap_or_default();
     // An open form stays with its error: the provider is already stored, so the server no longer counts as new.
     let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.option.with(Option::is_some));
     let panel = live_view(move || {
@@ -137,32 +137,14 @@ fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
     }
 }
 
-/// Returns whether only the demo can reply.
-fn is_first_run(page: &ChatPage) -> bool {
-    connection_options(&page.notices).is_some()
-}
-
-/// Returns the options to connect a provider, where there is none.
-fn connection_options(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
-    notices.iter().find_map(|notice| match notice {
-        ComposerNotice::NothingConfigured { ways } => Some(ways.clone()),
-        ComposerNotice::FoundLocally { .. } | ComposerNotice::ModelUnavailable { .. } => None,
-    })
-}
-
 /// Reloads the available models when a provider was connected or removed in another tab.
-fn follow_models(known: u64, models: RwSignal<Vec<Model>>, is_first: RwSignal<bool>) {
+fn follow_models(known: u64, connecting: ProviderConnect) {
     let Some(chats) = use_context::<Chats>() else { return };
     let known = StoredValue::new(known);
     effect(move || {
         let Some(rev) = chats.models_rev.get().filter(|rev| *rev != known.get_value()) else { return };
         known.set_value(rev);
-        spawn_local(async move {
-            // A failed load is repeated with the next change, or by reloading the page.
-            let Ok(page) = load_chat(None, None, None, None).await else { return };
-            let _ = is_first.try_set(is_first_run(&page));
-            let _ = models.try_set(page.models);
-        });
+        spawn_local(connecting.reload_models());
     });
 }
 

@@ -9,8 +9,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
 
-use crate::api::view::ConnectionOption;
+use crate::api::chats::load_chat;
+use crate::api::view::{ChatPage, ComposerNotice, ConnectionOption};
 use crate::browser::{api_request, focus, request_id};
+use crate::domain::provider::Model;
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, live_view, view};
@@ -27,18 +29,43 @@ pub struct ProviderConnect {
     pub done: RwSignal<Option<String>>,
     /// Connections that were stored with a key that did not work, by their options: the next try replaces the key.
     pub stored: StoredValue<HashMap<String, String>>,
-}
-
-impl Default for ProviderConnect {
-    fn default() -> Self {
-        Self::new()
-    }
+    /// The models that the message box offers.
+    models: RwSignal<Vec<Model>>,
+    /// Whether only the demo can reply.
+    is_first_run: RwSignal<bool>,
 }
 
 impl ProviderConnect {
-    pub fn new() -> Self {
-        Self { option: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
+    pub fn new(models: RwSignal<Vec<Model>>, is_first_run: RwSignal<bool>) -> Self {
+        Self {
+            option: RwSignal::new(None),
+            done: RwSignal::new(None),
+            stored: StoredValue::default(),
+            models,
+            is_first_run,
+        }
     }
+
+    /// Loads the models that are available now. A failed load is repeated with the next change, or by reloading the
+    /// page.
+    pub async fn reload_models(self) {
+        let Ok(page) = load_chat(None, None, None, None).await else { return };
+        let _ = self.is_first_run.try_set(is_first_run(&page));
+        let _ = self.models.try_set(page.models);
+    }
+}
+
+/// Returns whether only the demo can reply.
+pub fn is_first_run(page: &ChatPage) -> bool {
+    connection_options(&page.notices).is_some()
+}
+
+/// Returns the options to connect a provider, where there is none.
+pub fn connection_options(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
+    notices.iter().find_map(|notice| match notice {
+        ComposerNotice::NothingConfigured { ways } => Some(ways.clone()),
+        ComposerNotice::FoundLocally { .. } | ComposerNotice::ModelUnavailable { .. } => None,
+    })
 }
 
 /// The input and the result of the form. Copies share it.
@@ -188,6 +215,10 @@ impl ConnectForm {
         self.announcer.announce(texts::testing());
         spawn_local(async move {
             let result = self.test().await;
+            // A message that is written right after the confirmation goes to a model of this provider.
+            if result.is_ok() {
+                self.connecting.reload_models().await;
+            }
             // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
             let is_gone = self.is_testing.try_set(false).is_some();
             match result {
