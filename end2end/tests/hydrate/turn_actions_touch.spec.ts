@@ -32,7 +32,7 @@ test("a reply is tried again, by another model too, and edited by hand", async (
   await expect(textOf(latestReply(page))).toHaveText("again");
   await expectStatus(latestReply(page), "complete");
   await modelButton(latestReply(page)).tap();
-  await page.getByRole("dialog").getByRole("option", { name: /Demo: Tour/ }).tap();
+  await page.getByRole("dialog").getByRole("option", { name: /Demo: tour/ }).tap();
   await expect(versionSwitcher(latestReply(page))).toContainText("3/3");
   await expectStatus(latestReply(page), "complete");
   await menuButton(latestReply(page)).tap();
