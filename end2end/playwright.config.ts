@@ -19,6 +19,10 @@ export const browser = {
 /** The whole browser, which shows notifications; the headless shell does not. */
 export const wholeBrowser = { ...browser, executablePath: process.env.WHOLE_CHROMIUM ?? "/usr/bin/chromium" };
 
+/** Flows of forms and links alone, which are the same with and without script: "no-js" runs them. */
+const FORMS_ONLY = ["elicitation", "external_links", "import_undo", "projects", "sources", "tool_import", "tool_sign_in", "trash", "web_search"]
+  .map((name) => `no-script/${name}.spec.ts`);
+
 export default defineConfig<FixtureOptions>({
   testDir: "tests",
   workers: 2,
@@ -40,7 +44,7 @@ export default defineConfig<FixtureOptions>({
   projects: [
     { name: "pictures", testMatch: "pictures/**/*.spec.ts", timeout: 150_000 },
     { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
-    { name: "basic", testMatch: "no-script/**/*.spec.ts", use: { withoutWasm: true } },
+    { name: "basic", testMatch: "no-script/**/*.spec.ts", testIgnore: FORMS_ONLY, use: { withoutWasm: true } },
     { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },
   ],
 });
