@@ -92,8 +92,6 @@ fn link_flags() -> Vec<String> {
     }
     let layout = workspace::root().join("src/server/link/code_order.ld");
     let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
-    // Repeated sequences of instructions become functions. The last crate generates the code of all.
-    flags.push("-Cllvm-args=-enable-machine-outliner=always".to_owned());
     // Packed relocations save two megabytes of file and memory. The binary itself declares that it requires such a
     // glibc.
     if glibc_version().is_some_and(|version| version >= PACKED_RELOCATIONS) {
