@@ -23,6 +23,8 @@ pub fn create_project(operation: ApiOperation) -> ApiOperation {
             "client_request_id": "project-1",
         }))
         .created_response::<ProjectDetails>("The project.")
+        // A repeated idempotency key names a project that was deleted since.
+        .shared_response(404)
         .problem_response(409, "`too_many_projects`: there is no room for another project.")
         .problem_response(422, INVALID_VALUE)
 }
