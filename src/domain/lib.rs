@@ -65,6 +65,7 @@ pub mod rerun;
 pub mod segment;
 pub mod selection;
 pub mod server_instructions;
+pub mod share;
 pub mod sources;
 pub mod stop_reason;
 pub mod text_matcher;
@@ -90,13 +91,14 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProjectId,
-    ProviderId, QueuedMessageId, RerunId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId,
-    ViewCallId,
+    ProviderId, QueuedMessageId, RerunId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId,
+    UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
+pub use share::{Share, ShareAudience, SharedParts};
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;
