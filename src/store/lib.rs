@@ -49,6 +49,7 @@ pub mod reruns;
 pub mod search;
 pub mod server_policies;
 pub mod settings;
+pub mod shares;
 pub mod spending;
 pub mod storage;
 pub mod tool_listings;
@@ -105,6 +106,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("requests", idempotency_keys::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),
         ("settings", settings::STATEMENTS),
+        ("shares", shares::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),
         ("title_requests", title_requests::STATEMENTS),

@@ -31,6 +31,7 @@ use crate::imports;
 use crate::projects;
 use crate::queued_messages;
 use crate::reruns::{self, StoryState};
+use crate::shares;
 use crate::title_requests;
 use crate::unread_replies;
 
@@ -82,6 +83,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     queued_messages::check_queue(db, &state).await;
     projects::check_projects(db, &state).await;
     title_requests::check_title_requests(db, &state).await;
+    shares::check_shares(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

@@ -27,12 +27,14 @@ use turnleaf_domain::{
 mod calls;
 mod projects;
 mod replies;
+mod shares;
 mod tools;
 
 use calls::CALL_COLUMNS;
 
 /// All tables, in groups.
-pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
+pub(super) const TABLES: &[&[CheckedTable]] =
+    &[CONTENT, projects::TABLES, replies::TABLES, shares::TABLES, tools::TABLES];
 
 const CONTENT: &[CheckedTable] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
