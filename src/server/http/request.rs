@@ -17,3 +17,4 @@ pub mod query;
 pub mod request_id;
 pub mod server_function_args;
 pub mod size_limits;
+pub mod used_origin;
