@@ -27,6 +27,9 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         "/preview.css",
         "/preview.js",
         "/readyz",
+        // What their owners gave to whoever has the link.
+        "/share/{token}",
+        "/share/{token}/blobs/{sha256}",
         "/worker.js",
     ];
     assert_eq!(public, BTreeSet::from(listed));
