@@ -82,7 +82,7 @@ pub struct BlockBuilder {
     place: BlockPosition,
     stamp: Stamp,
     open: OpenBlock,
-    /// What a response that continues the open text may repeat of it.
+    /// The repetition of the open text with which a response may begin that continues it.
     echo: TextEcho,
     calls: Vec<PendingCall>,
     /// `calls[n]` has this index in the response.

@@ -180,16 +180,19 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedProjec
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedProject::from).collect())
 }
 
+/// The columns of a [`NamedProject`].
+type NamedRow = (Uuid, Lossy<String>, Lossy<String>);
+
 /// Returns the projects of an owner that were used last.
 pub async fn list_recent(db: &Db, owner: UserId, limit: u32) -> Result<Vec<NamedProject>, StoreError> {
-    let rows: Vec<(Uuid, Lossy<String>, Lossy<String>)> =
+    let rows: Vec<Readable<NamedRow>> =
         with_pool!(db, |pool| sqlx::query_as(RECENT).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
-    let named = |(id, name, color): (Uuid, Lossy<String>, Lossy<String>)| NamedProject {
+    let named = |(id, name, color): NamedRow| NamedProject {
         id: id.into(),
         name: name.unwrap_or_default(TABLE, "name", id),
         color: ProjectColor::parse(&color.unwrap_or_default(TABLE, "color", id)).unwrap_or_default(),
     };
-    Ok(rows.into_iter().map(named).collect())
+    Ok(keep_readable(rows, TABLE).into_iter().map(named).collect())
 }
 
 /// Counts the projects of an owner.

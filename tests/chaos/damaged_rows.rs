@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::chat_client::{ChatClient, OutgoingMessage, is_over};
-use crate::damages::{damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
+use crate::damages::{RowDamage, damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::fakeprov::FakeProvider;
 use crate::installation::{FsckReport, TestInstallation};
 use crate::model_server::{immediate_reply, provider_config};
@@ -25,20 +25,6 @@ const POSTGRES_COLUMNS: &str = "SELECT c.table_name::text, c.column_name::text F
     JOIN information_schema.tables t USING (table_schema, table_name) \
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND c.data_type = 'text' \
     AND c.is_generated = 'NEVER' AND table_name NOT IN ('_sqlx_migrations', 'users') ORDER BY 1, 2";
-
-/// A damaging value for one column.
-struct Damage {
-    table: String,
-    column: String,
-    value: String,
-}
-
-impl Damage {
-    fn description(&self) -> String {
-        let value: String = self.value.chars().take(40).collect();
-        format!("{}.{} = {value}", self.table, self.column)
-    }
-}
 
 async fn send_message(client: &ChatClient, words: &str) -> String {
     let chat = client.create_chat("p").await;
@@ -62,9 +48,9 @@ async fn seed_chats(client: &ChatClient) -> String {
     other_chat
 }
 
-async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec<Damage> {
+async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec<RowDamage> {
     let of = |table: &str, column: &str, kind: &str| {
-        let of = |value| Damage { table: table.into(), column: column.into(), value };
+        let of = |value| RowDamage { table: table.into(), column: column.into(), value };
         damage_values(kind).into_iter().map(of).collect::<Vec<_>>()
     };
     if let Some(url) = &ground.url {
@@ -88,7 +74,7 @@ async fn damaged_copy(
     ground: &ScenarioContext,
     whole: &TestInstallation,
     configuration: &str,
-    damage: &Damage,
+    damage: &RowDamage,
 ) -> Option<TestInstallation> {
     let dir = ground.dir.join("damaged");
     let _ = std::fs::remove_dir_all(&dir);
@@ -104,7 +90,7 @@ async fn damaged_copy(
     let url = cluster.copy_database(&ground.database_name, "damaged").await;
     let mut conn = PgConnection::connect(&url).await.unwrap();
     sqlx::query("SET session_replication_role = replica").execute(&mut conn).await.unwrap();
-    let Damage { table, column, value } = damage;
+    let RowDamage { table, column, value } = damage;
     let text = format!(
         "UPDATE \"{table}\" SET \"{column}\" = {value} WHERE ctid IN \
          (SELECT ctid FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1)"
@@ -164,13 +150,13 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
         let Some(installation) = damaged_copy(&ground, &whole, &configuration, &damage).await else { continue };
         findings.count("damages", 1);
         match inspect_installation(&installation, &other_chat).await {
-            Err(failure) => findings.add_failure(format!("{}: {failure}", damage.description())),
+            Err(failure) => findings.add_failure(format!("{}: {failure}", damage.describe())),
             Ok(check) => {
                 findings.count("named by fsck", usize::from(!check.is_clean()));
                 // A block is JSON, whose depth every reader limits.
                 let is_unreadable = damage.table == "turn_blocks" && damage.column == "content";
                 let is_unreadable = is_unreadable && damage.value.contains(&nested_json(900));
-                findings.check(!is_unreadable || !check.is_clean(), || format!("{}: {check}", damage.description()));
+                findings.check(!is_unreadable || !check.is_clean(), || format!("{}: {check}", damage.describe()));
             }
         }
         tables.insert(damage.table);

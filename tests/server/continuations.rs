@@ -109,7 +109,7 @@ async fn request_ends_with_text_and_repetition_is_left_out() {
     assert_eq!(messages(&log, 1), as_sent(&[("user", "Tell me"), ("assistant", HALF)]));
     let reply = stored(&instance, second.assistant_turn.id).await;
     assert_eq!(reply.content_text(), format!("{HALF} and a third"));
-    // What was continued can be continued again.
+    // A continued reply can be continued again: it is a version like any other.
     let third = instance.service.continue_turn(instance.owner, reply.id, "Continue".into(), None).await.unwrap();
     instance.wait_until_ended(third.assistant_turn.id).await;
     assert_eq!(messages(&log, 2).last(), as_sent(&[("assistant", &format!("{HALF} and a third"))]).last());

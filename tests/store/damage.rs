@@ -32,7 +32,7 @@ use turnleaf_store::readable::is_placeholder;
 use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
 use turnleaf_store::{Db, StoreError, chat_tools, dialect, tool_listings, users};
 
-use crate::damage_values::{damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
+use crate::damage_values::{RowDamage, damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::damaged_readers;
 use crate::databases::{TestDatabase, drop_postgres, empty_sqlite, migrated_postgres, noon, postgres, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
@@ -169,6 +169,7 @@ async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, Strin
     service.list_trash(owner, None, 100).await.map_err(text("trash"))?;
     service.documents(owner, None, None, 100).await.map_err(text("documents"))?;
     service.projects(owner).await.map_err(text("projects"))?;
+    service.recent_projects(owner).await.map_err(text("recent projects"))?;
     service.providers(owner).await.map_err(text("providers"))?;
     service.tool_servers(owner).await.map_err(text("tool servers"))?;
     service.tool_policies(owner).await.map_err(text("policies"))?;
@@ -271,23 +272,6 @@ async fn nearly_every_column_has_value_to_damage() {
 /// Returns whether [`damage_values`] tries this damage only because the column holds JSON.
 fn is_of_json(damage: &str) -> bool {
     ["'{", "'["].iter().any(|start| damage.starts_with(start))
-}
-
-/// A damage of one row.
-#[derive(Debug, Clone)]
-struct RowDamage {
-    table: String,
-    column: String,
-    /// An SQL expression on SQLite, a text on PostgreSQL.
-    value: String,
-}
-
-impl RowDamage {
-    /// Describes the damage in a failure.
-    fn describe(&self) -> String {
-        let start: String = self.value.chars().take(40).collect();
-        format!("{}.{} = {start}", self.table, self.column)
-    }
 }
 
 /// Tables whose rows are what a chat is read from. Each damage of them is tried alone, because it may hide others.

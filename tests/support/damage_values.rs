@@ -15,6 +15,23 @@ const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_seque
 /// Tables without a `rowid`.
 const WITHOUT_ROWID: &[&str] = &["search_queue", "settings", "turn_events", "unread_replies"];
 
+/// A damage of one row.
+#[derive(Debug, Clone)]
+pub struct RowDamage {
+    pub table: String,
+    pub column: String,
+    /// An SQL expression on SQLite, a text on PostgreSQL.
+    pub value: String,
+}
+
+impl RowDamage {
+    /// Describes the damage in a failure.
+    pub fn describe(&self) -> String {
+        let value: String = self.value.chars().take(40).collect();
+        format!("{}.{} = {value}", self.table, self.column)
+    }
+}
+
 /// Builds JSON nested more deeply than any reader follows, as an earlier version could write it.
 pub fn nested_json(levels: usize) -> String {
     format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))

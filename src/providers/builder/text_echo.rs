@@ -1,7 +1,7 @@
 //! Echo of a continued text: some providers repeat the text that a request ends with before they continue it. The
 //! repetition is left out (docs/reference/providers.md 2.12).
 
-/// What a response may repeat of a text, and how much of it has come.
+/// The repetition of a text with which a response may begin, and its progress.
 #[derive(Debug, Default)]
 pub(super) struct TextEcho {
     /// The text that is continued; empty once it is decided whether the response repeats it.

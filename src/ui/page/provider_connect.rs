@@ -31,7 +31,7 @@ pub struct ProviderConnect {
     pub stored: StoredValue<HashMap<String, String>>,
     /// The models that the message box offers.
     models: RwSignal<Vec<Model>>,
-    /// Whether only the demo can reply.
+    /// True while the demo alone can reply.
     is_first_run: RwSignal<bool>,
 }
 
@@ -55,7 +55,7 @@ impl ProviderConnect {
     }
 }
 
-/// Returns whether only the demo can reply.
+/// Returns true if the demo alone can reply.
 pub fn is_first_run(page: &ChatPage) -> bool {
     connection_options(&page.notices).is_some()
 }
