@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "store/accounts.rs"]
+mod accounts;
 #[path = "store/claims.rs"]
 mod claims;
 #[path = "store/damage.rs"]

@@ -85,6 +85,14 @@ macro_rules! ids {
 ids! {
     /// An account. A single-user server has one local owner.
     UserId;
+    /// A session of a browser.
+    SessionId;
+    /// An API token.
+    ApiTokenId;
+    /// An invitation.
+    InviteId;
+    /// An entry of the audit log.
+    AuditEntryId;
     /// A project: a group of chats that begin with the same instructions.
     ProjectId;
     /// A chat: a whole tree of turns.

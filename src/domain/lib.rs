@@ -4,6 +4,7 @@
 //! and draw the same reasoning blocks. It has no clock, randomness, disk or network; callers pass ids and times
 //! (`docs/adr/0002-pure-domain-crate.md`).
 
+pub mod account;
 pub mod approval;
 pub mod attachment;
 pub mod block;
@@ -79,6 +80,7 @@ pub mod usage;
 pub mod user_input_wait;
 pub mod view_call;
 
+pub use account::{AccountRole, AuditOutcome, AuditVerb, TokenScope, TokenScopes};
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
 pub use capabilities::Capabilities;
@@ -90,9 +92,9 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId, GenerationId, ImportId, ProjectId,
-    ProviderId, QueuedMessageId, RerunId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId,
-    ViewCallId,
+    ApiTokenId, AuditEntryId, BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
+    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, TitleRequestId,
+    ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+mod accounts;
 mod imports;
 mod projects;
 mod queued_messages;
@@ -11,6 +12,7 @@ mod sign_in;
 mod title_requests;
 mod tool_servers;
 
+pub use accounts::*;
 pub use imports::*;
 pub use projects::*;
 pub use queued_messages::*;
@@ -105,8 +107,7 @@ pub const PAGE_MAX: u32 = 200;
 pub const PAGE_MORE: u32 = 30;
 pub const SHOWN_TURNS: usize = 90;
 pub const SHOWN_FOR_FOCUS: usize = 300;
-/// Search within a chat: the length of the query, the default and maximum number of hits, the time, and the
-/// characters shown around a hit.
+/// Search in a chat: the length of the query, the default and most hits, the time, the characters around a hit.
 pub const FIND_CHARS: usize = 256;
 pub const FIND_DEFAULT: u32 = 200;
 pub const FIND_MAX: u32 = 1_000;

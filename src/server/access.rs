@@ -4,6 +4,7 @@
 use leptos::prelude::use_context;
 
 use crate::api::error::ApiError;
+pub use crate::domain::AccountRole;
 use crate::domain::{DeletionId, UserId};
 use crate::server::page_data::PageService;
 
@@ -28,15 +29,6 @@ impl Principal {
     pub fn is_admin(&self) -> bool {
         self.role != AccountRole::User && self.scopes == Scopes::ALL
     }
-}
-
-/// The role of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountRole {
-    /// An administrator whose account cannot be taken away by another one.
-    Owner,
-    Admin,
-    User,
 }
 
 /// A part of what an account may do. A page has all of them; a credential for programs has those it was made with.

@@ -25,8 +25,10 @@ mod sqlite_tx;
 pub mod time_limits;
 pub mod title_requests;
 
+pub mod api_tokens;
 pub mod archive;
 pub mod attachments;
+pub mod audit;
 pub mod blobs;
 pub mod branches;
 pub mod chat_sources;
@@ -41,6 +43,7 @@ pub mod generations;
 pub mod idempotency_keys;
 pub mod imports;
 pub mod inventory;
+pub mod invites;
 pub mod legacy;
 pub mod projects;
 pub mod providers;
@@ -48,6 +51,7 @@ pub mod queued_messages;
 pub mod reruns;
 pub mod search;
 pub mod server_policies;
+pub mod sessions;
 pub mod settings;
 pub mod spending;
 pub mod storage;
@@ -76,9 +80,11 @@ pub use time_limits::TimeLimits;
 /// Returns every statement of the crate as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("api_tokens", api_tokens::STATEMENTS),
         ("archive", archive::STATEMENTS),
         ("archive/remains", archive::salvage::STATEMENTS),
         ("attachments", attachments::STATEMENTS),
+        ("audit", audit::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
@@ -99,11 +105,13 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("imports", imports::STATEMENTS),
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
+        ("invites", invites::STATEMENTS),
         ("projects", projects::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),
+        ("sessions", sessions::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),

@@ -1,18 +1,134 @@
-//! Accounts. Until there is a sign-in, the server makes only the local owner.
+//! Accounts. A server without accounts has only the local owner, which becomes the owner when accounts are set up.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
-use turnleaf_domain::UserId;
+use crate::readable::{Lossy, Readable, keep_readable, ok_or_log};
+use crate::rows::parse_word;
+use turnleaf_domain::{AccountRole, UserId};
+
+const TABLE: &str = "users";
+
+/// Accounts with what a sign-in needs.
+macro_rules! accounts {
+    ($fits:literal) => {
+        concat!("SELECT id, name, role, password, auth_rev, disabled_at FROM users WHERE ", $fits)
+    };
+}
 
 sql! {
-    INSERT_LOCAL_OWNER = "INSERT INTO users (id, name, is_local_owner, created_at) VALUES ($1, '', $2, $3) \
-        ON CONFLICT DO NOTHING";
+    INSERT_LOCAL_OWNER = "INSERT INTO users (id, name, is_local_owner, role, created_at) \
+        VALUES ($1, '', $2, 'owner', $3) ON CONFLICT DO NOTHING";
     LOCAL_OWNER = "SELECT id FROM users WHERE is_local_owner = $1";
     LIST = "SELECT id FROM users ORDER BY id";
+    FIND = accounts!("id = $1");
+    FIND_BY_NAME = accounts!("name_key = $1");
+    SET_UP = "SELECT id FROM users WHERE role = 'owner' AND password IS NOT NULL LIMIT 1";
+    /// One of several concurrent setups changes the row; for the others it is set up then.
+    SET_UP_OWNER = "UPDATE users SET name = $2, name_key = $3, password = $4, role = 'owner', \
+        auth_rev = auth_rev + 1 WHERE is_local_owner = $1 AND password IS NULL RETURNING id";
+    INSERT = "INSERT INTO users (id, name, name_key, role, password, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
+        ON CONFLICT DO NOTHING";
+    RENAME = "UPDATE users SET name = $2, name_key = $3 WHERE id = $1";
+    SET_PASSWORD = "UPDATE users SET password = $2, auth_rev = auth_rev + 1 WHERE id = $1";
+    SIGN_OUT = "UPDATE users SET auth_rev = auth_rev + 1 WHERE id = $1";
+    /// The owner stays.
+    DISABLE = "UPDATE users SET disabled_at = $2, auth_rev = auth_rev + 1 \
+        WHERE id = $1 AND disabled_at IS NULL AND role <> 'owner'";
+    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
+    SET_ROLE = "UPDATE users SET role = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND role <> $2";
+    LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
+        u.created_at, (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
+        FROM users u ORDER BY u.id LIMIT $1";
+}
+
+/// An account with what a sign-in needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAccount {
+    pub id: UserId,
+    pub name: String,
+    pub role: AccountRole,
+    /// The hash of the password. Nobody can sign in without one.
+    pub password: Option<String>,
+    pub auth_rev: i64,
+    pub disabled_at: Option<DateTime<Utc>>,
+}
+
+struct AccountRow {
+    id: Uuid,
+    name: Lossy<String>,
+    role: String,
+    password: Option<String>,
+    auth_rev: i64,
+    disabled_at: Option<DateTime<Utc>>,
+}
+from_row!(AccountRow { id, name, role, password, auth_rev, disabled_at });
+
+impl TryFrom<AccountRow> for StoredAccount {
+    type Error = StoreError;
+
+    /// A value that decides about access is never replaced by a guess.
+    fn try_from(row: AccountRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.into(),
+            name: row.name.unwrap_or_default(TABLE, "name", row.id),
+            role: parse_word(row.role, TABLE, "role", row.id)?,
+            password: row.password,
+            auth_rev: row.auth_rev,
+            disabled_at: row.disabled_at,
+        })
+    }
+}
+
+/// An account as a list entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedAccount {
+    pub id: UserId,
+    /// Empty for the owner of a server without accounts.
+    pub name: String,
+    pub role: AccountRole,
+    pub has_password: bool,
+    pub disabled_at: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    /// The last request of one of its sessions, to a few minutes.
+    pub seen_at: Option<DateTime<Utc>>,
+}
+
+struct ListedAccountRow {
+    id: Uuid,
+    name: Lossy<String>,
+    role: String,
+    has_password: bool,
+    disabled_at: Lossy<Option<DateTime<Utc>>>,
+    created_at: Lossy<DateTime<Utc>>,
+    seen_at: Lossy<Option<DateTime<Utc>>>,
+}
+from_row!(ListedAccountRow { id, name, role, has_password, disabled_at, created_at, seen_at });
+
+impl TryFrom<ListedAccountRow> for ListedAccount {
+    type Error = StoreError;
+
+    fn try_from(row: ListedAccountRow) -> Result<Self, StoreError> {
+        let id = row.id;
+        Ok(Self {
+            id: id.into(),
+            name: row.name.unwrap_or_default(TABLE, "name", id),
+            role: parse_word(row.role, TABLE, "role", id)?,
+            has_password: row.has_password,
+            disabled_at: row.disabled_at.unwrap_or_default(TABLE, "disabled_at", id),
+            created_at: row.created_at.unwrap_or_default(TABLE, "created_at", id),
+            seen_at: row.seen_at.unwrap_or_default("sessions", "seen_at", id),
+        })
+    }
+}
+
+/// A name as it is stored: as it is shown, and as it is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountNames<'a> {
+    pub name: &'a str,
+    pub key: &'a str,
 }
 
 /// Returns the owner of everything on a server without accounts; creates it with this id if there is none yet.
@@ -27,5 +143,104 @@ pub async fn ensure_local_owner(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> 
 /// Returns all users.
 pub async fn list(db: &Db) -> Result<Vec<UserId>, StoreError> {
     let rows: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
-    Ok(keep_readable(rows, "users").into_iter().map(|(id,)| id.into()).collect())
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// Returns an account.
+pub async fn find(db: &Db, id: UserId) -> Result<Option<StoredAccount>, StoreError> {
+    let row: Option<AccountRow> =
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(id.uuid()).fetch_optional(pool).await?);
+    row.map(StoredAccount::try_from).transpose()
+}
+
+/// Returns the account whose name is compared as this key.
+pub async fn find_by_name(db: &Db, key: &str) -> Result<Option<StoredAccount>, StoreError> {
+    let row: Option<AccountRow> =
+        with_pool!(db, |pool| sqlx::query_as(FIND_BY_NAME).bind(key).fetch_optional(pool).await?);
+    row.map(StoredAccount::try_from).transpose()
+}
+
+/// Returns whether an owner can sign in.
+pub async fn is_set_up(db: &Db) -> Result<bool, StoreError> {
+    let owner: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(SET_UP).fetch_optional(pool).await?);
+    Ok(owner.is_some())
+}
+
+/// Gives the local owner a name and the hash of a password. Returns `None` if that has happened before.
+///
+/// # Errors
+/// `NotUnique` if another account has the name.
+pub async fn set_up_owner(tx: &mut Tx, names: AccountNames<'_>, password: &str) -> Result<Option<UserId>, StoreError> {
+    let owner: Option<Uuid> = in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(SET_UP_OWNER).bind(true).bind(names.name).bind(names.key).bind(password);
+        query.fetch_optional(conn).await?
+    });
+    Ok(owner.map(UserId::from))
+}
+
+/// Stores a new account. Returns false if its name is taken.
+pub async fn insert(
+    tx: &mut Tx,
+    id: UserId,
+    names: AccountNames<'_>,
+    role: AccountRole,
+    password: &str,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let made = in_tx!(tx, |conn| {
+        let query = sqlx::query(INSERT).bind(id.uuid()).bind(names.name).bind(names.key);
+        query.bind(role.as_str()).bind(password).bind(now).execute(conn).await?.rows_affected()
+    });
+    Ok(made > 0)
+}
+
+/// Changes the name of an account. Returns false if there is no such account.
+///
+/// # Errors
+/// `NotUnique` if another account has the name.
+pub async fn rename(tx: &mut Tx, id: UserId, names: AccountNames<'_>) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(RENAME).bind(id.uuid()).bind(names.name).bind(names.key);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Changes the password, which ends all sessions and tokens. Returns false if there is no such account.
+pub async fn set_password(tx: &mut Tx, id: UserId, password: &str) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_PASSWORD).bind(id.uuid()).bind(password).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Ends all sessions and tokens of an account. Returns false if there is no such account.
+pub async fn sign_out(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(SIGN_OUT).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
+}
+
+/// Disables an account, which ends its sessions and tokens. Returns false for the owner and where nothing changed.
+pub async fn disable(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(DISABLE).bind(id.uuid()).bind(now).execute(conn).await?.rows_affected()) > 0)
+}
+
+/// Enables an account. Returns false if it was not disabled.
+pub async fn enable(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(ENABLE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
+}
+
+/// Changes the role, which ends all sessions and tokens. Returns false for the owner and where nothing changed.
+pub async fn set_role(tx: &mut Tx, id: UserId, role: AccountRole) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_ROLE).bind(id.uuid()).bind(role.as_str()).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Returns the accounts in the order of their creation.
+pub async fn list_accounts(db: &Db, limit: u32) -> Result<Vec<ListedAccount>, StoreError> {
+    let rows: Vec<Readable<ListedAccountRow>> =
+        with_pool!(db, |pool| sqlx::query_as(LIST_ACCOUNTS).bind(i64::from(limit)).fetch_all(pool).await?);
+    let rows = keep_readable(rows, TABLE).into_iter();
+    rows.filter_map(|row| ok_or_log(ListedAccount::try_from(row), TABLE).transpose()).collect()
 }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use sqlx::AssertSqlSafe;
 use turnleaf::domain::branch::PromptPrefix;
-use turnleaf::domain::{Role, TurnStatus, UserId};
+use turnleaf::domain::{AccountRole, Role, TurnStatus, UserId};
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::backfill;
-use turnleaf_store::{Db, branches, chats, generations, imports, tool_policies, turns};
+use turnleaf_store::{Db, branches, chats, generations, imports, tool_policies, turns, users};
 use uuid::Uuid;
 
 use crate::databases::{TestDatabase, empty_sqlite, noon};
@@ -42,8 +42,9 @@ fn schema_rows(dir: &str, version: i64) -> String {
     };
     let [user, chat, trashed, main, other, ask, again, question, reply, failed, deletion, trashed_branch] =
         [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(id);
+    let (role, role_value) = since(56, ", role", ", 'owner'".into());
     let mut all = format!(
-        "INSERT INTO users (id, name, is_local_owner, created_at) VALUES ({user}, 'owner', {yes}, {AT}); \
+        "INSERT INTO users (id, name, is_local_owner, created_at{role}) VALUES ({user}, 'owner', {yes}, {AT}{role_value}); \
          INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, \
          next_ord, rev, created_at, updated_at) VALUES ({chat}, {user}, 'Kept', 'Be brief.', '{{}}', NULL, NULL, 4, 3, {AT}, {AT}); \
          INSERT INTO chats (id, owner_id, title, system_prompt, settings, created_at, updated_at, deleted_at, deletion_id) \
@@ -270,6 +271,9 @@ async fn upgrade_every_version(dir: &str) {
             24.. => &[("fetch_page", &None), ("search_chats", &None)],
         };
         assert_eq!(allowed, expected, "{of}");
+        // The local owner is the owner, and nobody can sign in yet.
+        let account = users::find(&fresh.db, owner).await.unwrap().unwrap();
+        assert_eq!((account.role, account.password), (AccountRole::Owner, None), "{of}");
         fresh.close().await;
     }
 }

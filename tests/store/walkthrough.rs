@@ -24,6 +24,7 @@ use turnleaf_store::{
     inventory, providers, settings, turn_blocks, turn_events, turns, users,
 };
 
+use crate::accounts;
 use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
@@ -96,6 +97,7 @@ pub async fn start_small_walkthrough(db: &Db) -> Story {
     check_chat_origin(db, &story).await;
     check_idempotency_keys(db, &story).await;
     imports::check_import_record(db, story.owner, story.chat.id).await;
+    accounts::check_accounts(db, story.owner).await;
     story
 }
 

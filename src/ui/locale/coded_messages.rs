@@ -3,8 +3,10 @@
 //! [`coded_sentence`], so that the table of codes is not in the browser's bundle: the browser gets whole sentences.
 
 mod chinese;
+mod chinese_drop_reasons;
 
-use self::chinese::{chinese_drop_reason, chinese_template};
+use self::chinese::chinese_template;
+use self::chinese_drop_reasons::chinese_drop_reason;
 use crate::domain::InvalidField;
 use crate::domain::coded_message::{CodedMessage, MessageCode, with_optional_parts};
 use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};

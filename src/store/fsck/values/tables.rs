@@ -24,6 +24,7 @@ use turnleaf_domain::{
     Author, BlockState, Content, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnStatus,
 };
 
+mod accounts;
 mod calls;
 mod projects;
 mod replies;
@@ -32,10 +33,10 @@ mod tools;
 use calls::CALL_COLUMNS;
 
 /// All tables, in groups.
-pub(super) const TABLES: &[&[CheckedTable]] = &[CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
+pub(super) const TABLES: &[&[CheckedTable]] =
+    &[accounts::TABLES, CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
 
 const CONTENT: &[CheckedTable] = &[
-    table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table(
         "chats",
         ID,

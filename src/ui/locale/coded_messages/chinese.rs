@@ -1,30 +1,7 @@
 //! The Chinese templates of the codes.
 
+use super::chinese_drop_reasons::chinese_drop_reason;
 use crate::domain::coded_message::MessageCode;
-use crate::domain::drop_reason::DropReason;
-
-/// Returns the template of a reason why a parameter was dropped.
-pub(super) fn chinese_drop_reason(reason: DropReason) -> &'static str {
-    match reason {
-        DropReason::TemperatureOrTopP => "此模型不能同时使用 temperature 和 top_p",
-        DropReason::ModelNeverThinks => "此模型不支持思考",
-        DropReason::ModelAlwaysThinks => "此模型的思考无法关闭",
-        DropReason::ThinkingCannotBeSet => "此模型的思考强度无法设置",
-        DropReason::Unsupported => "此模型不支持",
-        DropReason::UnsupportedWhileThinking => "此模型在开启思考时不支持",
-        DropReason::UnsupportedWithoutThinking => "此模型仅在开启思考时支持",
-        DropReason::NoRoomForBudget => "它没有给思考预算留出余地",
-        DropReason::NoRoomForThinking => "max_tokens 没有给它留出余地",
-        DropReason::OtherLevel => "此模型不支持“{requested}”，已改用“{sent}”",
-        DropReason::OutOfRange => "此模型的取值必须{range}",
-        DropReason::OutOfRangeWhileThinking => "此模型开启思考时的取值必须{range}",
-        DropReason::OutOfRangeWithoutThinking => "此模型未开启思考时的取值必须{range}",
-        DropReason::BudgetOutOfRange => "此模型的思考预算必须{range} token",
-        DropReason::BudgetNotBelowMaxTokens => "思考预算必须小于 max_tokens（{limit}）",
-        DropReason::TooManyStopSequences => "此模型最多 {most} 个",
-        DropReason::BlankStopSequence => "此模型不支持空白的停止序列",
-    }
-}
 
 /// Returns the template of a code, with the arguments of the English one.
 pub(super) fn chinese_template(code: MessageCode) -> &'static str {
@@ -291,6 +268,19 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ShuttingDown => "服务器正在关闭。",
         MessageCode::DiskFull => "服务器磁盘已满。",
         MessageCode::Internal => "服务器出错了。",
+        MessageCode::AccountNameInvalid => "必须是 1 至 {most} 个字母、数字或 . _ - + @，不能有空格",
+        MessageCode::AccountNameTaken => "已被使用",
+        MessageCode::PasswordCommon => "是最容易被猜到的密码之一，请换一个",
+        MessageCode::PasswordWrong => "不是你当前的密码",
+        MessageCode::WrongNameOrPassword => "名称或密码错误。",
+        MessageCode::TooManyAttempts => "尝试次数过多，请在 {seconds} 秒后重试。",
+        MessageCode::SignInBusy => "登录的人太多，请稍后重试。",
+        MessageCode::SetupCodeWrong => "不是服务器启动时显示的设置码",
+        MessageCode::AlreadySetUp => "此服务器已完成设置，请登录。",
+        MessageCode::InviteUnusable => "此邀请已过期或已被使用，请索取新的邀请。",
+        MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
+        MessageCode::NotOnOwner => "不能在此更改所有者的账号。",
+        MessageCode::SignInNeedsSecureAddress => "从其他设备登录需要 HTTPS，请联系管理员设置 TURNLEAF_PUBLIC_URL。",
         MessageCode::Working => "正常",
         MessageCode::WorkingWithoutModels => "正常，但没有列出模型。",
         MessageCode::WorkingWithOneModel => "正常 · 1 个模型",

@@ -1,0 +1,49 @@
+//! Limits of accounts: names and passwords, sessions, API tokens, invitations, attempts to sign in, and the audit log.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+/// The length of the name that a person signs in with.
+pub const ACCOUNT_NAME_CHARS: usize = 64;
+/// The length of a password. There are no other rules of composition.
+pub const PASSWORD_CHARS: RangeInclusive<usize> = 12..=1_024;
+/// The concurrent computations of password hashes, each with 19 MiB, and how long a further one waits for its turn.
+pub const PASSWORD_HASHES_AT_ONCE: usize = 2;
+pub const PASSWORD_WAIT: Duration = Duration::from_secs(10);
+/// The attempts to sign in, to set up or to enter one's password that an account and a network have at once. After
+/// them each failure doubles the wait, from the first to the longest; a success or the longest wait ends it.
+pub const ATTEMPTS_PER_ACCOUNT: u32 = 5;
+pub const ATTEMPTS_PER_NETWORK: u32 = 20;
+pub const ATTEMPT_WAIT_FIRST: Duration = Duration::from_secs(60);
+pub const ATTEMPT_WAIT_MOST: Duration = Duration::from_secs(15 * 60);
+/// The accounts and the networks whose attempts are remembered.
+pub const ATTEMPT_KEYS: usize = 10_000;
+/// How long a session lasts without a request, and at all.
+pub const SESSION_IDLE: TimeDelta = TimeDelta::days(14);
+pub const SESSION_KEPT: TimeDelta = TimeDelta::days(60);
+/// The sessions of one account; the one that was used least recently ends for a further one.
+pub const SESSIONS_PER_USER: u32 = 100;
+/// The stored length of a browser's name for itself.
+pub const USER_AGENT_CHARS: usize = 200;
+/// How long after a use its time is stored.
+pub const CREDENTIAL_USE_STORED_EVERY: TimeDelta = TimeDelta::minutes(5);
+/// The interval at which sessions and tokens in use are compared with the database, which the command line changes
+/// beside the server.
+pub const CREDENTIAL_RECHECK: Duration = Duration::from_secs(30);
+/// The cache of checked sessions and tokens: how long one stays without a use, and how many there are.
+pub const CREDENTIAL_CACHED: Duration = Duration::from_secs(10 * 60);
+pub const CREDENTIALS_CACHED: usize = 10_000;
+/// The API tokens of one account, the days that one is valid, and the length of its name.
+pub const API_TOKENS: u32 = 100;
+pub const API_TOKEN_DAYS: RangeInclusive<u32> = 1..=365;
+pub const API_TOKEN_NAME_CHARS: usize = 100;
+/// How long an invitation is valid, and the open ones of the server.
+pub const INVITE_KEPT: TimeDelta = TimeDelta::days(7);
+pub const INVITES: u32 = 200;
+/// The accounts that are listed.
+pub const ACCOUNTS_LISTED: u32 = 1_000;
+/// The entries of one page of the audit log, and how long they are kept.
+pub const AUDIT_PAGE: u32 = 100;
+pub const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);

@@ -1,0 +1,77 @@
+//! The stored columns of accounts, their credentials, invitations and the audit log. What decides about access is never
+//! replaced by a value that gives more of it.
+
+use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
+use crate::fsck::values::columns::{id, text, time, word};
+use crate::fsck::values::table::{CheckedTable, ID, table};
+use turnleaf_domain::{AccountRole, AuditOutcome};
+
+pub(super) const TABLES: &[CheckedTable] = &[
+    table(
+        "users",
+        ID,
+        &[
+            id("id", Keep),
+            text("name", Lossy),
+            text("name_key", Null),
+            word::<AccountRole>("role", Sql("CASE WHEN is_local_owner THEN 'owner' ELSE 'user' END")),
+            text("password", Null),
+            time("created_at", Moment),
+            time("disabled_at", Moment),
+        ],
+    ),
+    // A session or a token with a lost time has expired.
+    table(
+        "sessions",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            time("created_at", Moment),
+            time("seen_at", Moment),
+            time("expires_at", Moment),
+            text("ip", Null),
+            text("agent", Null),
+        ],
+    ),
+    table(
+        "api_tokens",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("name", Lossy),
+            text("scopes", Text("")),
+            time("created_at", Moment),
+            time("expires_at", Moment),
+            time("last_used_at", Null),
+        ],
+    ),
+    table(
+        "invites",
+        ID,
+        &[
+            id("id", Row),
+            word::<AccountRole>("role", Row),
+            id("made_by", Null),
+            time("created_at", Moment),
+            time("expires_at", Moment),
+            time("used_at", Moment),
+            id("used_by", Null),
+        ],
+    ),
+    table(
+        "audit",
+        ID,
+        &[
+            id("id", Row),
+            time("at", Moment),
+            id("actor_id", Null),
+            id("token_id", Null),
+            text("ip", Null),
+            text("verb", Lossy),
+            text("target", Lossy),
+            word::<AuditOutcome>("outcome", Text("refused")),
+        ],
+    ),
+];

@@ -1,0 +1,188 @@
+//! Sessions of browsers that are signed in. Of the secret in the cookie only the hash is stored.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, keep_readable};
+use crate::rows::parse_word;
+use turnleaf_domain::{AccountRole, SessionId, UserId};
+
+const TABLE: &str = "sessions";
+
+sql! {
+    INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent) \
+        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
+    /// The session of this hash ($1) if it is valid now ($2) and was used since ($3).
+    FIND_VALID = "SELECT s.id, s.owner_id, u.role, s.seen_at, s.expires_at \
+        FROM sessions s JOIN users u ON u.id = s.owner_id \
+        WHERE s.hash = $1 AND s.auth_rev = u.auth_rev AND u.disabled_at IS NULL AND s.expires_at > $2 \
+        AND s.seen_at > $3";
+    LIST = "SELECT s.id, s.created_at, s.seen_at, s.expires_at, s.ip, s.agent \
+        FROM sessions s JOIN users u ON u.id = s.owner_id \
+        WHERE s.owner_id = $1 AND s.auth_rev = u.auth_rev AND s.expires_at > $2 AND s.seen_at > $3 \
+        ORDER BY s.seen_at DESC, s.id DESC";
+    TOUCH = "UPDATE sessions SET seen_at = $3 WHERE owner_id = $1 AND id = $2 AND seen_at < $3";
+    DELETE = "DELETE FROM sessions WHERE owner_id = $1 AND id = $2";
+    DELETE_OTHERS = "DELETE FROM sessions WHERE owner_id = $1 AND id <> $2";
+    DELETE_ALL = "DELETE FROM sessions WHERE owner_id = $1";
+    /// Those of an owner that were used least recently, beyond so many ($2).
+    DELETE_SURPLUS = "DELETE FROM sessions WHERE owner_id = $1 AND id NOT IN \
+        (SELECT k.id FROM sessions k WHERE k.owner_id = $1 ORDER BY k.seen_at DESC, k.id DESC LIMIT $2)";
+    DELETE_EXPIRED = "DELETE FROM sessions WHERE expires_at <= $1 OR seen_at <= $2";
+}
+
+/// A session to store.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    pub id: SessionId,
+    /// The SHA-256 of the secret in the cookie.
+    pub hash: [u8; 32],
+    pub created_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+    pub ip: Option<String>,
+    pub agent: Option<String>,
+}
+
+/// A session that is valid, with its account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValidSession {
+    pub id: SessionId,
+    pub owner: UserId,
+    pub role: AccountRole,
+    pub seen_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+}
+
+type ValidSessionRow = (Uuid, Uuid, String, DateTime<Utc>, DateTime<Utc>);
+
+/// A session as a list entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSession {
+    pub id: SessionId,
+    pub created_at: DateTime<Utc>,
+    pub seen_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+    pub ip: Option<String>,
+    /// The browser's name for itself.
+    pub agent: Option<String>,
+}
+
+struct SessionRow {
+    id: Uuid,
+    created_at: Lossy<DateTime<Utc>>,
+    seen_at: Lossy<DateTime<Utc>>,
+    expires_at: Lossy<DateTime<Utc>>,
+    ip: Lossy<Option<String>>,
+    agent: Lossy<Option<String>>,
+}
+from_row!(SessionRow { id, created_at, seen_at, expires_at, ip, agent });
+
+impl From<SessionRow> for ListedSession {
+    fn from(row: SessionRow) -> Self {
+        let id = row.id;
+        Self {
+            id: id.into(),
+            created_at: row.created_at.unwrap_or_default(TABLE, "created_at", id),
+            seen_at: row.seen_at.unwrap_or_default(TABLE, "seen_at", id),
+            expires_at: row.expires_at.unwrap_or_default(TABLE, "expires_at", id),
+            ip: row.ip.unwrap_or_default(TABLE, "ip", id),
+            agent: row.agent.unwrap_or_default(TABLE, "agent", id),
+        }
+    }
+}
+
+/// Stores a session of an account, with the present number of its changes. Returns false if the account does not
+/// exist or is disabled.
+pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewSession) -> Result<bool, StoreError> {
+    let made = in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(owner.uuid())
+            .bind(new.id.uuid())
+            .bind(new.hash.as_slice())
+            .bind(new.created_at)
+            .bind(new.expires_at)
+            .bind(new.ip.as_deref())
+            .bind(new.agent.as_deref())
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    Ok(made > 0)
+}
+
+/// Returns the session with this hash if it is valid: it has not expired, was used since `used_since`, and its account
+/// is enabled and was not signed out.
+pub async fn find_valid(
+    db: &Db,
+    hash: &[u8; 32],
+    now: DateTime<Utc>,
+    used_since: DateTime<Utc>,
+) -> Result<Option<ValidSession>, StoreError> {
+    let row: Option<ValidSessionRow> = with_pool!(db, |pool| {
+        let query = sqlx::query_as(FIND_VALID).bind(hash.as_slice()).bind(now).bind(used_since);
+        query.fetch_optional(pool).await?
+    });
+    row.map(|(id, owner, role, seen_at, expires_at)| {
+        let role = parse_word(role, "users", "role", owner)?;
+        Ok(ValidSession { id: id.into(), owner: owner.into(), role, seen_at, expires_at })
+    })
+    .transpose()
+}
+
+/// Returns the valid sessions of an account, the last used first.
+pub async fn list(
+    db: &Db,
+    owner: UserId,
+    now: DateTime<Utc>,
+    used_since: DateTime<Utc>,
+) -> Result<Vec<ListedSession>, StoreError> {
+    let rows: Vec<Readable<SessionRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(LIST).bind(owner.uuid()).bind(now).bind(used_since).fetch_all(pool).await?
+    });
+    Ok(keep_readable(rows, TABLE).into_iter().map(ListedSession::from).collect())
+}
+
+/// Records that a session was used.
+pub async fn touch(tx: &mut Tx, owner: UserId, id: SessionId, used_at: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(TOUCH).bind(owner.uuid()).bind(id.uuid()).bind(used_at).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Deletes a session of an account. Returns false if there is no such session.
+pub async fn delete(tx: &mut Tx, owner: UserId, id: SessionId) -> Result<bool, StoreError> {
+    let deleted = in_tx!(tx, |conn| {
+        sqlx::query(DELETE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()
+    });
+    Ok(deleted > 0)
+}
+
+/// Deletes all sessions of an account except one; without one, all of them. Returns their number.
+pub async fn delete_others(tx: &mut Tx, owner: UserId, kept: Option<SessionId>) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| match kept {
+        Some(kept) => {
+            let query = sqlx::query(DELETE_OTHERS).bind(owner.uuid()).bind(kept.uuid());
+            query.execute(conn).await?.rows_affected()
+        }
+        None => sqlx::query(DELETE_ALL).bind(owner.uuid()).execute(conn).await?.rows_affected(),
+    }))
+}
+
+/// Deletes the sessions of an account that were used least recently, beyond `most`.
+pub async fn delete_surplus(tx: &mut Tx, owner: UserId, most: u32) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_SURPLUS).bind(owner.uuid()).bind(i64::from(most)).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Deletes the expired sessions of all accounts, and those not used since `used_since`.
+pub async fn delete_expired(tx: &mut Tx, now: DateTime<Utc>, used_since: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_EXPIRED).bind(now).bind(used_since).execute(conn).await?;
+    });
+    Ok(())
+}

@@ -1,0 +1,305 @@
+//! Accounts with their sessions, tokens, invitations and audit entries, on both databases: one chapter of the
+//! walkthrough. It leaves a row in every table, with a value in every column.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use turnleaf::domain::*;
+use turnleaf_store::api_tokens::{self, NewToken};
+use turnleaf_store::audit::{self, AuditEntry};
+use turnleaf_store::invites::{self, NewInvite};
+use turnleaf_store::sessions::{self, NewSession};
+use turnleaf_store::users::{self, AccountNames};
+use turnleaf_store::{Db, StoreError};
+
+use crate::domain_fixtures::{next_id, next_time};
+
+const OWNER: AccountNames<'_> = AccountNames { name: "Ann", key: "ann" };
+const OTHER: AccountNames<'_> = AccountNames { name: "Bob", key: "bob" };
+
+fn hour() -> TimeDelta {
+    TimeDelta::hours(1)
+}
+
+fn new_session(hash: u8, created_at: DateTime<Utc>) -> NewSession {
+    NewSession {
+        id: next_id(),
+        hash: [hash; 32],
+        created_at,
+        expires_at: created_at + hour(),
+        ip: Some("203.0.113.7".into()),
+        agent: Some("Firefox".into()),
+    }
+}
+
+fn new_token(hash: u8, created_at: DateTime<Utc>) -> NewToken {
+    NewToken {
+        id: next_id(),
+        hash: [hash; 32],
+        name: "backup".into(),
+        scopes: [TokenScope::Export].into_iter().collect(),
+        created_at,
+        expires_at: created_at + hour(),
+    }
+}
+
+/// Nobody has set up accounts before.
+pub async fn check_accounts(db: &Db, owner: UserId) {
+    let stranger: UserId = next_id();
+    assert!(!users::is_set_up(db).await.unwrap());
+    let before = users::find(db, owner).await.unwrap().unwrap();
+    assert_eq!((before.name.as_str(), before.role, before.password), ("", AccountRole::Owner, None));
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(users::set_up_owner(&mut tx, OWNER, "hash").await.unwrap(), Some(owner));
+    assert_eq!(users::set_up_owner(&mut tx, OTHER, "other").await.unwrap(), None, "it happens once");
+    tx.commit().await.unwrap();
+    assert!(users::is_set_up(db).await.unwrap());
+    let found = users::find_by_name(db, "ann").await.unwrap().unwrap();
+    assert_eq!(users::find(db, owner).await.unwrap(), Some(found.clone()));
+    assert_eq!((found.id, found.name.as_str(), found.password.as_deref()), (owner, "Ann", Some("hash")));
+    assert_eq!((found.role, found.auth_rev, found.disabled_at), (AccountRole::Owner, before.auth_rev + 1, None));
+    assert_eq!(users::find_by_name(db, "").await.unwrap(), None);
+    assert_eq!(users::find(db, stranger).await.unwrap(), None);
+
+    let bob = check_second_account(db).await;
+    check_sessions(db, owner, bob).await;
+    check_tokens(db, owner, bob).await;
+    check_changes(db, owner, bob).await;
+    check_invites(db, owner).await;
+    check_audit(db, owner).await;
+}
+
+async fn check_second_account(db: &Db) -> UserId {
+    let (bob, now): (UserId, _) = (next_id(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    let role = AccountRole::Admin;
+    assert!(!users::insert(&mut tx, next_id(), OWNER, role, "x", now).await.unwrap(), "the name is taken");
+    assert!(users::insert(&mut tx, bob, OTHER, role, "secret", now).await.unwrap());
+    tx.commit().await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    let renamed = users::rename(&mut tx, bob, OWNER).await;
+    assert!(matches!(renamed, Err(StoreError::NotUnique)), "{renamed:?}");
+    tx.rollback().await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::rename(&mut tx, bob, AccountNames { name: "BOB", key: "bob" }).await.unwrap());
+    assert!(!users::rename(&mut tx, next_id(), AccountNames { name: "Nobody", key: "nobody" }).await.unwrap());
+    tx.commit().await.unwrap();
+    let listed = users::list_accounts(db, 10).await.unwrap();
+    let listed = listed.iter().find(|account| account.id == bob).unwrap();
+    assert_eq!((listed.name.as_str(), listed.role, listed.has_password), ("BOB", AccountRole::Admin, true));
+    assert_eq!((listed.created_at, listed.disabled_at, listed.seen_at), (now, None, None));
+    assert_eq!(users::list_accounts(db, 1).await.unwrap().len(), 1);
+    bob
+}
+
+async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
+    let now = next_time();
+    let (first, second) = (new_session(1, now), new_session(2, now + TimeDelta::minutes(1)));
+    let mut tx = db.begin().await.unwrap();
+    for new in [&first, &second] {
+        assert!(sessions::insert(&mut tx, bob, new).await.unwrap());
+    }
+    assert!(!sessions::insert(&mut tx, next_id(), &new_session(3, now)).await.unwrap(), "nobody's");
+    tx.commit().await.unwrap();
+    let valid =
+        async |hash: u8, at: DateTime<Utc>| sessions::find_valid(db, &[hash; 32], at, at - hour()).await.unwrap();
+    let found = valid(1, now).await.unwrap();
+    assert_eq!((found.id, found.owner, found.role), (first.id, bob, AccountRole::Admin));
+    assert_eq!((found.seen_at, found.expires_at), (now, first.expires_at));
+    assert_eq!(valid(9, now).await, None);
+    assert_eq!(valid(1, first.expires_at).await, None, "it expires");
+    assert_eq!(sessions::find_valid(db, &[1; 32], now, now).await.unwrap(), None, "it was not used for too long");
+
+    let listed = sessions::list(db, bob, now, now - hour()).await.unwrap();
+    assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [second.id, first.id]);
+    assert_eq!((listed[1].ip.as_deref(), listed[1].agent.as_deref()), (Some("203.0.113.7"), Some("Firefox")));
+    assert_eq!((listed[1].created_at, listed[1].seen_at, listed[1].expires_at), (now, now, first.expires_at));
+    assert_eq!(sessions::list(db, owner, now, now - hour()).await.unwrap(), []);
+
+    let later = now + TimeDelta::minutes(5);
+    let mut tx = db.begin().await.unwrap();
+    sessions::touch(&mut tx, owner, first.id, later).await.unwrap();
+    assert!(!sessions::delete(&mut tx, owner, first.id).await.unwrap());
+    assert_eq!(sessions::delete_others(&mut tx, owner, None).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    assert_eq!(valid(1, now).await.unwrap().seen_at, now, "other accounts change nothing");
+    let mut tx = db.begin().await.unwrap();
+    sessions::touch(&mut tx, bob, first.id, later).await.unwrap();
+    sessions::touch(&mut tx, bob, first.id, now).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(valid(1, now).await.unwrap().seen_at, later, "the time does not go back");
+    let accounts = users::list_accounts(db, 10).await.unwrap();
+    assert_eq!(accounts.iter().find(|account| account.id == bob).unwrap().seen_at, Some(later));
+
+    let mut tx = db.begin().await.unwrap();
+    sessions::delete_surplus(&mut tx, bob, 1).await.unwrap();
+    tx.commit().await.unwrap();
+    assert!(valid(1, now).await.is_some() && valid(2, now).await.is_none(), "the last used one stays");
+    let mut tx = db.begin().await.unwrap();
+    assert!(sessions::insert(&mut tx, bob, &new_session(4, now)).await.unwrap());
+    assert_eq!(sessions::delete_others(&mut tx, bob, Some(first.id)).await.unwrap(), 1);
+    assert!(sessions::delete(&mut tx, bob, first.id).await.unwrap());
+    assert!(sessions::insert(&mut tx, bob, &new_session(5, now)).await.unwrap());
+    sessions::delete_expired(&mut tx, now + hour(), now - hour()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(valid(5, now).await, None);
+}
+
+async fn check_tokens(db: &Db, owner: UserId, bob: UserId) {
+    let now = next_time();
+    let (first, second) = (new_token(1, now), new_token(2, now));
+    let mut tx = db.begin().await.unwrap();
+    for new in [&first, &second] {
+        assert!(api_tokens::insert(&mut tx, bob, new).await.unwrap());
+    }
+    assert!(!api_tokens::insert(&mut tx, next_id(), &new_token(3, now)).await.unwrap(), "nobody's");
+    assert_eq!(api_tokens::count(&mut tx, bob).await.unwrap(), 2);
+    assert_eq!(api_tokens::count(&mut tx, owner).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let found = api_tokens::find_valid(db, &[1; 32], now).await.unwrap().unwrap();
+    assert_eq!((found.id, found.owner, found.role, found.scopes), (first.id, bob, AccountRole::Admin, first.scopes));
+    assert_eq!((found.expires_at, found.last_used_at), (first.expires_at, None));
+    assert_eq!(api_tokens::find_valid(db, &[9; 32], now).await.unwrap(), None);
+    assert_eq!(api_tokens::find_valid(db, &[1; 32], first.expires_at).await.unwrap(), None, "it expires");
+
+    let mut tx = db.begin().await.unwrap();
+    api_tokens::touch(&mut tx, owner, first.id, now).await.unwrap();
+    assert!(!api_tokens::delete(&mut tx, owner, first.id).await.unwrap());
+    api_tokens::delete_ended(&mut tx, owner, now + hour()).await.unwrap();
+    api_tokens::touch(&mut tx, bob, second.id, now).await.unwrap();
+    tx.commit().await.unwrap();
+    let listed = api_tokens::list(db, bob).await.unwrap();
+    assert_eq!(listed.iter().map(|token| token.id).collect::<Vec<_>>(), [second.id, first.id]);
+    assert_eq!((listed[0].last_used_at, listed[1].last_used_at), (Some(now), None));
+    assert_eq!((listed[1].name.as_str(), listed[1].scopes, listed[1].created_at), ("backup", first.scopes, now));
+    assert_eq!(listed[1].expires_at, first.expires_at);
+    assert_eq!(api_tokens::find(db, bob, first.id).await.unwrap().as_ref(), Some(&listed[1]));
+    assert_eq!(api_tokens::find(db, owner, first.id).await.unwrap(), None);
+    assert_eq!(api_tokens::list(db, owner).await.unwrap(), []);
+    let mut tx = db.begin().await.unwrap();
+    assert!(api_tokens::delete(&mut tx, bob, first.id).await.unwrap());
+    api_tokens::delete_expired(&mut tx, now).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(api_tokens::list(db, bob).await.unwrap().len(), 1);
+}
+
+/// Each change of an account ends its sessions and tokens, and those of the owner are refused.
+async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
+    let now = next_time();
+    let mut tx = db.begin().await.unwrap();
+    assert!(sessions::insert(&mut tx, owner, &new_session(6, now)).await.unwrap());
+    assert!(!users::disable(&mut tx, owner, now).await.unwrap(), "the owner stays");
+    assert!(!users::set_role(&mut tx, owner, AccountRole::User).await.unwrap(), "the owner stays");
+    assert!(!users::enable(&mut tx, owner).await.unwrap());
+    tx.commit().await.unwrap();
+    for (at, change) in (10..).zip(["role", "password", "sign out", "disable"]) {
+        let mut tx = db.begin().await.unwrap();
+        assert!(sessions::insert(&mut tx, bob, &new_session(at, now)).await.unwrap());
+        assert!(api_tokens::insert(&mut tx, bob, &new_token(at, now)).await.unwrap());
+        tx.commit().await.unwrap();
+        let is_valid = async || {
+            let session = sessions::find_valid(db, &[at; 32], now, now - hour()).await.unwrap().is_some();
+            assert_eq!(api_tokens::find_valid(db, &[at; 32], now).await.unwrap().is_some(), session);
+            session
+        };
+        assert!(is_valid().await, "{change}");
+        let mut tx = db.begin().await.unwrap();
+        let is_changed = match change {
+            "role" => users::set_role(&mut tx, bob, AccountRole::User).await.unwrap(),
+            "password" => users::set_password(&mut tx, bob, "new").await.unwrap(),
+            "sign out" => users::sign_out(&mut tx, bob).await.unwrap(),
+            _ => users::disable(&mut tx, bob, now).await.unwrap(),
+        };
+        assert!(is_changed, "{change}");
+        tx.commit().await.unwrap();
+        assert!(!is_valid().await, "{change}");
+        assert!(sessions::find_valid(db, &[6; 32], now, now - hour()).await.unwrap().is_some(), "the owner's stay");
+    }
+    let mut tx = db.begin().await.unwrap();
+    assert!(!sessions::insert(&mut tx, bob, &new_session(20, now)).await.unwrap(), "it is disabled");
+    assert!(!api_tokens::insert(&mut tx, bob, &new_token(20, now)).await.unwrap(), "it is disabled");
+    assert!(!users::disable(&mut tx, bob, now).await.unwrap(), "it is already");
+    assert!(!users::set_role(&mut tx, bob, AccountRole::User).await.unwrap(), "it has the role");
+    api_tokens::delete_ended(&mut tx, bob, now).await.unwrap();
+    assert_eq!(api_tokens::count(&mut tx, bob).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let found = users::find(db, bob).await.unwrap().unwrap();
+    assert_eq!((found.role, found.password.as_deref()), (AccountRole::User, Some("new")));
+    assert_eq!(found.disabled_at, Some(now));
+    // Some stay enabled with a session and a token, for the tests of damage.
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::enable(&mut tx, bob).await.unwrap());
+    let token = new_token(30, now);
+    assert!(api_tokens::insert(&mut tx, bob, &token).await.unwrap());
+    api_tokens::touch(&mut tx, bob, token.id, now).await.unwrap();
+    assert!(!users::set_password(&mut tx, next_id(), "x").await.unwrap());
+    assert!(!users::sign_out(&mut tx, next_id()).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+async fn check_invites(db: &Db, owner: UserId) {
+    let now = next_time();
+    let new = |hash: u8, made_by: Option<UserId>| NewInvite {
+        id: next_id(),
+        hash: [hash; 32],
+        role: AccountRole::User,
+        made_by,
+        created_at: now,
+        expires_at: now + hour(),
+    };
+    let (first, second) = (new(1, Some(owner)), new(2, None));
+    let mut tx = db.begin().await.unwrap();
+    for invite in [&first, &second] {
+        invites::insert(&mut tx, invite).await.unwrap();
+    }
+    assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 2);
+    tx.commit().await.unwrap();
+    let found = invites::find_open(db, &[1; 32], now).await.unwrap().unwrap();
+    assert_eq!((found.id, found.role, found.made_by), (first.id, AccountRole::User, Some(owner)));
+    assert_eq!((found.made_by_name.as_deref(), found.created_at), (Some("Ann"), now));
+    assert_eq!(found.expires_at, first.expires_at);
+    assert_eq!(invites::find_open(db, &[1; 32], first.expires_at).await.unwrap(), None, "it expires");
+    assert_eq!(invites::find_open(db, &[9; 32], now).await.unwrap(), None);
+    let listed = invites::list_open(db, now, 9).await.unwrap();
+    assert_eq!(listed.iter().map(|invite| invite.id).collect::<Vec<_>>(), [second.id, first.id]);
+    assert_eq!((listed[0].made_by, listed[0].made_by_name.as_deref()), (None, None));
+
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(invites::accept(&mut tx, &[1; 32], owner, first.expires_at).await.unwrap(), None);
+    assert_eq!(invites::accept(&mut tx, &[1; 32], owner, now).await.unwrap(), Some(AccountRole::User));
+    assert_eq!(invites::accept(&mut tx, &[1; 32], owner, now).await.unwrap(), None, "once");
+    assert!(!invites::delete_open(&mut tx, first.id).await.unwrap());
+    assert!(invites::delete_open(&mut tx, second.id).await.unwrap());
+    assert!(!invites::delete_open(&mut tx, second.id).await.unwrap());
+    invites::delete_expired(&mut tx, now).await.unwrap();
+    assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    assert_eq!(invites::list_open(db, now, 9).await.unwrap(), []);
+}
+
+async fn check_audit(db: &Db, owner: UserId) {
+    let entry = |verb: AuditVerb, outcome| AuditEntry {
+        id: next_id(),
+        at: next_time(),
+        actor: Some(owner),
+        actor_name: Some("Ann".into()),
+        token: Some(next_id()),
+        ip: Some("203.0.113.7".into()),
+        verb: verb.as_str().into(),
+        target: "Bob".into(),
+        outcome,
+    };
+    let first = entry(AuditVerb::Invite, AuditOutcome::Done);
+    let nobody = AuditEntry { actor: None, actor_name: None, token: None, ip: None, ..first.clone() };
+    let second = AuditEntry { id: next_id(), outcome: AuditOutcome::Refused, ..nobody };
+    let mut tx = db.begin().await.unwrap();
+    for entry in [&first, &second] {
+        audit::insert(&mut tx, entry).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(audit::list(db, None, 9).await.unwrap(), [second.clone(), first.clone()]);
+    assert_eq!(audit::list(db, None, 1).await.unwrap(), [second.clone()]);
+    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), [first.clone()]);
+    let mut tx = db.begin().await.unwrap();
+    audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(audit::list(db, None, 9).await.unwrap().len(), 2);
+}
