@@ -1,6 +1,7 @@
 //! The use cases: start a turn, edit it, stop it, retry it, open a chat. The service authorizes by owner, composes
 //! the writes of a use case into one transaction, then notifies the runs. It knows nothing of HTTP or of pages.
 
+pub mod accounts;
 pub mod branches;
 pub mod chats;
 pub mod coded_sentence;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore};
 
+use crate::accounts::Accounts;
 use crate::providers::Sealer;
 use crate::tools::servers::sign_in::sign_ins::SignIns;
 use crate::tools::toolbox::ServiceToolbox;
@@ -47,8 +49,9 @@ use turnleaf_store::Db;
 #[derive(Clone)]
 pub struct Service {
     supervisor: Supervisor,
-    /// The one local account, until accounts exist.
+    /// The local account, which everybody has on a server without accounts.
     owner: UserId,
+    accounts: Accounts,
     sealer: Sealer,
     tools: ServiceToolbox,
     /// Serializes changes of providers and tool servers, so that the running instances follow the order of the rows.
@@ -71,6 +74,7 @@ impl Service {
         Self {
             supervisor,
             owner,
+            accounts: Accounts::default(),
             sealer,
             tools,
             changing_providers: Arc::default(),
@@ -104,7 +108,11 @@ impl Service {
         Self { tools, ..self }
     }
 
-    /// Returns the account of requests without a session.
+    fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Returns the account of requests to a server without accounts.
     pub fn local_owner(&self) -> UserId {
         self.owner
     }

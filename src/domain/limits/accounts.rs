@@ -33,7 +33,7 @@ pub const CREDENTIAL_USE_STORED_EVERY: TimeDelta = TimeDelta::minutes(5);
 /// beside the server.
 pub const CREDENTIAL_RECHECK: Duration = Duration::from_secs(30);
 /// The cache of checked sessions and tokens: how long one stays without a use, and how many there are.
-pub const CREDENTIAL_CACHED: Duration = Duration::from_secs(10 * 60);
+pub const CREDENTIAL_CACHED: TimeDelta = TimeDelta::minutes(10);
 pub const CREDENTIALS_CACHED: usize = 10_000;
 /// The API tokens of one account, the days that one is valid, and the length of its name.
 pub const API_TOKENS: u32 = 100;

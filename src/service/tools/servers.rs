@@ -19,7 +19,7 @@ use turnleaf_platform::{base_url, ids};
 use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
-use turnleaf_store::{tool_policies, tool_sign_ins};
+use turnleaf_store::{tool_policies, tool_sign_ins, users};
 use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
 
@@ -36,13 +36,22 @@ pub struct ChangedToolServer {
 }
 
 impl Service {
-    /// Starts the configured and the stored servers in the background when the server starts, and stores their tool
-    /// listings.
+    /// Starts the configured servers, which are for this owner, and the stored ones of all accounts in the background
+    /// when the server starts, and stores their tool listings.
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
-        self.load_web_search(owner).await?;
+        self.tools().keep_configured_for(owner);
         self.tools().store_changed_listings(owner, self.clock().clone());
         self.tools().start_configured();
         self.supervisor().registry().remember_credentials(self.tools().configured_credentials());
+        for user in users::list(self.db()).await? {
+            self.load_own_tools(user).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts the stored servers of an account in the background.
+    async fn load_own_tools(&self, owner: UserId) -> Result<(), ServiceError> {
+        self.load_web_search(owner).await?;
         for row in tool_servers::list(self.db(), owner).await? {
             if self.tools().configured_server(&row.slug).is_some() {
                 tracing::warn!(server = row.slug, "the configuration sets a tool server that is stored too; it counts");
@@ -89,7 +98,7 @@ impl Service {
         )?;
         let of_server = |server: &str| ServerPolicy::of_server(&of_servers, server);
         let tools = self.tools();
-        let all_configured = tools.configured();
+        let all_configured = tools.configured_for(owner);
         for server in all_configured.iter() {
             // A tool that is shown as trusted is pinned to the description that was shown.
             pin_trusted_tools(db, owner, server, &tools.server_tools(owner, &server.id, &listings)).await?;

@@ -14,7 +14,7 @@ mod sign_in_wait;
 mod tool_finder;
 pub mod trust;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret;
@@ -48,6 +48,8 @@ struct ToolboxInner {
     built_in: BuiltInTools,
     servers: McpServers,
     configured: RwLock<Arc<Vec<ToolServerConfig>>>,
+    /// The account that the configured servers are for, once it is known.
+    configured_for: OnceLock<UserId>,
     search_engines: Arc<SearchEngines>,
     scope_refusals: ScopeRefusals,
 }
@@ -83,8 +85,16 @@ impl ServiceToolbox {
         let library = Arc::new(ChatLibrary { db: db.clone(), search_engines: search_engines.clone() });
         let built_in = BuiltInTools { library, reader, fetcher, http: HttpClient::default() };
         let configured = RwLock::new(Arc::new(configured));
-        let (servers, scope_refusals) = (McpServers::new(), ScopeRefusals::default());
-        Self(Arc::new(ToolboxInner { db, built_in, servers, configured, search_engines, scope_refusals }))
+        let (servers, scope_refusals, configured_for) = (McpServers::new(), ScopeRefusals::default(), OnceLock::new());
+        Self(Arc::new(ToolboxInner {
+            db,
+            built_in,
+            servers,
+            configured,
+            configured_for,
+            search_engines,
+            scope_refusals,
+        }))
     }
 
     /// Sets the configured search engine, which everybody uses.
@@ -110,6 +120,22 @@ impl ServiceToolbox {
         Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Keeps the configured servers to one account. They are programs with the rights of this process, so other
+    /// accounts do not get them unasked.
+    pub(crate) fn keep_configured_for(&self, owner: UserId) {
+        let _ = self.0.configured_for.set(owner);
+    }
+
+    /// Returns whether an account may use the configured servers.
+    pub(crate) fn may_use_configured(&self, owner: UserId) -> bool {
+        self.0.configured_for.get().is_none_or(|only| *only == owner)
+    }
+
+    /// Returns the configured servers that an account may use.
+    pub(crate) fn configured_for(&self, owner: UserId) -> Arc<Vec<ToolServerConfig>> {
+        if self.may_use_configured(owner) { self.configured() } else { Arc::default() }
+    }
+
     /// Returns the configured server with this id.
     pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServerConfig> {
         self.configured().iter().find(|server| server.id == id).cloned()
@@ -117,12 +143,14 @@ impl ServiceToolbox {
 
     /// Returns true when a server with this id exists, even if it is disabled.
     pub(crate) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
-        Ok(self.configured_server(id).is_some() || tool_servers::find(&self.0.db, owner, id).await?.is_some())
+        let is_configured = self.configured_for(owner).iter().any(|server| server.id == id);
+        Ok(is_configured || tool_servers::find(&self.0.db, owner, id).await?.is_some())
     }
 
-    /// Returns the key under which a server runs. A configured server is shared by all owners.
+    /// Returns the key under which a server runs. A configured server has no owner.
     pub(crate) fn server_key(&self, owner: UserId, server: &str) -> McpServerKey {
-        let owner = if self.configured_server(server).is_some() { None } else { Some(owner) };
+        let is_configured = self.configured_for(owner).iter().any(|configured| configured.id == server);
+        let owner = if is_configured { None } else { Some(owner) };
         McpServerKey { owner, server: server.to_owned() }
     }
 
@@ -161,7 +189,7 @@ impl ServiceToolbox {
     pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<ToolServerOffering>, StoreError> {
         let (stored, listings) =
             tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::list(&self.0.db, owner))?;
-        let configured = self.configured();
+        let configured = self.configured_for(owner);
         let configured = configured.iter().map(|server| (server.id.clone(), server.name.clone()));
         let stored = stored.into_iter().filter(|row| row.is_enabled && self.configured_server(&row.slug).is_none());
         let mut named: Vec<(String, String)> = configured.chain(stored.map(|row| (row.slug, row.name))).collect();
@@ -201,10 +229,14 @@ impl ServiceToolbox {
             }
             ToolOrigin::Server { server, tool } => (server, tool),
         };
-        if self.configured_server(server).is_none() {
-            let row = tool_servers::find(&self.0.db, owner, server).await?;
-            if !row.is_some_and(|row| row.is_enabled) {
-                return Ok(None);
+        match self.configured_server(server) {
+            Some(_) if !self.may_use_configured(owner) => return Ok(None),
+            Some(_) => {}
+            None => {
+                let row = tool_servers::find(&self.0.db, owner, server).await?;
+                if !row.is_some_and(|row| row.is_enabled) {
+                    return Ok(None);
+                }
             }
         }
         let listings = tool_listings::list(&self.0.db, owner).await?;

@@ -136,7 +136,7 @@ impl Service {
     ) -> Result<(ServerImportPlan, Vec<Option<ImportStep>>), ServiceError> {
         let file = parse_server_file(import.text.expose_secret()).map_err(|wrong| InvalidField::new(TEXT, wrong))?;
         let rows = tool_servers::list(self.db(), owner).await?;
-        let configured = self.tools().configured();
+        let configured = self.tools().configured_for(owner);
         let mut known: Vec<KnownServer> = configured.iter().map(configured_server).collect();
         for row in rows.iter().filter(|row| configured.iter().all(|server| server.id != row.slug)) {
             let secrets = self.sealer().open_secrets(row).unwrap_or_default();

@@ -52,7 +52,8 @@ impl ServiceToolbox {
         server: &str,
         tool: &ToolDescription,
     ) -> Result<TrustStatus, StoreError> {
-        let Some(server) = self.configured_server(server).filter(|server| server.trusts(&tool.tool)) else {
+        let configured = self.configured_server(server).filter(|_| self.may_use_configured(owner));
+        let Some(server) = configured.filter(|server| server.trusts(&tool.tool)) else {
             return Ok(TrustStatus::Absent);
         };
         // All listed tools are pinned together, because a pin of one tool ends trust on first use for the others.

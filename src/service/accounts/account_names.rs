@@ -1,0 +1,112 @@
+//! Names of accounts as they are compared: compatibility forms are unified (NFKC), letters are lower case, and letters
+//! of other alphabets that look like Latin ones count as these. So nobody takes a name that others read as somebody
+//! else's.
+
+use unicode_normalization::UnicodeNormalization;
+
+use turnleaf_domain::InvalidField;
+use turnleaf_domain::account::check_account_name;
+use turnleaf_store::users::AccountNames;
+
+/// Cyrillic and Greek letters, in lower case, with the Latin letters that they look like.
+const LOOK_ALIKES: &[(char, char)] = &[
+    ('а', 'a'),
+    ('в', 'b'),
+    ('с', 'c'),
+    ('ԁ', 'd'),
+    ('е', 'e'),
+    ('һ', 'h'),
+    ('н', 'h'),
+    ('і', 'i'),
+    ('ї', 'i'),
+    ('ј', 'j'),
+    ('к', 'k'),
+    ('ӏ', 'l'),
+    ('м', 'm'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('ԛ', 'q'),
+    ('ѕ', 's'),
+    ('т', 't'),
+    ('ѵ', 'v'),
+    ('ԝ', 'w'),
+    ('х', 'x'),
+    ('у', 'y'),
+    ('ү', 'y'),
+    ('α', 'a'),
+    ('β', 'b'),
+    ('γ', 'y'),
+    ('ε', 'e'),
+    ('η', 'n'),
+    ('ι', 'i'),
+    ('κ', 'k'),
+    ('μ', 'm'),
+    ('ν', 'v'),
+    ('ο', 'o'),
+    ('ρ', 'p'),
+    ('τ', 't'),
+    ('υ', 'u'),
+    ('χ', 'x'),
+    ('ı', 'i'),
+    ('ɑ', 'a'),
+    ('ɡ', 'g'),
+];
+
+/// A valid name with its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CheckedName {
+    pub name: String,
+    pub key: String,
+}
+
+impl CheckedName {
+    /// Validates a name.
+    pub(super) fn new(name: &str) -> Result<Self, InvalidField> {
+        let name = check_account_name(&name.nfc().collect::<String>())?;
+        let key = name_key(&name);
+        Ok(Self { name, key })
+    }
+
+    pub(super) fn names(&self) -> AccountNames<'_> {
+        AccountNames { name: &self.name, key: &self.key }
+    }
+}
+
+/// Returns the key of a name as it was typed.
+pub(super) fn name_key(name: &str) -> String {
+    let folded = name.trim().nfkc().flat_map(char::to_lowercase);
+    folded.map(|c| LOOK_ALIKES.iter().find(|(other, _)| *other == c).map_or(c, |(_, latin)| *latin)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_alike_are_equal() {
+        for (one, other) in [
+            ("Ann", "ann"),
+            ("ann ", " ANN"),
+            // Cyrillic а, Greek ο, full width letters.
+            ("ann", "\u{430}nn"),
+            ("bob", "b\u{3bf}b"),
+            ("ann", "\u{ff21}\u{ff2e}\u{ff2e}"),
+            ("РОРОV", "popov"),
+            ("josé", "jose\u{301}"),
+        ] {
+            assert_eq!(name_key(one), name_key(other), "{one} {other}");
+        }
+        for (one, other) in [("ann", "anna"), ("jose", "josé"), ("小明", "小名"), ("ann1", "annl")] {
+            assert_ne!(name_key(one), name_key(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn checked_name_is_shown_as_it_was_typed() {
+        let checked = CheckedName::new(" Ann.B ").unwrap();
+        assert_eq!((checked.name.as_str(), checked.key.as_str()), ("Ann.B", "ann.b"));
+        assert!(CheckedName::new("a b").is_err());
+        // One character, also where it was typed as two.
+        assert_eq!(CheckedName::new("jose\u{301}").unwrap().name, "josé");
+    }
+}

@@ -1,0 +1,57 @@
+//! The state of signing in that is not stored: the cache of credentials, the limits on attempts, and the open setup.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::attempts::AttemptLimiter;
+use super::credential_cache::CredentialCache;
+use super::passwords::PasswordHashing;
+use super::setup_state::SetupState;
+use turnleaf_domain::limits;
+
+/// The state of signing in. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Accounts(Arc<AccountsState>);
+
+struct AccountsState {
+    credentials: CredentialCache,
+    hashing: PasswordHashing,
+    by_account: AttemptLimiter<String>,
+    by_network: AttemptLimiter<IpAddr>,
+    setup: SetupState,
+}
+
+impl Default for Accounts {
+    fn default() -> Self {
+        Self(Arc::new(AccountsState {
+            credentials: CredentialCache::default(),
+            hashing: PasswordHashing::default(),
+            by_account: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
+            by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
+            setup: SetupState::default(),
+        }))
+    }
+}
+
+impl Accounts {
+    pub(super) fn credentials(&self) -> &CredentialCache {
+        &self.0.credentials
+    }
+
+    pub(super) fn hashing(&self) -> &PasswordHashing {
+        &self.0.hashing
+    }
+
+    /// Returns the attempts for each name that was typed, as it is compared.
+    pub(super) fn attempts_by_account(&self) -> &AttemptLimiter<String> {
+        &self.0.by_account
+    }
+
+    pub(super) fn attempts_by_network(&self) -> &AttemptLimiter<IpAddr> {
+        &self.0.by_network
+    }
+
+    pub(super) fn setup(&self) -> &SetupState {
+        &self.0.setup
+    }
+}

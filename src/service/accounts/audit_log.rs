@@ -1,0 +1,70 @@
+//! The audit log: entries are added in the transaction of the action, so that there is none without the other.
+
+use super::Actor;
+use super::account_error::AccountError;
+use crate::{Service, ServiceError};
+use turnleaf_domain::{AuditEntryId, AuditOutcome, AuditVerb, limits};
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{StoreError, api_tokens, audit, invites, sessions};
+
+pub use turnleaf_store::audit::AuditEntry;
+
+impl Service {
+    /// Adds an entry about an action that is done when the transaction is committed. `target` is a name, no content.
+    pub(super) async fn record(
+        &self,
+        tx: &mut Tx,
+        actor: Actor,
+        verb: AuditVerb,
+        target: &str,
+    ) -> Result<(), StoreError> {
+        self.record_outcome(tx, actor, verb, target, AuditOutcome::Done).await
+    }
+
+    async fn record_outcome(
+        &self,
+        tx: &mut Tx,
+        actor: Actor,
+        verb: AuditVerb,
+        target: &str,
+        outcome: AuditOutcome,
+    ) -> Result<(), StoreError> {
+        let entry = AuditEntry {
+            id: ids::mint(),
+            at: self.clock().now(),
+            actor: actor.user,
+            actor_name: None,
+            token: actor.token,
+            ip: actor.address.map(|address| address.to_string()),
+            verb: verb.as_str().to_owned(),
+            target: target.to_owned(),
+            outcome,
+        };
+        audit::insert(tx, &entry).await
+    }
+
+    /// Adds an entry about an action that was refused.
+    pub(super) async fn record_refusal(&self, actor: Actor, verb: AuditVerb, target: &str) -> Result<(), AccountError> {
+        let mut tx = self.db().begin().await?;
+        self.record_outcome(&mut tx, actor, verb, target, AuditOutcome::Refused).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Returns the entries before one, or the newest.
+    pub async fn audit_log(&self, before: Option<AuditEntryId>) -> Result<Vec<AuditEntry>, ServiceError> {
+        Ok(audit::list(self.db(), before, limits::AUDIT_PAGE).await?)
+    }
+
+    /// Deletes sessions, tokens and invitations that have expired, and old entries of the audit log.
+    pub async fn delete_expired_credentials(&self) -> Result<(), ServiceError> {
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        sessions::delete_expired(&mut tx, now, now - limits::SESSION_IDLE).await?;
+        // Expired tokens and invitations are shown for a while, so that people see why a program stopped.
+        api_tokens::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
+        invites::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
+        audit::delete_old(&mut tx, now - limits::AUDIT_KEPT).await?;
+        Ok(tx.commit().await?)
+    }
+}

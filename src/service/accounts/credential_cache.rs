@@ -1,0 +1,216 @@
+//! The cache of checked sessions and tokens, so that a request costs no query. What ends one in this process takes it out
+//! of the cache at once. Open connections hold a [`Revocation`] and end with it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use turnleaf_domain::{AccountRole, ApiTokenId, SessionId, TokenScopes, UserId, limits};
+
+/// How long a checked credential counts without another check.
+const CHECK_COUNTS: Duration = limits::CREDENTIAL_RECHECK.saturating_mul(2);
+
+/// The key of a credential: the hash of its secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CredentialKey {
+    pub hash: [u8; 32],
+    pub is_token: bool,
+}
+
+/// A valid credential with its account.
+#[derive(Debug, Clone)]
+pub struct AuthenticatedCredential {
+    pub user: UserId,
+    pub role: AccountRole,
+    pub id: CredentialId,
+    pub revocation: Revocation,
+}
+
+/// The kind of a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialId {
+    Session(SessionId),
+    Token { id: ApiTokenId, scopes: TokenScopes },
+}
+
+/// Tells open connections that the credential they were opened with is not valid any more. The default never does.
+#[derive(Debug, Clone, Default)]
+pub struct Revocation(Arc<CancellationToken>);
+
+impl Revocation {
+    /// Waits until the credential is not valid any more.
+    pub async fn revoked(&self) {
+        self.0.cancelled().await;
+    }
+
+    pub fn is_revoked(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Returns whether a connection or a request holds it beside the cache.
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+}
+
+/// A valid credential as it is stored.
+pub(super) struct LoadedCredential {
+    pub user: UserId,
+    pub role: AccountRole,
+    pub id: CredentialId,
+    pub expires_at: DateTime<Utc>,
+    pub stored_use: Option<DateTime<Utc>>,
+}
+
+struct CachedCredential {
+    loaded: LoadedCredential,
+    used_at: DateTime<Utc>,
+    checked: Instant,
+    revocation: Revocation,
+}
+
+impl CachedCredential {
+    fn authenticated(&self) -> AuthenticatedCredential {
+        let LoadedCredential { user, role, id, .. } = self.loaded;
+        AuthenticatedCredential { user, role, id, revocation: self.revocation.clone() }
+    }
+
+    /// Returns whether the last use is to be stored.
+    fn is_use_due(&self) -> bool {
+        let stored = self.loaded.stored_use;
+        stored.is_none_or(|stored| self.used_at - stored >= limits::CREDENTIAL_USE_STORED_EVERY)
+    }
+}
+
+#[derive(Default)]
+struct CachedCredentials {
+    by_key: HashMap<CredentialKey, CachedCredential>,
+    /// Rises with each revocation. A credential that was read before one may be the revoked one.
+    revision: u64,
+}
+
+/// The cache of checked credentials.
+#[derive(Default)]
+pub(super) struct CredentialCache(Mutex<CachedCredentials>);
+
+impl CredentialCache {
+    fn lock(&self) -> MutexGuard<'_, CachedCredentials> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a credential that was checked lately, and notes the use.
+    pub(super) fn find(&self, key: CredentialKey, now: DateTime<Utc>) -> Option<AuthenticatedCredential> {
+        let mut cached = self.lock();
+        let entry = cached.by_key.get_mut(&key)?;
+        if entry.loaded.expires_at <= now || entry.checked.elapsed() >= CHECK_COUNTS {
+            return None;
+        }
+        entry.used_at = now;
+        Some(entry.authenticated())
+    }
+
+    pub(super) fn revision(&self) -> u64 {
+        self.lock().revision
+    }
+
+    /// Adds a credential that was read at this revision; `None` if something was revoked since.
+    pub(super) fn insert(
+        &self,
+        key: CredentialKey,
+        loaded: LoadedCredential,
+        revision: u64,
+        now: DateTime<Utc>,
+    ) -> Option<AuthenticatedCredential> {
+        let mut cached = self.lock();
+        if cached.revision != revision {
+            return None;
+        }
+        if !cached.by_key.contains_key(&key) {
+            cached.make_room();
+        }
+        let known = cached.by_key.remove(&key);
+        let revocation = known.map(|known| known.revocation).unwrap_or_default();
+        let entry = CachedCredential { loaded, used_at: now, checked: Instant::now(), revocation };
+        let authenticated = entry.authenticated();
+        cached.by_key.insert(key, entry);
+        Some(authenticated)
+    }
+
+    /// Forgets what was not used for long, and returns the keys of the others.
+    pub(super) fn keys_in_use(&self, now: DateTime<Utc>) -> Vec<CredentialKey> {
+        let mut cached = self.lock();
+        let is_in_use =
+            |entry: &CachedCredential| entry.revocation.is_held() || now - entry.used_at < limits::CREDENTIAL_CACHED;
+        cached.by_key.retain(|_, entry| is_in_use(entry));
+        cached.by_key.keys().copied().collect()
+    }
+
+    /// Notes that a credential is still valid. Returns the account, the credential and its last use if that is to be
+    /// stored.
+    pub(super) fn confirm(
+        &self,
+        key: CredentialKey,
+        loaded: LoadedCredential,
+    ) -> Option<(UserId, CredentialId, DateTime<Utc>)> {
+        let mut cached = self.lock();
+        let entry = cached.by_key.get_mut(&key)?;
+        entry.loaded = loaded;
+        entry.checked = Instant::now();
+        entry.is_use_due().then_some((entry.loaded.user, entry.loaded.id, entry.used_at))
+    }
+
+    /// Ends the credentials that fit, with their open connections.
+    fn revoke_where(&self, fits: impl Fn(&CredentialKey, &LoadedCredential) -> bool) {
+        let mut cached = self.lock();
+        cached.revision += 1;
+        cached.by_key.retain(|key, entry| {
+            let is_revoked = fits(key, &entry.loaded);
+            if is_revoked {
+                entry.revocation.0.cancel();
+            }
+            !is_revoked
+        });
+    }
+
+    /// Ends all sessions and tokens of an account, after they were ended in the database.
+    pub(super) fn revoke_account(&self, user: UserId) {
+        self.revoke_where(|_, loaded| loaded.user == user);
+    }
+
+    /// Ends all sessions of an account except one.
+    pub(super) fn revoke_other_sessions(&self, user: UserId, kept: Option<SessionId>) {
+        let is_other = |id: CredentialId| matches!(id, CredentialId::Session(id) if Some(id) != kept);
+        self.revoke_where(|_, loaded| loaded.user == user && is_other(loaded.id));
+    }
+
+    /// Ends what the database no longer accepts.
+    pub(super) fn revoke_key(&self, key: CredentialKey) {
+        self.revoke_where(|other, _| *other == key);
+    }
+
+    pub(super) fn revoke_session(&self, session: SessionId) {
+        self.revoke_where(|_, loaded| loaded.id == CredentialId::Session(session));
+    }
+
+    pub(super) fn revoke_token(&self, token: ApiTokenId) {
+        self.revoke_where(|_, loaded| matches!(loaded.id, CredentialId::Token { id, .. } if id == token));
+    }
+}
+
+impl CachedCredentials {
+    /// Keeps the number of credentials within its bound: the one that was not used for the longest time goes, unless a
+    /// connection is open with it.
+    fn make_room(&mut self) {
+        if self.by_key.len() < limits::CREDENTIALS_CACHED {
+            return;
+        }
+        let free = self.by_key.iter().filter(|(_, entry)| !entry.revocation.is_held());
+        if let Some(oldest) = free.min_by_key(|(_, entry)| entry.used_at).map(|(key, _)| *key) {
+            self.by_key.remove(&oldest);
+        }
+    }
+}

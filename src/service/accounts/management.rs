@@ -1,0 +1,143 @@
+//! What administrators do with accounts. Nobody sees or changes anything of another person's but what is here: the
+//! password of an account can be reset on the command line alone, where the database is within reach anyway.
+
+use secrecy::SecretString;
+
+use super::Actor;
+use super::account_error::AccountError;
+use super::account_names::{CheckedName, name_key};
+use super::passwords::check_new_password;
+use crate::{Service, ServiceError};
+use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::users::StoredAccount;
+use turnleaf_store::{sessions, users};
+
+pub use turnleaf_store::users::ListedAccount;
+
+impl Service {
+    /// Returns all accounts in the order of their creation.
+    pub async fn list_accounts(&self) -> Result<Vec<ListedAccount>, ServiceError> {
+        Ok(users::list_accounts(self.db(), limits::ACCOUNTS_LISTED).await?)
+    }
+
+    /// Returns the account with this name, however it is written.
+    pub async fn find_account(&self, name: &str) -> Result<Option<UserId>, ServiceError> {
+        let account = users::find_by_name(self.db(), &name_key(&name.replace('\0', ""))).await?;
+        Ok(account.map(|account| account.id))
+    }
+
+    /// Adds an account with a password. The role of the owner sets up the server.
+    pub async fn add_account(
+        &self,
+        actor: Actor,
+        name: &str,
+        role: AccountRole,
+        password: &SecretString,
+    ) -> Result<UserId, AccountError> {
+        let name = CheckedName::new(name)?;
+        check_new_password("password", password, &name.name)?;
+        let hash = self.accounts().hashing().hash(password).await?;
+        let mut tx = self.db().begin().await?;
+        if role == AccountRole::Owner {
+            let already = || AccountError::conflict("already_set_up", MessageCode::AlreadySetUp);
+            let owner = self.make_owner(&mut tx, actor, &name, &hash).await?.ok_or_else(already)?;
+            tx.commit().await?;
+            return Ok(owner);
+        }
+        let account: UserId = ids::mint();
+        if !users::insert(&mut tx, account, name.names(), role, &hash, self.clock().now()).await? {
+            return Err(AccountError::name_taken());
+        }
+        self.record(&mut tx, actor, AuditVerb::AddAccount, &name.name).await?;
+        tx.commit().await?;
+        Ok(account)
+    }
+
+    /// Disables an account: its sessions, tokens and open connections end.
+    pub async fn disable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        let found = self.changeable_account(actor, account).await?;
+        let mut tx = self.db().begin().await?;
+        if users::disable(&mut tx, account, self.clock().now()).await? {
+            sessions::delete_others(&mut tx, account, None).await?;
+            self.finish_change(tx, actor, AuditVerb::DisableAccount, &found).await?;
+        }
+        Ok(())
+    }
+
+    /// Enables an account. Its person signs in again.
+    pub async fn enable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        let found = self.changeable_account(actor, account).await?;
+        let mut tx = self.db().begin().await?;
+        if users::enable(&mut tx, account).await? {
+            self.finish_change(tx, actor, AuditVerb::EnableAccount, &found).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives an account another role. Its sessions and tokens end, because they were begun with the former one.
+    pub async fn change_role(&self, actor: Actor, account: UserId, role: AccountRole) -> Result<(), AccountError> {
+        if !AccountRole::GIVEN.contains(&role) {
+            return Err(InvalidField::new("role", MessageCode::IsUnknown).into());
+        }
+        let found = self.changeable_account(actor, account).await?;
+        let mut tx = self.db().begin().await?;
+        if users::set_role(&mut tx, account, role).await? {
+            sessions::delete_others(&mut tx, account, None).await?;
+            self.finish_change(tx, actor, AuditVerb::ChangeRole, &found).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends all sessions and tokens of an account.
+    pub async fn sign_out_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
+        let mut tx = self.db().begin().await?;
+        users::sign_out(&mut tx, account).await?;
+        sessions::delete_others(&mut tx, account, None).await?;
+        self.finish_change(tx, actor, AuditVerb::SignOutAccount, &found).await
+    }
+
+    /// Sets the password of an account whose person has forgotten it. Its sessions and tokens end.
+    pub async fn reset_password(
+        &self,
+        actor: Actor,
+        account: UserId,
+        password: &SecretString,
+    ) -> Result<(), AccountError> {
+        let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
+        check_new_password("password", password, &found.name)?;
+        let hash = self.accounts().hashing().hash(password).await?;
+        let mut tx = self.db().begin().await?;
+        users::set_password(&mut tx, account, &hash).await?;
+        sessions::delete_others(&mut tx, account, None).await?;
+        self.finish_change(tx, actor, AuditVerb::ResetPassword, &found).await
+    }
+
+    /// Returns an account that this actor may disable or give a role.
+    async fn changeable_account(&self, actor: Actor, account: UserId) -> Result<StoredAccount, AccountError> {
+        let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
+        if actor.user == Some(account) {
+            return Err(AccountError::conflict("own_account", MessageCode::NotOnOwnAccount));
+        }
+        if found.role == AccountRole::Owner {
+            return Err(AccountError::conflict("owner_account", MessageCode::NotOnOwner));
+        }
+        Ok(found)
+    }
+
+    /// Commits a change of an account with its audit entry, then ends what the database no longer accepts.
+    async fn finish_change(
+        &self,
+        mut tx: Tx,
+        actor: Actor,
+        verb: AuditVerb,
+        account: &StoredAccount,
+    ) -> Result<(), AccountError> {
+        self.record(&mut tx, actor, verb, &account.name).await?;
+        tx.commit().await?;
+        self.accounts().credentials().revoke_account(account.id);
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Who signs in, and who does something, as far as it is recorded.
+
+use std::net::IpAddr;
+
+use turnleaf_domain::{ApiTokenId, SessionId, UserId};
+
+/// The client of somebody who signs in.
+#[derive(Debug, Clone)]
+pub struct ClientOrigin {
+    pub address: IpAddr,
+    /// What counts as one client: the address, or its /64 network.
+    pub network: IpAddr,
+    /// The browser's name for itself.
+    pub agent: Option<String>,
+}
+
+/// Who does something, for the audit log. The default is the command line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Actor {
+    pub user: Option<UserId>,
+    pub session: Option<SessionId>,
+    pub token: Option<ApiTokenId>,
+    pub address: Option<IpAddr>,
+}

@@ -1,0 +1,88 @@
+//! Sessions of browsers: they begin with a sign-in and end by a sign-out, by age, or by a change of the account.
+
+use secrecy::SecretString;
+
+use super::account_error::AccountError;
+use super::secret_hash::secret_hash;
+use super::{Actor, ClientOrigin};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{AuditVerb, SessionId, UserId, limits};
+use turnleaf_platform::ids;
+use turnleaf_platform::random::random_token;
+use turnleaf_store::db::Tx;
+use turnleaf_store::sessions::{self, NewSession};
+
+pub use turnleaf_store::sessions::ListedSession;
+
+impl Service {
+    /// Begins a session and returns the secret for its cookie. `None` if the account does not exist or is disabled.
+    pub(super) async fn start_session(
+        &self,
+        tx: &mut Tx,
+        account: UserId,
+        client: &ClientOrigin,
+    ) -> Result<Option<SecretString>, AccountError> {
+        let (secret, now) = (random_token(), self.clock().now());
+        let agent = client.agent.as_deref().map(|agent| agent.replace('\0', ""));
+        let new = NewSession {
+            id: ids::mint(),
+            hash: secret_hash(&secret),
+            created_at: now,
+            expires_at: now + limits::SESSION_KEPT,
+            ip: Some(client.address.to_string()),
+            agent: agent.map(|agent| agent.chars().take(limits::USER_AGENT_CHARS).collect()),
+        };
+        if !sessions::insert(tx, account, &new).await? {
+            return Ok(None);
+        }
+        sessions::delete_surplus(tx, account, limits::SESSIONS_PER_USER).await?;
+        Ok(Some(secret.into()))
+    }
+
+    /// Returns the sessions of an account, the last used first.
+    pub async fn sessions(&self, owner: UserId) -> Result<Vec<ListedSession>, ServiceError> {
+        let now = self.clock().now();
+        Ok(sessions::list(self.db(), owner, now, now - limits::SESSION_IDLE).await?)
+    }
+
+    /// Ends the session of a request; without one, nothing happens.
+    pub async fn sign_out(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
+        let Some(session) = actor.session else { return Ok(()) };
+        self.delete_session(owner, actor, session, AuditVerb::SignOut).await.map(drop)
+    }
+
+    /// Ends a session of an account, with its open connections.
+    pub async fn end_session(&self, owner: UserId, actor: Actor, session: SessionId) -> Result<(), AccountError> {
+        match self.delete_session(owner, actor, session, AuditVerb::EndSession).await? {
+            true => Ok(()),
+            false => Err(AccountError::not_found()),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        owner: UserId,
+        actor: Actor,
+        session: SessionId,
+        verb: AuditVerb,
+    ) -> Result<bool, AccountError> {
+        let mut tx = self.db().begin().await?;
+        if !sessions::delete(&mut tx, owner, session).await? {
+            return Ok(false);
+        }
+        self.record(&mut tx, actor, verb, "").await?;
+        tx.commit().await?;
+        self.accounts().credentials().revoke_session(session);
+        Ok(true)
+    }
+
+    /// Ends all sessions of an account except that of the request.
+    pub async fn end_other_sessions(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
+        let mut tx = self.db().begin().await?;
+        sessions::delete_others(&mut tx, owner, actor.session).await?;
+        self.record(&mut tx, actor, AuditVerb::EndSessions, "").await?;
+        tx.commit().await?;
+        self.accounts().credentials().revoke_other_sessions(owner, actor.session);
+        Ok(())
+    }
+}
