@@ -15,7 +15,7 @@ pub mod invitations;
 pub mod management;
 mod origin;
 mod passwords;
-mod secret_hash;
+mod secrets;
 pub mod sessions;
 pub mod setup;
 mod setup_state;
@@ -24,4 +24,5 @@ pub mod tokens;
 
 pub(crate) use account_state::Accounts;
 pub use origin::{Actor, ClientOrigin};
+pub use secrets::NewSecret;
 pub use setup_state::SETUP_CODE_FILE;

@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 
 use super::credential_cache::{AuthenticatedCredential, CredentialId, CredentialKey, LoadedCredential};
-use super::secret_hash::secret_hash;
+use super::secrets::secret_hash;
 use crate::{Service, ServiceError};
 use turnleaf_domain::account::API_TOKEN_PREFIX;
 use turnleaf_domain::limits;

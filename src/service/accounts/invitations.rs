@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use super::account_error::AccountError;
 use super::account_names::CheckedName;
 use super::passwords::check_new_password;
-use super::secret_hash::secret_hash;
+use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, InviteId, MessageCode, UserId, limits};
@@ -18,7 +18,7 @@ pub use turnleaf_store::invites::OpenInvite;
 
 impl Service {
     /// Makes an invitation and returns its code, which is not stored.
-    pub async fn create_invite(&self, actor: Actor, role: AccountRole) -> Result<SecretString, AccountError> {
+    pub async fn create_invite(&self, actor: Actor, role: AccountRole) -> Result<NewSecret, AccountError> {
         if !AccountRole::GIVEN.contains(&role) {
             return Err(InvalidField::new("role", MessageCode::IsUnknown).into());
         }
@@ -39,7 +39,7 @@ impl Service {
         invites::insert(&mut tx, &new).await?;
         self.record(&mut tx, actor, AuditVerb::Invite, role.as_str()).await?;
         tx.commit().await?;
-        Ok(code.into())
+        Ok(NewSecret::new(code))
     }
 
     /// Returns the invitations that can be accepted, the newest first.
@@ -73,7 +73,7 @@ impl Service {
         name: &str,
         password: &SecretString,
         client: &ClientOrigin,
-    ) -> Result<SecretString, AccountError> {
+    ) -> Result<NewSecret, AccountError> {
         let unusable = || AccountError::conflict("invite_unusable", MessageCode::InviteUnusable);
         let by_network = self.accounts().attempts_by_network();
         by_network.begin(&client.network).map_err(AccountError::too_many_attempts)?;

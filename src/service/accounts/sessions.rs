@@ -1,9 +1,7 @@
 //! Sessions of browsers: they begin with a sign-in and end by a sign-out, by age, or by a change of the account.
 
-use secrecy::SecretString;
-
 use super::account_error::AccountError;
-use super::secret_hash::secret_hash;
+use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, SessionId, UserId, limits};
@@ -21,7 +19,7 @@ impl Service {
         tx: &mut Tx,
         account: UserId,
         client: &ClientOrigin,
-    ) -> Result<Option<SecretString>, AccountError> {
+    ) -> Result<Option<NewSecret>, AccountError> {
         let (secret, now) = (random_token(), self.clock().now());
         let agent = client.agent.as_deref().map(|agent| agent.replace('\0', ""));
         let new = NewSession {
@@ -36,7 +34,7 @@ impl Service {
             return Ok(None);
         }
         sessions::delete_surplus(tx, account, limits::SESSIONS_PER_USER).await?;
-        Ok(Some(secret.into()))
+        Ok(Some(NewSecret::new(secret)))
     }
 
     /// Returns the sessions of an account, the last used first.

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use super::account_error::AccountError;
 use super::account_names::CheckedName;
 use super::passwords::check_new_password;
+use super::secrets::NewSecret;
 use super::setup_state::{SETUP_CODE_FILE, remove_code};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
@@ -62,7 +63,7 @@ impl Service {
         name: &str,
         password: &SecretString,
         client: &ClientOrigin,
-    ) -> Result<SecretString, AccountError> {
+    ) -> Result<NewSecret, AccountError> {
         let already = || AccountError::conflict("already_set_up", MessageCode::AlreadySetUp);
         if !self.needs_setup() {
             return Err(already());

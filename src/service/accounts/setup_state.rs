@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::secret_hash::secret_hash;
+use super::secrets::secret_hash;
 
 /// The file of the code in the data directory.
 pub const SETUP_CODE_FILE: &str = "setup-code";

@@ -5,6 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
 use super::passwords::check_new_password;
+use super::secrets::NewSecret;
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
@@ -27,7 +28,7 @@ impl Service {
         name: &str,
         password: &SecretString,
         client: &ClientOrigin,
-    ) -> Result<SecretString, AccountError> {
+    ) -> Result<NewSecret, AccountError> {
         let wrong = || AccountError::from(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         // Longer ones belong to no account, and neither do those with NUL, which PostgreSQL refuses.
         let typed: String = name.chars().filter(|c| *c != '\0').take(limits::ACCOUNT_NAME_CHARS + 1).collect();
@@ -82,7 +83,7 @@ impl Service {
         actor: Actor,
         (current, new): (&SecretString, &SecretString),
         client: &ClientOrigin,
-    ) -> Result<SecretString, AccountError> {
+    ) -> Result<NewSecret, AccountError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
         let StoredAccount { name, password: stored, .. } = account;
         let key = name_key(&name);

@@ -1,12 +1,11 @@
 //! API tokens: credentials of programs, with some scopes and an end. A token is shown once.
 
 use chrono::TimeDelta;
-use secrecy::SecretString;
 use serde_json::json;
 
 use super::Actor;
 use super::account_error::AccountError;
-use super::secret_hash::secret_hash;
+use super::secrets::{NewSecret, secret_hash};
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::account::{API_TOKEN_PREFIX, check_token_name};
@@ -33,7 +32,7 @@ pub struct NewApiToken {
 pub struct CreatedToken {
     pub token: ListedToken,
     /// The token itself. `None` if the same request created it before, because it is not stored.
-    pub secret: Option<SecretString>,
+    pub secret: Option<NewSecret>,
 }
 
 impl Service {
@@ -80,7 +79,7 @@ impl Service {
         tx.commit().await?;
         let NewToken { id, name, .. } = stored;
         let token = ListedToken { id, name, scopes, created_at: now, expires_at, last_used_at: None };
-        Ok(Created::new(CreatedToken { token, secret: Some(secret.into()) }))
+        Ok(Created::new(CreatedToken { token, secret: Some(NewSecret::new(secret)) }))
     }
 
     /// Revokes a token, with the connections that are open with it.
