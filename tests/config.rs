@@ -597,6 +597,7 @@ fn invalid_settings_are_refused_by_name() {
         ("DATABASE_URL", "/some/file.db"),
         ("TURNLEAF_AUTH", "maybe"),
         ("TURNLEAF_AUTH", "password"),
+        ("TURNLEAF_AUTH", "Accounts"),
         ("TURNLEAF_PUBLIC_URL", "chat.example"),
         ("TURNLEAF_PUBLIC_URL", "https://chat.example/sub"),
         ("TURNLEAF_PUBLIC_URL", "https://user@chat.example"),
@@ -700,7 +701,10 @@ fn without_sign_in_public_url_must_be_loopback() {
         {
             assert!(refusal.contains(word), "{url}: {refusal}");
         }
-        // Once the proxy is named and trusted, both the public name and the listen address may be public.
+        assert!(refusal.contains("TURNLEAF_AUTH=accounts"), "{url}: {refusal}");
+        // Once people sign in, or the proxy is named and trusted, both the public name and the listen address may be
+        // public.
+        check(&[("TURNLEAF_AUTH", "accounts"), ("TURNLEAF_PUBLIC_URL", url), ("HOST", "0.0.0.0")]).unwrap();
         check(&[&proxy[..], &[("TURNLEAF_PUBLIC_URL", url), ("HOST", "0.0.0.0")]].concat()).unwrap();
     }
     for host in ["localhost:8080", "chat.localhost", "127.0.0.2", "[::1]:3000"] {
@@ -725,6 +729,25 @@ fn without_sign_in_public_url_must_be_loopback() {
             assert!(!refusal.contains("0123456789abcdef"), "{refusal}");
         }
     }
+}
+
+#[test]
+fn server_with_accounts_warns_where_passwords_would_be_sent_in_plain_text() {
+    let warning = |address: &str, variables: &[(&str, &str)]| {
+        let security = load(variables).unwrap().security;
+        binding::plain_http_warning(&[address.parse().unwrap()], &security)
+    };
+    let accounts = ("TURNLEAF_AUTH", "accounts");
+    let url = |url| ("TURNLEAF_PUBLIC_URL", url);
+    assert_eq!(warning("127.0.0.1:3000", &[accounts]), None);
+    assert_eq!(warning("0.0.0.0:3000", &[accounts, url("https://chat.example")]), None);
+    let no_url = warning("0.0.0.0:3000", &[accounts]).unwrap();
+    assert!(no_url.contains("0.0.0.0:3000") && no_url.contains("TURNLEAF_PUBLIC_URL"), "{no_url}");
+    let plain = warning("192.168.1.5:3000", &[accounts, url("http://192.168.1.5:3000")]).unwrap();
+    assert!(plain.contains("http://192.168.1.5:3000 has no HTTPS"), "{plain}");
+    // Without sign-in such an address is refused.
+    assert_eq!(warning("0.0.0.0:3000", &[]), None);
+    assert!(load(&[]).unwrap().security.is_auth_unset() && !load(&[accounts]).unwrap().security.is_auth_unset());
 }
 
 #[test]

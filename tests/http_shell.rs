@@ -135,7 +135,10 @@ fn shell_with(variables: &[(&str, &str)]) -> Shell {
     let public_url = security.public_url.as_ref();
     let config = HttpConfig {
         hosts: AllowedHosts::new(&security, [[127, 0, 0, 1].into()]),
-        transport: TransportSecurity { is_https: public_url.is_some_and(|url| url.is_https()) },
+        transport: TransportSecurity {
+            is_https: public_url.is_some_and(|url| url.is_https()),
+            ..TransportSecurity::default()
+        },
         public_origin: public_url.map(|url| url.origin().to_owned()),
         admission: Admission::new(&security),
         ..HttpConfig::default()

@@ -5,7 +5,7 @@ use leptos::prelude::use_context;
 
 use crate::api::error::ApiError;
 pub use crate::domain::AccountRole;
-use crate::domain::{DeletionId, UserId};
+use crate::domain::{ApiTokenId, DeletionId, SessionId, TokenScope, TokenScopes, UserId};
 use crate::server::page_data::PageService;
 
 /// The authenticated user of a request, with the rights of the request. `http` makes it once for each request, from the ways in that the
@@ -16,12 +16,38 @@ pub struct Principal {
     pub user: UserId,
     pub role: AccountRole,
     pub scopes: Scopes,
+    pub credential: Credential,
+}
+
+/// What a request was authenticated with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// Nothing: the server has no accounts, and admits only who may be its owner.
+    Admission,
+    Session(SessionId),
+    Token(ApiTokenId),
 }
 
 impl Principal {
-    /// Returns the owner of the installation, at a page of its own.
+    /// Returns the owner of an installation without accounts, at a page of its own.
     pub fn owner(user: UserId) -> Self {
-        Self { user, role: AccountRole::Owner, scopes: Scopes::ALL }
+        Self { user, role: AccountRole::Owner, scopes: Scopes::ALL, credential: Credential::Admission }
+    }
+
+    /// Returns the session of a person who is signed in.
+    pub fn session(&self) -> Option<SessionId> {
+        match self.credential {
+            Credential::Session(session) => Some(session),
+            Credential::Admission | Credential::Token(_) => None,
+        }
+    }
+
+    /// Returns the API token of a program.
+    pub fn token(&self) -> Option<ApiTokenId> {
+        match self.credential {
+            Credential::Token(token) => Some(token),
+            Credential::Admission | Credential::Session(_) => None,
+        }
     }
 
     /// Returns whether this is an administrator with every scope. A credential that was given only some scopes is not
@@ -46,6 +72,21 @@ pub enum Scope {
     Settings,
     /// Opens pages, sends their forms and calls their server functions: what only people do.
     Pages,
+    /// Manages its own sessions and API tokens, which only people do, too: a token that could make tokens would not
+    /// end with its expiry.
+    Account,
+}
+
+impl From<TokenScope> for Scope {
+    fn from(scope: TokenScope) -> Self {
+        match scope {
+            TokenScope::ChatsRead => Self::ChatsRead,
+            TokenScope::ChatsWrite => Self::ChatsWrite,
+            TokenScope::ModelsCall => Self::ModelsCall,
+            TokenScope::Export => Self::Export,
+            TokenScope::Settings => Self::Settings,
+        }
+    }
 }
 
 /// A set of scopes.
@@ -60,7 +101,8 @@ impl Scopes {
         .with(Scope::ModelsCall)
         .with(Scope::Export)
         .with(Scope::Settings)
-        .with(Scope::Pages);
+        .with(Scope::Pages)
+        .with(Scope::Account);
 
     /// Returns the set with one more scope.
     #[must_use]
@@ -74,6 +116,12 @@ impl Scopes {
 
     const fn bit(scope: Scope) -> u8 {
         1 << (scope as u8)
+    }
+}
+
+impl From<TokenScopes> for Scopes {
+    fn from(scopes: TokenScopes) -> Self {
+        scopes.iter().fold(Self::NONE, |all, scope| all.with(scope.into()))
     }
 }
 
@@ -117,8 +165,15 @@ mod tests {
 
     #[test]
     fn set_contains_scopes_it_was_made_with() {
-        const SCOPES: [Scope; 6] =
-            [Scope::ChatsRead, Scope::ChatsWrite, Scope::ModelsCall, Scope::Export, Scope::Settings, Scope::Pages];
+        const SCOPES: [Scope; 7] = [
+            Scope::ChatsRead,
+            Scope::ChatsWrite,
+            Scope::ModelsCall,
+            Scope::Export,
+            Scope::Settings,
+            Scope::Pages,
+            Scope::Account,
+        ];
         for scope in SCOPES {
             assert!(Scopes::ALL.contains(scope) && !Scopes::NONE.contains(scope), "{scope:?}");
             let only = Scopes::NONE.with(scope);
@@ -134,5 +189,12 @@ mod tests {
         assert!(!Principal { role: AccountRole::User, ..owner }.is_admin());
         let scopes = Scopes::NONE.with(Scope::ChatsRead).with(Scope::ChatsWrite).with(Scope::Export);
         assert!(!Principal { scopes, ..owner }.is_admin());
+    }
+
+    #[test]
+    fn token_of_administrator_is_none() {
+        let scopes = Scopes::from(TokenScope::ALL.into_iter().collect::<TokenScopes>());
+        assert!(scopes.contains(Scope::Settings) && !scopes.contains(Scope::Pages) && !scopes.contains(Scope::Account));
+        assert!(!Principal { scopes, ..Principal::owner(uuid::Uuid::nil().into()) }.is_admin());
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod accept_loop;
 pub mod access_control;
+mod accounts;
 mod attachments;
 mod branches;
 mod chats;

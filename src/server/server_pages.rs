@@ -8,6 +8,7 @@
 //! is above a list), then one file per page.
 
 pub mod about;
+pub mod accounts;
 pub mod api_reference;
 pub mod app_view;
 pub mod attachment_errors;
@@ -51,4 +52,4 @@ pub mod tree_drawing;
 pub mod turns;
 pub mod usage;
 
-pub use frame::{ActionNotice, PageFrame, PageSection, ServerPage};
+pub use frame::{AccountPages, ActionNotice, PageFrame, PageSection, ServerPage};

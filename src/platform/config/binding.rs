@@ -1,6 +1,6 @@
-//! The rules of which addresses and public names may be served. Without authentication, only loopback is allowed;
-//! other clients come through a reverse proxy that authenticates them and proves its identity
-//! (`docs/adr/0042-authentication-and-proxies.md`).
+//! The rules of which addresses and public names may be served. Without authentication, only loopback is allowed. Other
+//! clients sign in to accounts (`docs/adr/0092-accounts.md`), or come through a reverse proxy that authenticates them
+//! and proves its identity (`docs/adr/0042-authentication-and-proxies.md`).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,11 +18,33 @@ pub fn is_loopback(address: IpAddr) -> bool {
 pub fn check(listen: &ListenAddress, addresses: &[SocketAddr], security: &SecuritySettings) -> Result<(), ConfigError> {
     match security.auth.value {
         AuthMode::Proxy => check_proxy(security),
+        AuthMode::Accounts => Ok(()),
         AuthMode::None => {
             check_public_url(listen, security)?;
             check_names(security)?;
             check_addresses(listen, addresses)
         }
+    }
+}
+
+/// Returns a warning for a server with accounts that other machines can reach without HTTPS, as far as its settings
+/// tell.
+pub fn plain_http_warning(addresses: &[SocketAddr], security: &SecuritySettings) -> Option<String> {
+    if security.auth.value != AuthMode::Accounts {
+        return None;
+    }
+    let open = addresses.iter().find(|address| !is_loopback(address.ip()))?;
+    match &security.public_url {
+        Some(url) if url.is_https() || url.is_loopback() => None,
+        Some(url) => Some(format!(
+            "{} has no HTTPS: everybody on the network can read passwords and chats. Put a reverse proxy with HTTPS in \
+            front of the server",
+            url.origin()
+        )),
+        None => Some(format!(
+            "other machines can reach {open}, but signing in works on this machine only. Put a reverse proxy with HTTPS \
+            in front of the server, and set TURNLEAF_PUBLIC_URL to its address"
+        )),
     }
 }
 
@@ -52,10 +74,11 @@ fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Resu
     Err(ConfigError::new(format!(
         "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it without signing in.\n\
         Do one of these:\n\
-        \x20 1. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        \x20 1. let people sign in to accounts: TURNLEAF_AUTH=accounts\n\
+        \x20 2. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
         TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-        \x20 2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-        \x20 3. remove TURNLEAF_PUBLIC_URL if only this machine uses it",
+        \x20 3. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+        \x20 4. remove TURNLEAF_PUBLIC_URL if only this machine uses it",
         url.origin(),
     )))
 }
@@ -71,9 +94,10 @@ fn check_names(security: &SecuritySettings) -> Result<(), ConfigError> {
     Err(ConfigError::new(format!(
         "refusing to {subject} (set by {source}): other machines can reach it through a proxy without signing in.\n\
         Do one of these:\n\
-        \x20 1. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        \x20 1. let people sign in to accounts: TURNLEAF_AUTH=accounts\n\
+        \x20 2. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
         TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-        \x20 2. remove the setting if only this machine uses the server; names below localhost are allowed"
+        \x20 3. remove the setting if only this machine uses the server; names below localhost are allowed"
     )))
 }
 
@@ -90,7 +114,8 @@ fn check_addresses(listen: &ListenAddress, addresses: &[SocketAddr]) -> Result<(
         Do one of these:\n\
         \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
         \x20 2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-        \x20 3. require a password at a reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        \x20 3. let people sign in to accounts: TURNLEAF_AUTH=accounts\n\
+        \x20 4. require a password at a reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
         TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
         listen.host.source,
     )))

@@ -16,11 +16,13 @@ use crate::config::setting::{SettingSource, SourcedSetting};
 /// The minimum length of the proxy secret.
 const PROXY_SECRET_CHARS: usize = 16;
 
-/// The authentication mode. Accounts do not exist yet.
+/// The authentication mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMode {
     /// No authentication: only this machine may reach the server.
     None,
+    /// People sign in to accounts, programs have API tokens.
+    Accounts,
     /// A reverse proxy authenticates people; the server answers only that proxy.
     Proxy,
 }
@@ -30,6 +32,7 @@ impl AuthMode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Accounts => "accounts",
             Self::Proxy => "proxy",
         }
     }
@@ -188,6 +191,11 @@ impl FromStr for AddressRange {
 }
 
 impl SecuritySettings {
+    /// Returns true if the mode was not chosen: a server that has accounts asks people to sign in then.
+    pub fn is_auth_unset(&self) -> bool {
+        self.auth.source == SettingSource::Default
+    }
+
     /// Returns true if both have the same encryption key.
     pub fn has_same_key(&self, other: &Self) -> bool {
         let key = |of: &Self| of.secret_key.as_ref().map(|key| key.expose_secret().to_owned());
@@ -262,12 +270,9 @@ fn is_proxy_secret(text: &str) -> bool {
 fn read_auth(text: &str, source: SettingSource) -> Result<AuthMode, ConfigError> {
     match text {
         "none" => Ok(AuthMode::None),
+        "accounts" => Ok(AuthMode::Accounts),
         "proxy" => Ok(AuthMode::Proxy),
-        "password" | "oidc" => Err(ConfigError::new(format!(
-            "{source} is `{text}`, but this version has no accounts yet: `none` serves this machine only, and with \
-            `proxy` a reverse proxy asks for passwords"
-        ))),
-        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`, but is: {text}"))),
+        _ => Err(ConfigError::new(format!("{source} must be `none`, `accounts` or `proxy`, but is: {text}"))),
     }
 }
 

@@ -84,6 +84,17 @@ fn address(config: &Config) -> Observation {
             Verdict::Fine,
             format_args!("{} only accepts its trusted proxies", listen.host_and_port()),
         ),
+        Ok(()) if config.security.auth.value == AuthMode::Accounts => {
+            let addresses = listen.resolve().unwrap_or_default();
+            match binding::plain_http_warning(&addresses, &config.security) {
+                Some(warning) => observation("address", Verdict::Note, warning),
+                None => observation(
+                    "address",
+                    Verdict::Fine,
+                    format_args!("{} asks everybody to sign in", listen.host_and_port()),
+                ),
+            }
+        }
         Ok(()) => observation(
             "address",
             Verdict::Fine,

@@ -13,6 +13,7 @@ use crate::server::cli::installation::IMPORTS_DIR;
 use turnleaf_platform::config::Config;
 use turnleaf_platform::lock_file::LOCK_FILE;
 use turnleaf_platform::sealing::KEY_FILE;
+use turnleaf_service::accounts::SETUP_CODE_FILE;
 
 /// The permission bits of the group and of others.
 const GROUP_AND_OTHERS: u32 = 0o077;
@@ -110,10 +111,11 @@ impl FileModeRepair {
     }
 }
 
-/// Returns every path whose permissions matter: the data directory, the lock, the key, waiting imports, and the
-/// database with its log, backups and copies, all of which begin with its name.
+/// Returns every path whose permissions matter: the data directory, the lock, the key, the setup code, waiting imports,
+/// and the database with its log, backups and copies, all of which begin with its name.
 fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
-    let mut paths = vec![data_dir.to_owned(), data_dir.join(LOCK_FILE), data_dir.join(KEY_FILE)];
+    let files = [LOCK_FILE, KEY_FILE, SETUP_CODE_FILE].map(|file| data_dir.join(file));
+    let mut paths: Vec<PathBuf> = std::iter::once(data_dir.to_owned()).chain(files).collect();
     let imports = data_dir.join(IMPORTS_DIR);
     paths.push(imports.clone());
     // A folder behind a symbolic link was arranged by an administrator: its content is not touched.

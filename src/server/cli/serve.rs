@@ -1,5 +1,6 @@
 //! `turnleaf serve`: the composition of all layers, bottom up. Serves until a signal ends it.
 
+mod authentication;
 mod claim;
 mod reload;
 
@@ -18,6 +19,7 @@ use crate::domain::UserId;
 use crate::server::app::App;
 use crate::server::cli::database::create_data_dir;
 use crate::server::cli::exit::CliError;
+use crate::server::cli::serve::authentication::open_ways_in;
 use crate::server::cli::serve::claim::WatchedClaim;
 use crate::server::cli::serve::reload::ConfigReload;
 use crate::server::cli::{file_modes, free_space, installation, output};
@@ -26,7 +28,6 @@ use crate::server::http::health::{DatabaseProbe, Readiness};
 use crate::server::http::layers::HttpConfig;
 use crate::server::http::request::admission::Admission;
 use crate::server::http::request::allowed_hosts::AllowedHosts;
-use crate::server::http::request::principal::Authentication;
 use crate::server::http::response::headers::TransportSecurity;
 use crate::server::http::router;
 use crate::server::http::site::assets::Site;
@@ -118,6 +119,9 @@ async fn serve(
     let hangup = shutdown::listen_for_hangup().map_err(|error| CliError::could_not("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+    if let Some(warning) = binding::plain_http_warning(&bound, &config.security) {
+        tracing::warn!("{warning}");
+    }
     let public_url = config.security.public_url.as_ref();
     let shell = HttpConfig {
         hosts: AllowedHosts::new(&config.security, bound.iter().map(SocketAddr::ip)),
@@ -170,7 +174,8 @@ async fn compose(
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
-    let shell = HttpConfig { authentication: Authentication::without_accounts(service.local_owner()), ..shell.clone() };
+    let authentication = open_ways_in(config, &db, &service, (shell.transport, &shutdown)).await?;
+    let shell = HttpConfig { authentication, ..shell.clone() };
     let imports = service.clone();
     let disk = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
@@ -262,7 +267,7 @@ async fn start_background_work(
     }
     tokio::spawn(resume_waiting_replies(supervisor.clone()));
     tokio::spawn(send_queued_messages(service.clone(), shutdown.clone()));
-    tokio::spawn(run_housekeeping(supervisor.clone(), registry.clone(), shutdown.clone()));
+    tokio::spawn(run_housekeeping(service.clone(), registry.clone(), shutdown.clone()));
     Ok(())
 }
 
@@ -298,13 +303,16 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
 }
 
 /// Runs maintenance in an interval: lists models, looks for local servers, packs raw responses, deletes old journals,
-/// purges old items of Trash. A shutdown interrupts it; the next start does the rest.
-async fn run_housekeeping(supervisor: Supervisor, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
+/// purges old items of Trash, deletes expired sessions. A shutdown interrupts it; the next start does the rest.
+async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
         registry.refresh().await;
-        if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.run_maintenance()).await {
+        if let Some(Err(error)) = shutdown.run_until_cancelled(service.supervisor().run_maintenance()).await {
             tracing::warn!(%error, "housekeeping is postponed");
+        }
+        if let Some(Err(error)) = shutdown.run_until_cancelled(service.delete_expired_credentials()).await {
+            tracing::warn!(%error, "expired sessions are deleted later");
         }
     }
 }
@@ -329,7 +337,8 @@ fn database_check(db: Db) -> DatabaseProbe {
 
 /// Returns whether clients reach the server over TLS.
 fn transport(config: &Config) -> TransportSecurity {
-    TransportSecurity { is_https: config.security.public_url.as_ref().is_some_and(|url| url.is_https()) }
+    let is_https = config.security.public_url.as_ref().map(|url| url.is_https());
+    TransportSecurity { is_https: is_https == Some(true), allows_plain_http: is_https == Some(false) }
 }
 
 /// Opens the sockets. When a name has several addresses (`localhost` often has two), one is enough.

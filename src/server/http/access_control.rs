@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use http::Method;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::{Method, StatusCode};
 
 use crate::server::access::{Principal, Scope};
-use crate::server::http::request::principal::Authentication;
+use crate::server::http::request::accept::wants_page;
+use crate::server::http::request::principal::{AuthenticatedRequest, Authentication};
+use crate::server::http::response::fallback;
 use crate::server::http::response::problem::Problem;
 
 /// The access rule of a route.
@@ -104,14 +106,33 @@ pub struct AccessRules {
 pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let required = rules.table.required(matched, request.method());
-    let principal = rules.authentication.principal(&request);
+    let presented = rules.authentication.present(&request);
+    let authenticated = match rules.authentication.authenticate(presented).await {
+        Ok(authenticated) => authenticated,
+        // What is public needs no database.
+        Err(_) if required == Access::Public => None,
+        Err(error) => return Problem::from(error).into_response(),
+    };
+    let principal = authenticated.as_ref().map(|authenticated| authenticated.principal);
     if let Err(problem) = required.check(principal) {
-        return problem.into_response();
+        return match sign_in_address(&rules.authentication, &problem, &request) {
+            Some(address) => Redirect::to(&address).into_response(),
+            None => problem.into_response(),
+        };
     }
-    if let Some(principal) = principal {
+    if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
         request.extensions_mut().insert(principal);
+        request.extensions_mut().insert(lease);
     }
     next.run(request).await
+}
+
+/// Returns where a stranger who opens a page is sent. Forms are not: their text would be lost.
+fn sign_in_address(authentication: &Authentication, problem: &Problem, request: &Request) -> Option<String> {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_page = is_read && wants_page(request.headers()) && !fallback::is_api(request.uri());
+    let is_stranger = problem.status() == StatusCode::UNAUTHORIZED;
+    (is_stranger && is_page).then(|| authentication.sign_in_address(request.uri())).flatten()
 }
 
 #[cfg(test)]

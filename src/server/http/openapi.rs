@@ -46,7 +46,7 @@ impl OpenApiDocument {
 }
 
 /// The tags of operations, in the order of the page.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("Chats", "A chat is a tree of turns. Readers see one path, from the root to a leaf."),
     ("Projects", "Groups of chats. New chats of a project begin with its instructions and its model."),
     (
@@ -66,6 +66,7 @@ const TAGS: [(&str, &str); 12] = [
         "Tools models can call: built-in tools, tools of tool servers, and tools run by clients. Names and \
         descriptions from tool servers are untrusted text.",
     ),
+    ("Accounts", "Your sessions and API tokens. These requests are for people who are signed in, not for tokens."),
     ("Server", "Usage, health and monitoring."),
 ];
 
@@ -77,6 +78,8 @@ const API_DESCRIPTION: &str = "Requests and responses are JSON in UTF-8. Unknown
     Requests that create something accept an `Idempotency-Key`, or `client_request_id` in the body: repeating the \
     same request creates nothing and returns the first result with 200; reusing a key for a different request \
     returns 409 `idempotency_mismatch`. Keys for turns are kept with their chat, others for a day.\n\n\
+    On a server with accounts, programs send an API token as `Authorization: Bearer tl_…`. A token that lacks the \
+    scope of a request gets 403 `forbidden`. Without accounts no credential is needed.\n\n\
     Browsers can change data only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.

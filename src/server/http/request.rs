@@ -16,4 +16,5 @@ pub mod principal;
 pub mod query;
 pub mod request_id;
 pub mod server_function_args;
+pub mod session_cookie;
 pub mod size_limits;

@@ -48,7 +48,7 @@ pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpCo
     let document = Arc::new(OpenApiDocument::new(operations));
     let context = RouteContext { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
     let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, route.handler(&context)));
-    let rules = Arc::new(AccessRules { table: access_table(site), authentication: config.authentication });
+    let rules = Arc::new(AccessRules { table: access_table(site), authentication: config.authentication.clone() });
     let router = pages::add_page_routes(routes, app, config.transport)
         .layer(from_fn(server_function_args::layer))
         .merge(assets::routes(site))

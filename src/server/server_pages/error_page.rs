@@ -106,6 +106,7 @@ fn section_for_path(path: &str) -> PageSection {
         "preferences" | "general" => PageSection::General,
         "appearance" => PageSection::Appearance,
         "keys" | "shortcuts" => PageSection::Shortcuts,
+        "profile" => PageSection::Profile,
         _ => PageSection::Chat,
     }
 }

@@ -26,6 +26,8 @@ pub struct TextField<'a> {
     pub is_required: bool,
     /// An example of an entry.
     pub placeholder: Option<&'a str>,
+    /// What browsers and password managers fill in; by default nothing, and a new password for a secret.
+    pub autocomplete: Option<&'static str>,
     /// Values to choose from, for a field with one line. Other values can be typed.
     pub suggestions: &'a [String],
 }
@@ -87,6 +89,7 @@ impl TextField<'_> {
             FieldKind::Search => ("search", "off", Some(self.value.to_owned())),
             _ => ("text", "off", Some(self.value.to_owned())),
         };
+        let autocomplete = self.autocomplete.unwrap_or(autocomplete);
         let spelled = (self.kind != FieldKind::Text).then_some("false");
         let shows = (self.kind == FieldKind::Secret).then(|| {
             view! {

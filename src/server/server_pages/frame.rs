@@ -21,6 +21,17 @@ pub struct PageFrame {
     pub preferences: Preferences,
     /// The nonce with which the content security policy allows the page's script; `None` for a page without script.
     pub nonce: Option<String>,
+    pub accounts: AccountPages,
+}
+
+/// The pages about accounts that the reader may open. On a server without accounts there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AccountPages {
+    #[default]
+    None,
+    Own,
+    /// Those of an administrator, too.
+    All,
 }
 
 /// A server page.
@@ -55,8 +66,15 @@ pub enum PageSection {
     Notifications,
     Trash,
     Api,
+    /// The own account.
+    Profile,
+    /// All accounts, for administrators.
+    Users,
+    AuditLog,
     /// The pages of one chat, which are reached from the chat and not listed.
     Chat,
+    /// The pages for people who are not signed in, which lead nowhere else.
+    SignIn,
 }
 
 /// A group of the settings.
@@ -70,7 +88,7 @@ const SETTINGS: [SettingsGroup; 4] = [
     SettingsGroup {
         name: messages::preferences::group_you,
         icon: "user",
-        sections: &[PageSection::General, PageSection::Appearance, PageSection::Shortcuts],
+        sections: &[PageSection::Profile, PageSection::General, PageSection::Appearance, PageSection::Shortcuts],
     },
     SettingsGroup {
         name: messages::preferences::group_models,
@@ -81,7 +99,7 @@ const SETTINGS: [SettingsGroup; 4] = [
     SettingsGroup {
         name: messages::preferences::group_server,
         icon: "system",
-        sections: &[PageSection::Api, PageSection::About],
+        sections: &[PageSection::Users, PageSection::AuditLog, PageSection::Api, PageSection::About],
     },
 ];
 
@@ -116,7 +134,11 @@ impl PageSection {
             Self::Notifications => "/notifications",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
+            Self::Profile => "/settings/profile",
+            Self::Users => "/settings/users",
+            Self::AuditLog => "/settings/audit",
             Self::Chat => "/",
+            Self::SignIn => "/sign-in",
         }
     }
 
@@ -139,7 +161,20 @@ impl PageSection {
             Self::Notifications => app_words::notifications(),
             Self::Trash => messages::trash::trash(),
             Self::Api => messages::API,
+            Self::Profile => messages::accounts::profile(),
+            Self::Users => messages::accounts::users(),
+            Self::AuditLog => messages::accounts::audit_log(),
             Self::Chat => messages::chat_settings(),
+            Self::SignIn => messages::accounts::sign_in(),
+        }
+    }
+
+    /// Returns whether the navigation has the page for this reader.
+    fn is_listed(self, accounts: AccountPages) -> bool {
+        match self {
+            Self::Profile => accounts != AccountPages::None,
+            Self::Users | Self::AuditLog => accounts == AccountPages::All,
+            _ => true,
         }
     }
 }
@@ -207,11 +242,11 @@ impl PageFrame {
                 <body class="plain">
                     <a class="skip" href="#main">{messages::skip()}</a>
                     <header class="plain-head">
-                        <a class="button bare" id="way-back" href="/"><Icon name="chevron-left"/>{messages::back()}</a>
+                        {(section != PageSection::SignIn).then(way_back)}
                         <span class="brand"><Icon name="leaf"/>{app_words::PRODUCT}</span>
                     </header>
                     <div class=if is_index { "plain-columns index" } else { "plain-columns" }>
-                        {navigation(section)}
+                        {navigation(section, self.accounts)}
                         <main id="main" class="plain-main" tabindex="-1">
                             <h1>{heading}</h1>
                             <div data-not-saved=messages::save_failed() role="status">{notice.map(notice_view)}</div>
@@ -230,16 +265,21 @@ impl PageFrame {
     }
 }
 
+/// Renders the link to the chats.
+fn way_back() -> AnyView {
+    view! { <a class="button bare" id="way-back" href="/"><Icon name="chevron-left"/>{messages::back()}</a> }
+}
+
 /// Renders the navigation beside a page: the groups of the settings, or the pages beside the chats. The pages of a chat
 /// have none. A narrow screen has no room beside the page, so there the list is the index, and each page of the
 /// settings has a link to it.
-fn navigation(current: PageSection) -> Option<AnyView> {
+fn navigation(current: PageSection, accounts: AccountPages) -> Option<AnyView> {
     let link = |section: PageSection, icon: Option<&'static str>| {
         let is_here = (section == current).then_some("page");
         let icon = icon.map(|name| view! { <Icon name/> });
         view! { <li><a href=section.path() aria-current=is_here>{icon}{section.name()}</a></li> }
     };
-    if current == PageSection::Chat {
+    if matches!(current, PageSection::Chat | PageSection::SignIn) {
         return None;
     }
     if PLACES.iter().any(|(section, _)| *section == current) {
@@ -251,7 +291,8 @@ fn navigation(current: PageSection) -> Option<AnyView> {
     let group = |group: &SettingsGroup| {
         let id = format!("group-{}", group.icon);
         let labelled = id.clone();
-        let links = group.sections.iter().map(|section| link(*section, None)).collect_view();
+        let sections = group.sections.iter().filter(|section| section.is_listed(accounts));
+        let links = sections.map(|section| link(*section, None)).collect_view();
         view! {
             <p class="nav-group" id=id><Icon name=group.icon/>{(group.name)()}</p>
             <ul aria-labelledby=labelled>{links}</ul>
@@ -287,10 +328,15 @@ mod tests {
     use super::*;
 
     fn rendered(section: PageSection, title: &str, notice: Option<ActionNotice>) -> String {
+        rendered_for(AccountPages::None, section, title, notice)
+    }
+
+    fn rendered_for(accounts: AccountPages, section: PageSection, title: &str, notice: Option<ActionNotice>) -> String {
         let frame = PageFrame {
             package: "/pkg/0".into(),
             preferences: Preferences::default().with_choice(PreferenceSetting::Theme, "dark"),
             nonce: None,
+            accounts,
         };
         let body = view! { <p>{title.to_owned()}</p> };
         frame.draw(ServerPage { section, title: title.into(), notice, body })
@@ -324,6 +370,19 @@ mod tests {
         let place = rendered(PageSection::Trash, "Trash", None);
         assert!(place.contains("<a href=\"/trash\" aria-current=\"page\">") && !place.contains("/settings/about"));
         assert!(!rendered(PageSection::Chat, "Branches", None).contains("<nav"));
+    }
+
+    #[test]
+    fn pages_of_accounts_are_listed_for_those_who_may_open_them() {
+        let listed = |accounts| {
+            let html = rendered_for(accounts, PageSection::General, "General", None);
+            ["profile", "users", "audit"].map(|page| html.contains(&format!("href=\"/settings/{page}\"")))
+        };
+        assert_eq!(listed(AccountPages::None), [false, false, false]);
+        assert_eq!(listed(AccountPages::Own), [true, false, false]);
+        assert_eq!(listed(AccountPages::All), [true, true, true]);
+        let sign_in = rendered(PageSection::SignIn, "Sign in", None);
+        assert!(!sign_in.contains("<nav") && !sign_in.contains("way-back"), "{sign_in}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Messages of the server pages in both languages, besides those shared with the application (`ui::messages`).
 
+pub mod accounts;
 pub mod api_reference;
 pub mod built_in_tools;
 pub mod chats;

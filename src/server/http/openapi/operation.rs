@@ -10,7 +10,11 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (400, "Invalid", "The request is malformed; `field` names the part."),
     (401, "Unauthenticated", "You are not signed in (`unauthenticated`)."),
-    (403, "CrossSite", "A browser sent the request from another site (`cross_site`)."),
+    (
+        403,
+        "Forbidden",
+        "The API token lacks the scope (`forbidden`), or a browser sent the request from another site (`cross_site`).",
+    ),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),
     (413, "TooLarge", "Something exceeds its limit (`too_large`)."),

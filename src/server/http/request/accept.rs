@@ -22,6 +22,14 @@ pub fn preferred_media_type(headers: &HeaderMap, offered: &[&'static str]) -> &'
     best.0
 }
 
+/// Returns whether the client accepts HTML explicitly, as browsers do for navigation and no own script does.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")))
+}
+
 /// Parses a media range and its weight.
 fn parse_range(text: &str) -> (&str, f32) {
     let mut parts = text.split(';').map(str::trim);

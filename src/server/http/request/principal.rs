@@ -1,19 +1,79 @@
-//! The principal of a request: the ways in, of which one tells who sends it, and the extractor for handlers. The layer
+//! The principal of a request: the ways in, of which one tells who sends it, and the extractors for handlers. The layer
 //! that asks them runs once for each request (`access_control`).
 
-use axum::extract::{FromRequestParts, Request};
-use http::request::Parts;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
 
-use crate::domain::UserId;
-use crate::server::access::Principal;
+use axum::extract::{FromRequestParts, Request};
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{HeaderMap, Uri};
+
+use crate::domain::{UserId, url_encoding};
+use crate::server::access::{Credential, Principal, Scopes};
 use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::session_cookie::SessionCookie;
 use crate::server::http::response::problem::Problem;
+use turnleaf_service::accounts::credential_cache::{AuthenticatedCredential, CredentialId, Revocation};
+use turnleaf_service::accounts::credentials::PresentedCredential;
+use turnleaf_service::{Service, ServiceError};
+
+/// The addresses of the pages that strangers are sent to.
+pub const SIGN_IN_PATH: &str = "/sign-in";
+pub const SETUP_PATH: &str = "/setup";
 
 /// The ways into a server. Without any, every request is a stranger's.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Authentication {
-    /// Set on a server without accounts.
-    local_owner: Option<UserId>,
+#[derive(Clone, Default)]
+pub struct Authentication(WaysIn);
+
+#[derive(Clone, Default)]
+enum WaysIn {
+    #[default]
+    Nobody,
+    /// A server without accounts.
+    Admission(UserId),
+    Accounts(Arc<AccountsAccess>),
+}
+
+struct AccountsAccess {
+    service: Service,
+    cookie: SessionCookie,
+}
+
+impl fmt::Debug for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            WaysIn::Nobody => "Nobody",
+            WaysIn::Admission(_) => "Admission",
+            WaysIn::Accounts(_) => "Accounts",
+        })
+    }
+}
+
+/// What a request brings along, before it is looked up.
+pub enum PresentedIdentity {
+    Stranger,
+    Owner(UserId),
+    Credential(PresentedCredential),
+}
+
+/// A request that is let in.
+#[derive(Debug, Clone)]
+pub struct AuthenticatedRequest {
+    pub principal: Principal,
+    pub lease: ConnectionLease,
+}
+
+/// The right to keep a connection open. It ends with the session or the token that the connection was opened with.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectionLease(Revocation);
+
+impl ConnectionLease {
+    /// Waits until the connection must be closed. Without accounts that is never.
+    pub async fn ended(&self) {
+        self.0.revoked().await;
+    }
 }
 
 impl Authentication {
@@ -21,14 +81,86 @@ impl Authentication {
     /// owner and is asked nothing, because the binding policy keeps others from reaching it
     /// (docs/reference/security.md 2.5).
     pub fn without_accounts(owner: UserId) -> Self {
-        Self { local_owner: Some(owner) }
+        Self(WaysIn::Admission(owner))
     }
 
-    /// Returns who sends a request; `None` for a stranger.
-    pub fn principal(self, request: &Request) -> Option<Principal> {
-        let is_admitted = request.extensions().get::<ClientIdentity>().is_some_and(ClientIdentity::is_admitted);
-        self.local_owner.filter(|_| is_admitted).map(Principal::owner)
+    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens.
+    pub fn with_accounts(service: Service, cookie: SessionCookie) -> Self {
+        Self(WaysIn::Accounts(Arc::new(AccountsAccess { service, cookie })))
     }
+
+    /// Returns what a request brings along. A request has one identity: one with a token is not looked up by its
+    /// cookie, whatever the token is.
+    pub fn present(&self, request: &Request) -> PresentedIdentity {
+        let client = request.extensions().get::<ClientIdentity>();
+        let Some(client) = client.filter(|client| client.is_admitted()) else { return PresentedIdentity::Stranger };
+        match &self.0 {
+            WaysIn::Nobody => PresentedIdentity::Stranger,
+            WaysIn::Admission(owner) => PresentedIdentity::Owner(*owner),
+            WaysIn::Accounts(access) if !access.cookie.is_safe_for(client) => PresentedIdentity::Stranger,
+            WaysIn::Accounts(access) => {
+                let presented = match bearer_token(request.headers()) {
+                    Some(token) => PresentedCredential::token(token),
+                    None => {
+                        let secret = access.cookie.secret(request.headers());
+                        secret.and_then(|secret| PresentedCredential::session(&secret))
+                    }
+                };
+                presented.map_or(PresentedIdentity::Stranger, PresentedIdentity::Credential)
+            }
+        }
+    }
+
+    /// Returns who it is; `None` for a stranger.
+    pub async fn authenticate(
+        &self,
+        presented: PresentedIdentity,
+    ) -> Result<Option<AuthenticatedRequest>, ServiceError> {
+        match (&self.0, presented) {
+            (_, PresentedIdentity::Owner(owner)) => {
+                let (principal, lease) = (Principal::owner(owner), ConnectionLease::default());
+                Ok(Some(AuthenticatedRequest { principal, lease }))
+            }
+            (WaysIn::Accounts(access), PresentedIdentity::Credential(presented)) => {
+                let found = access.service.authenticate(&presented).await?;
+                Ok(found.map(AuthenticatedRequest::from))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the address at which a stranger signs in, or sets up, and returns to this one afterwards. `None` on a
+    /// server without accounts.
+    pub fn sign_in_address(&self, uri: &Uri) -> Option<String> {
+        let WaysIn::Accounts(access) = &self.0 else { return None };
+        if access.service.needs_setup() {
+            return Some(SETUP_PATH.to_owned());
+        }
+        let address = uri.path_and_query().map_or("/", |address| address.as_str());
+        Some(match address {
+            "/" => SIGN_IN_PATH.to_owned(),
+            address => format!("{SIGN_IN_PATH}?next={}", url_encoding::encode(address)),
+        })
+    }
+}
+
+impl From<AuthenticatedCredential> for AuthenticatedRequest {
+    fn from(found: AuthenticatedCredential) -> Self {
+        let AuthenticatedCredential { user, role, id, revocation } = found;
+        let (credential, scopes) = match id {
+            CredentialId::Session(session) => (Credential::Session(session), Scopes::ALL),
+            CredentialId::Token { id, scopes } => (Credential::Token(id), scopes.into()),
+        };
+        let principal = Principal { user, role, scopes, credential };
+        Self { principal, lease: ConnectionLease(revocation) }
+    }
+}
+
+/// Returns what follows `Bearer`. Other schemes are those of a proxy in front.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Principal {
@@ -36,5 +168,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Principal {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         parts.extensions.get::<Self>().copied().ok_or_else(Problem::unauthenticated)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ConnectionLease {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
     }
 }

@@ -8,11 +8,12 @@ use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures::{StreamExt, stream};
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode, Uri};
 
 use crate::domain::limits;
 use crate::server::app::App;
+use crate::server::http::request::accept::wants_page;
 use crate::server::http::request::language;
 use crate::server::http::request::multipart_form::{SubmittedText, read_text_field};
 use crate::server::http::request::request_id::X_REQUEST_ID;
@@ -51,11 +52,6 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     };
     let locale = language::requested_locale(&request_parts.2);
     with_locale(locale, || error_page_response(&app, request_parts, &typed, response))
-}
-
-/// Returns whether the client accepts HTML explicitly, as browsers do for navigation and no own script does.
-fn wants_page(headers: &HeaderMap) -> bool {
-    headers.get_all(ACCEPT).iter().any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")))
 }
 
 /// Returns whether a failure has no page of its own: a problem, or the plain text of an extractor.

@@ -30,10 +30,14 @@ const PERMISSIONS: &str = "accelerometer=(), browsing-topics=(), camera=(), disp
 /// The policy of everything that is not a document: it may load nothing and be framed nowhere.
 const NOT_A_DOCUMENT: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// States whether people reach the server over TLS, which decides about HSTS and upgraded requests.
+/// States whether people reach the server over TLS, which decides about HSTS, upgraded requests and the cookies of
+/// sessions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TransportSecurity {
     pub is_https: bool,
+    /// True if the public address says explicitly that there is no TLS. Otherwise nobody signs in from another machine
+    /// without it.
+    pub allows_plain_http: bool,
 }
 
 /// Sets the headers that the route did not set.

@@ -11,11 +11,12 @@ use std::convert::Infallible;
 use std::str::FromStr;
 
 use crate::domain::{InvalidField, MessageCode};
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::cookies::preferences;
 use crate::server::http::response::headers::document_policy;
 use crate::server::http::response::problem::Problem;
-use crate::server::server_pages::{PageFrame, ServerPage};
+use crate::server::server_pages::{AccountPages, PageFrame, ServerPage};
 use crate::ui::preferences::Preferences;
 use turnleaf_service::providers::headers::SecretHeaders;
 
@@ -23,20 +24,31 @@ use turnleaf_service::providers::headers::SecretHeaders;
 #[derive(Debug, Clone)]
 pub struct PageContext {
     preferences: Preferences,
+    accounts: AccountPages,
 }
 
 impl FromRequestParts<App> for PageContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
-        Ok(Self::from_headers(&parts.headers))
+        let accounts = parts.extensions.get::<Principal>().map(account_pages).unwrap_or_default();
+        Ok(Self { accounts, ..Self::from_headers(&parts.headers) })
+    }
+}
+
+/// Returns which pages about accounts a person may open.
+fn account_pages(principal: &Principal) -> AccountPages {
+    match principal.session() {
+        None => AccountPages::None,
+        Some(_) if principal.is_admin() => AccountPages::All,
+        Some(_) => AccountPages::Own,
     }
 }
 
 impl PageContext {
     /// Creates the context from headers, for a request that no handler answers.
     pub fn from_headers(headers: &http::HeaderMap) -> Self {
-        Self { preferences: preferences(headers) }
+        Self { preferences: preferences(headers), accounts: AccountPages::None }
     }
 
     /// Renders the page without script, for failures. The header layer gives it the policy of such a document.
@@ -53,7 +65,8 @@ impl PageContext {
     }
 
     fn frame(self, app: &App, nonce: Option<String>) -> PageFrame {
-        PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences: self.preferences, nonce }
+        let Self { preferences, accounts } = self;
+        PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences, nonce, accounts }
     }
 }
 

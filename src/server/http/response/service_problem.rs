@@ -5,6 +5,7 @@ use http::StatusCode;
 use crate::domain::{InvalidField, MessageCode};
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence, too_large_sentence};
+use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::error::UnfitReason;
 use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};
@@ -56,6 +57,16 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
             ServiceError::Store(error) if error.is_busy() => Self::unavailable(MessageCode::DatabaseBusy, 2),
             ServiceError::Store(error) => Self::internal(error),
+        }
+    }
+}
+
+impl From<AccountError> for Problem {
+    fn from(error: AccountError) -> Self {
+        match error {
+            AccountError::Wait { message, seconds } => Self::too_many(message, seconds),
+            AccountError::Service(error) => error.into(),
+            AccountError::Internal(cause) => Self::internal(cause),
         }
     }
 }

@@ -41,6 +41,10 @@ impl Route {
     pub(super) fn operation(&self) -> Option<ApiOperation> {
         let describe = self.describe?;
         let operation = describe(ApiOperation::new(self.method, self.path));
-        Some(if self.access == Access::Public { operation } else { operation.shared_response(401) })
+        Some(match self.access {
+            Access::Public => operation,
+            Access::User { scope: None, .. } => operation.shared_response(401),
+            Access::User { scope: Some(_), .. } | Access::Admin => operation.shared_response(401).shared_response(403),
+        })
     }
 }

@@ -11,7 +11,7 @@ use crate::server::http::site::{diagram_frame, external_link, frame_host, galler
 use crate::server::http::streams::{events, socket};
 use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
 use crate::server::http::{
-    attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
+    accounts, attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
     providers, search, tools, transfer, trash, turns, usage,
 };
 
@@ -26,6 +26,9 @@ const EXPORT: Access = require(Scope::Export);
 const SETTINGS: Access = require(Scope::Settings);
 /// Pages and forms, which are not for programs.
 pub(super) const PAGE: Access = require(Scope::Pages);
+/// What only people do with their own account.
+const ACCOUNT: Access = require(Scope::Account);
+const ADMIN: Access = Access::Admin;
 /// A connection that is opened by a `GET`, which browsers send from any site, and that then takes messages.
 const CONVERSE: Access = Access::User { scope: Some(Scope::ModelsCall), csrf: CsrfCheck::Always };
 
@@ -336,6 +339,34 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/tools/search" PAGE, tools::web_search_forms::save),
     page!(post "/forms/tools/search/test" PAGE, tools::web_search_forms::test),
     page!(post "/forms/tools/search/remove" PAGE, tools::web_search_forms::remove),
+    // Accounts.
+    api!(get "/api/sessions" ACCOUNT, accounts::api::list_sessions, accounts::operations::list_sessions),
+    api!(delete "/api/sessions/{id}" ACCOUNT, accounts::api::end_session, accounts::operations::end_session),
+    api!(get "/api/tokens" ACCOUNT, accounts::api::list_tokens, accounts::operations::list_tokens),
+    api!(post "/api/tokens" ACCOUNT, accounts::api::create_token, accounts::operations::create_token),
+    api!(delete "/api/tokens/{id}" ACCOUNT, accounts::api::revoke_token, accounts::operations::revoke_token),
+    page!(get "/sign-in" PUBLIC, accounts::sign_in::show),
+    page!(post "/forms/sign-in" PUBLIC, accounts::sign_in::sign_in),
+    page!(get "/setup" PUBLIC, accounts::sign_in::show_setup),
+    page!(post "/forms/setup" PUBLIC, accounts::sign_in::set_up),
+    page!(get "/invite/{code}" PUBLIC, accounts::sign_in::show_invite),
+    page!(post "/forms/invite" PUBLIC, accounts::sign_in::accept_invite),
+    page!(post "/forms/sign-out" PAGE, accounts::sign_in::sign_out),
+    page!(get "/settings/profile" PAGE, accounts::profile::show),
+    page!(post "/forms/profile/name" PAGE, accounts::profile::save_name),
+    page!(post "/forms/profile/password" PAGE, accounts::profile::change_password),
+    page!(post "/forms/profile/sessions/end" PAGE, accounts::profile::end_session),
+    page!(post "/forms/profile/sessions/end-others" PAGE, accounts::profile::end_other_sessions),
+    page!(post "/forms/profile/tokens/create" PAGE, accounts::profile::create_token),
+    page!(post "/forms/profile/tokens/revoke" PAGE, accounts::profile::revoke_token),
+    page!(get "/settings/users" ADMIN, accounts::users::show),
+    page!(post "/forms/users/disable" ADMIN, accounts::users::disable),
+    page!(post "/forms/users/enable" ADMIN, accounts::users::enable),
+    page!(post "/forms/users/role" ADMIN, accounts::users::change_role),
+    page!(post "/forms/users/sign-out" ADMIN, accounts::users::sign_out),
+    page!(post "/forms/users/invite" ADMIN, |shell| accounts::users::invite_route(shell.origin)),
+    page!(post "/forms/users/revoke-invite" ADMIN, accounts::users::revoke_invite),
+    page!(get "/settings/audit" ADMIN, accounts::audit_log::show),
     // Server.
     api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),
     api!(get "/api/features" ANY, features::show, openapi::server_operations::show_features),

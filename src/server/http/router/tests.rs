@@ -18,26 +18,37 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
     let public: BTreeSet<&str> =
         ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
     let listed = [
+        "/forms/invite",
+        "/forms/setup",
+        "/forms/sign-in",
         "/frame-host.js",
         "/frames/diagram/{hash}",
         "/healthz",
+        "/invite/{code}",
         // For authorization servers of tool servers.
         "/oauth/client.json",
         "/offline",
         "/preview.css",
         "/preview.js",
         "/readyz",
+        "/setup",
+        "/sign-in",
         "/worker.js",
     ];
     assert_eq!(public, BTreeSet::from(listed));
-    assert!(ROUTES.iter().all(|route| route.access != Access::Public || route.method == "get"));
+    // A stranger changes nothing but by signing in, setting up, or accepting an invitation.
+    let forms = ["/forms/invite", "/forms/setup", "/forms/sign-in"];
+    for Route { method, path, access, .. } in ROUTES {
+        assert!(*access != Access::Public || (*method == "get") != forms.contains(path), "{method} {path}");
+    }
 }
 
 #[test]
 fn programs_get_no_pages_and_connections_are_guarded() {
     for Route { method, path, access, describe, .. } in ROUTES {
-        // A credential for programs has not the scope of pages.
-        assert_eq!(*access == PAGE, describe.is_none() && *access != Access::Public, "{method} {path}");
+        // A credential for programs has not the scope of pages, and is no administrator.
+        let is_for_people = *access == PAGE || *access == Access::Admin;
+        assert_eq!(is_for_people, describe.is_none() && *access != Access::Public, "{method} {path}");
         let is_connection = path.ends_with("/ws");
         let is_guarded = matches!(access, Access::User { csrf: CsrfCheck::Always, .. });
         assert_eq!(is_guarded, is_connection, "{method} {path}");

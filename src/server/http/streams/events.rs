@@ -25,6 +25,7 @@ use crate::server::app::App;
 use crate::server::http::request::accept;
 use crate::server::http::request::admission::{self, ClientIdentity};
 use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::principal::ConnectionLease;
 use crate::server::http::request::query::{StrictQuery, deserialize_flag};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::{OpenStream, Subscriber};
@@ -53,7 +54,7 @@ pub struct TurnEventsQuery {
 pub async fn turn_events(
     State(app): State<App>,
     principal: Principal,
-    client: ClientIdentity,
+    (client, lease): (ClientIdentity, ConnectionLease),
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<TurnEventsQuery>,
     headers: HeaderMap,
@@ -83,9 +84,9 @@ pub async fn turn_events(
     let place = app.open_streams().open(Subscriber::new(principal.user, client));
     let outgoing = outgoing_events(app, principal.user, id, followed, extras);
     Ok(if is_ndjson {
-        respond(ndjson::NdjsonEncoder::new(&turn), place, outgoing)
+        respond(ndjson::NdjsonEncoder::new(&turn), (place, lease), outgoing)
     } else {
-        respond(sse::SseEncoder::new(id), place, outgoing)
+        respond(sse::SseEncoder::new(id), (place, lease), outgoing)
     })
 }
 
@@ -101,7 +102,7 @@ pub struct EventExtras {
 
 fn respond<E: EventEncoder + 'static>(
     mut encoder: E,
-    place: OpenStream,
+    (place, lease): (OpenStream, ConnectionLease),
     outgoing: impl Stream<Item = OutgoingEvent> + Send + 'static,
 ) -> Response {
     let opening = encoder.opening_bytes();
@@ -112,10 +113,12 @@ fn respond<E: EventEncoder + 'static>(
         let mut outgoing = pin!(outgoing);
         // One wait for the whole stream: each new one would be registered with the token.
         let mut displaced = pin!(place.displaced_token().cancelled());
+        let mut signed_out = pin!(lease.ended());
         loop {
             let next = tokio::select! {
                 biased;
                 () = &mut displaced => break,
+                () = &mut signed_out => return,
                 next = outgoing.next() => next,
             };
             match next {

@@ -29,6 +29,7 @@ use crate::server::app::App;
 use crate::server::http::features::SOCKET_PROTOCOL;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::principal::ConnectionLease;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::Subscriber;
@@ -58,7 +59,7 @@ pub struct SocketQuery {
 pub async fn open(
     State(app): State<App>,
     principal: Principal,
-    client: ClientIdentity,
+    (client, lease): (ClientIdentity, ConnectionLease),
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<SocketQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -76,7 +77,7 @@ pub async fn open(
     let token = app.open_sockets().token();
     let place = app.open_streams().open(Subscriber::new(principal.user, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        SocketConnection::new(app, principal.user, chat, end, place, form).run(socket, query.after).await;
+        SocketConnection::new(app, principal.user, chat, end, (place, lease), form).run(socket, query.after).await;
         drop(token);
     }))
 }

@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::domain::{ChatId, Usage};
-use crate::server::server_pages::PageFrame;
+use crate::server::server_pages::{AccountPages, PageFrame};
 use crate::ui::preferences::Preferences;
 
 fn rendered(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = UsagePeriod::new(None, None, today).expect("a period");
-    let frame = PageFrame { package: "/pkg/0".into(), preferences: Preferences::default(), nonce: None };
+    let (package, preferences, accounts) = ("/pkg/0".into(), Preferences::default(), AccountPages::None);
+    let frame = PageFrame { package, preferences, nonce: None, accounts };
     // The owner must exist while the page is built, as in a document.
     frame.draw(Owner::new().with(|| UsagePage { period, today, grouping: by, rows }.draw(None)))
 }

@@ -13,6 +13,7 @@ use tokio::time::{Instant, interval_at, timeout};
 use crate::domain::{ChatId, CodedMessage, Turn, TurnId, UserId, limits};
 use crate::server::app::App;
 use crate::server::http::features::{FeatureFlags, SOCKET_PROTOCOL};
+use crate::server::http::request::principal::ConnectionLease;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::events::encoder::OutgoingEvent;
 use crate::server::http::streams::events::{EventExtras, outgoing_events};
@@ -66,6 +67,7 @@ pub struct SocketConnection {
     arguments: ArgumentsForm,
     allowance: MessageRateLimit,
     place: OpenStream,
+    lease: ConnectionLease,
 }
 
 impl SocketConnection {
@@ -74,7 +76,7 @@ impl SocketConnection {
         owner: UserId,
         chat: ChatId,
         end: PathTip,
-        place: OpenStream,
+        (place, lease): (OpenStream, ConnectionLease),
         arguments: ArgumentsForm,
     ) -> Self {
         Self {
@@ -89,6 +91,7 @@ impl SocketConnection {
             arguments,
             allowance: MessageRateLimit::new(),
             place,
+            lease,
         }
     }
 
@@ -121,6 +124,7 @@ impl SocketConnection {
         // The subscription starts before the first read of the path, so that no reply is missed in between.
         let mut begun = self.app.service().supervisor().subscribe_started_chats();
         let (closing, displaced) = (self.app.closing_token().clone(), self.place.displaced_token().clone());
+        let lease = self.lease.clone();
         self.waiting.push_back(json!({ "type": "hello", "protocol": SOCKET_PROTOCOL, "session_id": self.chat,
             "features": FeatureFlags::CURRENT }));
         self.catch_up(after).await?;
@@ -134,6 +138,7 @@ impl SocketConnection {
             tokio::select! {
                 biased;
                 () = closing.cancelled() => return Ok(ConnectionEnd::Close(close_code::AWAY, "the server is shutting down")),
+                () = lease.ended() => return Ok(ConnectionEnd::Close(close_code::POLICY, "you are signed out")),
                 () = displaced.cancelled() => {
                     return Ok(ConnectionEnd::Close(close_code::POLICY, "too many streams: the oldest was closed"));
                 }

@@ -1,0 +1,54 @@
+//! How people get into a server, decided at its start: without accounts, or by signing in. A server with accounts that
+//! nobody can sign in to yet waits for its setup.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::server::cli::exit::CliError;
+use crate::server::cli::output;
+use crate::server::http::request::principal::{Authentication, SETUP_PATH};
+use crate::server::http::request::session_cookie::SessionCookie;
+use crate::server::http::response::headers::TransportSecurity;
+use turnleaf_platform::config::Config;
+use turnleaf_platform::config::security::AuthMode;
+use turnleaf_service::Service;
+use turnleaf_service::accounts::SETUP_CODE_FILE;
+use turnleaf_store::{Db, StoreError, users};
+
+/// Returns the ways into the server. Prints the setup code of one that waits for its setup.
+pub async fn open_ways_in(
+    config: &Config,
+    db: &Db,
+    service: &Service,
+    (transport, shutdown): (TransportSecurity, &CancellationToken),
+) -> Result<Authentication, CliError> {
+    if !has_accounts(config, db).await? {
+        return Ok(Authentication::without_accounts(service.local_owner()));
+    }
+    let data_dir = &config.data_dir.value;
+    let code = service.open_setup(data_dir).await.map_err(|error| CliError::could_not("open the setup", error))?;
+    if let Some(code) = code {
+        // The log does not have the code, because logs are kept and sent to other places.
+        output::print_line(format_args!("setup code: {code}"))?;
+        let file = data_dir.join(SETUP_CODE_FILE);
+        tracing::info!(
+            file = %file.display(),
+            "nobody can sign in yet: open {SETUP_PATH} in a browser and enter the setup code, which is in the file, too"
+        );
+    }
+    tokio::spawn(watch_credentials(service.clone(), shutdown.clone()));
+    Ok(Authentication::with_accounts(service.clone(), SessionCookie::new(transport)))
+}
+
+/// Returns whether people sign in. A server that was set up keeps asking them, unless the configuration says otherwise.
+async fn has_accounts(config: &Config, db: &Db) -> Result<bool, StoreError> {
+    match config.security.auth.value {
+        AuthMode::Accounts => Ok(true),
+        AuthMode::None if config.security.is_auth_unset() => users::is_set_up(db).await,
+        AuthMode::None | AuthMode::Proxy => Ok(false),
+    }
+}
+
+/// Ends sessions that the command line has ended in the database, until the shutdown begins.
+async fn watch_credentials(service: Service, shutdown: CancellationToken) {
+    let _ = shutdown.run_until_cancelled(service.watch_credentials()).await;
+}

@@ -1,0 +1,45 @@
+//! OpenAPI descriptions of sessions and API tokens.
+
+use serde_json::json;
+
+use crate::server::http::accounts::api::{ApiTokenDetails, CreateApiTokenRequest, CreatedApiToken, SessionDetails};
+use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
+
+pub fn list_sessions(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Accounts", "list_sessions", "Lists the browsers in which you are signed in.")
+        .list_response::<SessionDetails>("The sessions, last used first.")
+}
+
+pub fn end_session(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Accounts", "end_session", "Signs out one of your browsers.")
+        .empty_response(204, "It is signed out.")
+}
+
+pub fn list_tokens(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Accounts", "list_tokens", "Lists your API tokens.")
+        .list_response::<ApiTokenDetails>("The tokens, newest first.")
+}
+
+pub fn create_token(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Accounts", "create_token", "Creates an API token.")
+        .add_description(
+            "Programs send it as `Authorization: Bearer tl_…`. Only people who are signed in can create one, not a token.",
+        )
+        .request_body::<CreateApiTokenRequest>(json!({
+            "name": "Nightly backup",
+            "scopes": ["chats:read", "export"],
+            "days": 90,
+            "client_request_id": "token-1",
+        }))
+        .created_response::<CreatedApiToken>("The token.")
+        .problem_response(409, "`too_many_tokens`: there is no room for another token.")
+        .problem_response(422, INVALID_VALUE)
+}
+
+pub fn revoke_token(operation: ApiOperation) -> ApiOperation {
+    operation.describe("Accounts", "revoke_token", "Revokes an API token.").empty_response(204, "It is revoked.")
+}

@@ -1,0 +1,28 @@
+//! Who sends a request of accounts, for the limits on attempts and the audit log.
+
+use http::HeaderMap;
+use http::header::USER_AGENT;
+
+use crate::server::access::Principal;
+use crate::server::http::request::admission::{ClientIdentity, client_network};
+use turnleaf_service::accounts::{Actor, ClientOrigin};
+
+/// Returns the client of somebody who signs in.
+pub fn client_origin(client: &ClientIdentity, headers: &HeaderMap) -> ClientOrigin {
+    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+    ClientOrigin {
+        address: client.address,
+        network: client_network(client.address),
+        agent: agent.filter(|agent| !agent.is_empty()).map(str::to_owned),
+    }
+}
+
+/// Returns who does something, for the audit log.
+pub fn actor(principal: &Principal, client: &ClientIdentity) -> Actor {
+    Actor {
+        user: Some(principal.user),
+        session: principal.session(),
+        token: principal.token(),
+        address: Some(client.address),
+    }
+}

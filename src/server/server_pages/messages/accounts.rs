@@ -1,0 +1,165 @@
+//! Messages of the pages of accounts, in both languages.
+
+use crate::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope};
+use crate::ui::locale::{define_messages, localized_word, message};
+
+define_messages! {
+    // Signing in, setting up, and invitations.
+    sign_in: "Sign in", "登录";
+    name: "Name", "名称";
+    password: "Password", "密码";
+    setup: "Set up Turnleaf", "设置 Turnleaf";
+    setup_lead: "Choose the name and password of the owner. The chats that are already on this server will be theirs.",
+        "请设置所有者的名称和密码。此服务器上已有的对话将归其所有。";
+    setup_code: "Setup code", "设置码";
+    setup_code_hint: "The server printed it when it started. It is also in the file setup-code in the server's data \
+        directory.", "服务器启动时会显示设置码，也可在服务器数据目录的 setup-code 文件中找到。";
+    name_hint: "You sign in with it. Letters, digits and . _ - + @, without spaces.",
+        "用于登录。可用字母、数字和 . _ - + @，不能有空格。";
+    password_hint: "At least 12 characters. Several random words are easy to remember.",
+        "至少 12 个字符。几个随意的词语容易记住。";
+    do_set_up: "Set up", "完成设置";
+    invitation: "Create your account", "创建账号";
+    create_account: "Create account", "创建账号";
+    invite_unusable: "This invitation cannot be used", "此邀请无法使用";
+    needs_secure_address: "Signing in from another machine needs HTTPS", "从其他设备登录需要 HTTPS";
+    // The own account.
+    profile: "Account", "账号";
+    no_accounts: "This server has no accounts. Everybody who uses it on this machine is its owner.",
+        "此服务器没有账号，在本机使用它的人即为所有者。";
+    no_accounts_hint: "To sign in from other machines, start the server with TURNLEAF_AUTH=accounts. Your chats stay \
+        yours.", "如需从其他设备登录，请使用 TURNLEAF_AUTH=accounts 启动服务器。你的对话仍归你所有。";
+    change_password: "Change password", "更改密码";
+    current_password: "Current password", "当前密码";
+    new_password: "New password", "新密码";
+    change_password_hint: "Your other sessions and all API tokens end.", "其他会话和所有 API 令牌都会失效。";
+    password_changed: "Password changed. Your other sessions and API tokens ended.",
+        "密码已更改，其他会话和 API 令牌已失效。";
+    sign_out: "Sign out", "退出登录";
+    sessions: "Sessions", "会话";
+    sessions_hint: "The browsers in which you are signed in.", "已登录的浏览器。";
+    this_session: "This browser", "当前浏览器";
+    unknown_browser: "Unknown browser", "未知浏览器";
+    last_used: "Last used", "上次使用";
+    never_used: "Never used", "从未使用";
+    end_session: "Sign out", "退出";
+    end_other_sessions: "Sign out everywhere else", "在其他所有位置退出";
+    session_ended: "The session ended.", "会话已结束。";
+    sessions_ended: "You are signed out everywhere else.", "已在其他所有位置退出。";
+    tokens: "API tokens", "API 令牌";
+    tokens_hint: "Programs send a token in the header Authorization: Bearer. No token can do what only administrators may.",
+        "程序在请求头 Authorization: Bearer 中发送令牌。令牌没有管理员的权限。";
+    no_tokens: "No API tokens.", "没有 API 令牌。";
+    new_token: "New API token", "新建 API 令牌";
+    token_name_hint: "What it is for.", "用途。";
+    scopes: "Scopes", "权限";
+    valid_days: "Valid for (days)", "有效期（天）";
+    create_token: "Create token", "创建令牌";
+    token_created: "Copy the token now. It is not shown again.", "请立即复制令牌，之后不会再显示。";
+    token_created_before: "This token was already created. It is not shown again.", "此令牌已创建，不会再显示。";
+    revoke: "Revoke", "撤销";
+    token_revoked: "The token was revoked.", "令牌已撤销。";
+    expires: "Expires", "到期";
+    expired: "Expired", "已到期";
+    // All accounts.
+    users: "Users", "用户";
+    users_lead: "Administrators manage accounts. They cannot read the chats of others.",
+        "管理员可以管理账号，但不能查看他人的对话。";
+    role: "Role", "角色";
+    you: "You", "你";
+    disabled: "Disabled", "已停用";
+    no_password: "Cannot sign in", "无法登录";
+    never_signed_in: "Never signed in", "从未登录";
+    disable: "Disable", "停用";
+    enable: "Enable", "启用";
+    change_role: "Change role", "更改角色";
+    sign_out_user: "Sign out everywhere", "在所有位置退出";
+    user_disabled: "The account was disabled and signed out everywhere.", "账号已停用，并已在所有位置退出。";
+    user_enabled: "The account was enabled.", "账号已启用。";
+    role_changed: "The role was changed. The account was signed out everywhere.", "角色已更改，账号已在所有位置退出。";
+    user_signed_out: "The account was signed out everywhere.", "账号已在所有位置退出。";
+    invite: "Invite", "邀请";
+    invite_hint: "An invitation works once, and for 7 days.", "邀请只能使用一次，有效期为 7 天。";
+    create_invite: "Create invitation", "创建邀请";
+    invite_created: "Send this link to the person. It is not shown again.", "请将此链接发送给对方，之后不会再显示。";
+    invite_revoked: "The invitation was revoked.", "邀请已撤销。";
+    open_invites: "Open invitations", "未使用的邀请";
+    from_command_line: "command line", "命令行";
+    // The audit log.
+    audit_log: "Audit log", "审计日志";
+    audit_lead: "Who did what, without content. Entries are kept for 400 days.", "谁做了什么，不含内容。记录保留 400 天。";
+    no_entries: "No entries.", "没有记录。";
+    older_entries: "Older entries", "更早的记录";
+    time: "Time", "时间";
+    actor: "Who", "操作者";
+    action: "Action", "操作";
+    target: "Target", "对象";
+    address: "From", "来源";
+    refused: "refused", "被拒绝";
+    nobody: "not signed in", "未登录";
+    with_token: "API token", "API 令牌";
+}
+
+/// Returns the name of a role.
+pub fn role_name(role: AccountRole) -> &'static str {
+    match role {
+        AccountRole::Owner => localized_word("Owner", "所有者"),
+        AccountRole::Admin => localized_word("Administrator", "管理员"),
+        AccountRole::User => localized_word("User", "用户"),
+    }
+}
+
+/// Returns what a scope allows.
+pub fn scope_name(scope: TokenScope) -> &'static str {
+    match scope {
+        TokenScope::ChatsRead => localized_word("Read chats, documents and usage", "读取对话、文档和用量"),
+        TokenScope::ChatsWrite => localized_word("Create and change chats and documents", "创建和更改对话与文档"),
+        TokenScope::ModelsCall => localized_word("Send messages to models", "向模型发送消息"),
+        TokenScope::Export => localized_word("Export chats", "导出对话"),
+        TokenScope::Settings => localized_word("Change providers, keys and tools", "更改服务商、密钥和工具"),
+    }
+}
+
+/// Returns the name of an action in the audit log; one of a newer version has none.
+pub fn verb_name(verb: AuditVerb) -> &'static str {
+    match verb {
+        AuditVerb::SetUp => localized_word("Set up the server", "设置服务器"),
+        AuditVerb::SignIn => localized_word("Sign in", "登录"),
+        AuditVerb::SignOut => localized_word("Sign out", "退出登录"),
+        AuditVerb::ChangeName => localized_word("Change own name", "更改自己的名称"),
+        AuditVerb::ChangePassword => localized_word("Change own password", "更改自己的密码"),
+        AuditVerb::ResetPassword => localized_word("Reset password", "重置密码"),
+        AuditVerb::EndSession => localized_word("End own session", "结束自己的会话"),
+        AuditVerb::EndSessions => localized_word("Sign out everywhere else", "在其他所有位置退出"),
+        AuditVerb::CreateToken => localized_word("Create API token", "创建 API 令牌"),
+        AuditVerb::RevokeToken => localized_word("Revoke API token", "撤销 API 令牌"),
+        AuditVerb::AddAccount => localized_word("Add account", "添加账号"),
+        AuditVerb::Invite => localized_word("Create invitation", "创建邀请"),
+        AuditVerb::RevokeInvite => localized_word("Revoke invitation", "撤销邀请"),
+        AuditVerb::AcceptInvite => localized_word("Accept invitation", "接受邀请"),
+        AuditVerb::DisableAccount => localized_word("Disable account", "停用账号"),
+        AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
+        AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
+        AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+    }
+}
+
+/// Returns the name of an action that was refused.
+pub fn outcome_note(outcome: AuditOutcome) -> Option<&'static str> {
+    match outcome {
+        AuditOutcome::Done => None,
+        AuditOutcome::Refused => Some(refused()),
+    }
+}
+
+/// Returns the explanation on the page of an invitation.
+pub fn invited_as(role: AccountRole) -> String {
+    let role = role_name(role);
+    message!("You are invited to this server. Your role will be: {role}.", "你受邀使用此服务器。你的角色将是：{role}。")
+}
+
+/// Returns the heading of the own account.
+pub fn signed_in_as(name: &str, role: AccountRole) -> String {
+    let role = role_name(role);
+    message!("You are signed in as {name} ({role}).", "你以 {name}（{role}）的身份登录。")
+}
