@@ -1,6 +1,7 @@
 //! The command line (docs/reference/api.md 1): parses the arguments, loads the configuration, runs one command, and
 //! maps its result to an exit code. Results go to standard output, messages to standard error.
 
+mod accounts;
 mod args;
 mod backup;
 mod config;
@@ -65,6 +66,9 @@ fn dispatch(args: CliArgs) -> Result<(), CliError> {
         CliCommand::Import(import) => import::run(&with_restricted_files(config()?), &import, json),
         CliCommand::Tools(command) if command.is_dry_run() => tools::run(&command, &config()?, json),
         CliCommand::Tools(command) => tools::run(&command, &with_restricted_files(config()?), json),
+        CliCommand::User(command) => accounts::run_user(&command, &with_restricted_files(config()?), json),
+        CliCommand::Token(command) => accounts::run_token(&command, &with_restricted_files(config()?), json),
+        CliCommand::Invite { role } => accounts::run_invite(role, &with_restricted_files(config()?), json),
         CliCommand::Export(export) => export::run(&config()?, &export),
         CliCommand::Config(command) => config::run(&command, &config()?, json),
         CliCommand::Doctor => doctor::run(&config()?, json),

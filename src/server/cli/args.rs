@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::domain::export::ExportDetail;
+use crate::domain::{AccountRole, TokenScope};
 use turnleaf_platform::config::CliFlags;
 
 /// Self-hosted chat for every LLM.
@@ -83,6 +84,18 @@ pub enum CliCommand {
     /// Manage tool servers
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// Manage accounts
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Manage API tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Make an invitation, with which somebody makes an account
+    Invite {
+        /// Role of the account: user or admin
+        #[arg(long, value_parser = parse_given_role, default_value = "user")]
+        role: AccountRole,
+    },
     /// Check or show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -120,6 +133,80 @@ impl ToolsCommand {
         let Self::Import(args) = self;
         args.dry_run
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Add an account; prints a new password for it
+    Add {
+        name: String,
+        /// Role: user, admin, or owner for the first account of a server
+        #[arg(long, value_parser = parse_role, default_value = "user")]
+        role: AccountRole,
+        #[command(flatten)]
+        password: PasswordArgs,
+    },
+    /// List all accounts
+    List,
+    /// Disable an account: its sessions and API tokens end
+    Disable { name: String },
+    /// Enable an account
+    Enable { name: String },
+    /// Give an account a new password and print it; its sessions and API tokens end
+    ResetPassword {
+        name: String,
+        #[command(flatten)]
+        password: PasswordArgs,
+    },
+    /// End all sessions and API tokens of an account
+    SignOut { name: String },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PasswordArgs {
+    /// Read the password from the first line of standard input instead of making one
+    #[arg(long = "password-stdin")]
+    pub is_on_stdin: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Create an API token and print it
+    Create {
+        /// What it is for
+        name: String,
+        /// Name of the account [default: the owner]
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+        /// What it may do: chats:read, chats:write, models:call, export or settings; may be repeated
+        #[arg(long = "scope", value_name = "SCOPE", required = true, value_delimiter = ',')]
+        scopes: Vec<TokenScope>,
+        /// Days for which it is valid, up to 365
+        #[arg(long, default_value_t = 90)]
+        days: u32,
+    },
+    /// List the API tokens of an account
+    List {
+        /// Name of the account [default: the owner]
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+    },
+    /// Revoke an API token
+    Revoke {
+        /// Id of the token, as the list shows it
+        id: String,
+        /// Name of the account [default: the owner]
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+    },
+}
+
+fn parse_role(word: &str) -> Result<AccountRole, String> {
+    AccountRole::parse(word).ok_or_else(|| "it is none of user, admin and owner".to_owned())
+}
+
+fn parse_given_role(word: &str) -> Result<AccountRole, String> {
+    AccountRole::parse_given(word).ok_or_else(|| "it is neither user nor admin".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

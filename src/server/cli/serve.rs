@@ -19,7 +19,7 @@ use crate::domain::UserId;
 use crate::server::app::App;
 use crate::server::cli::database::create_data_dir;
 use crate::server::cli::exit::CliError;
-use crate::server::cli::serve::authentication::open_ways_in;
+use crate::server::cli::serve::authentication::{OpenedWaysIn, open_ways_in, print_setup_code};
 use crate::server::cli::serve::claim::WatchedClaim;
 use crate::server::cli::serve::reload::ConfigReload;
 use crate::server::cli::{file_modes, free_space, installation, output};
@@ -61,6 +61,8 @@ const SOCKET_CLOSE_GRACE: Duration = Duration::from_secs(1);
 struct ComposedServer {
     /// All routes with their middleware.
     router: Router,
+    /// The code of a server that waits for its setup.
+    setup_code: Option<String>,
     /// Runs beside the server. Once the shutdown token is cancelled, it lets running replies finish for the drain
     /// time, then ends the others.
     drain: BoxFuture<'static, ()>,
@@ -151,6 +153,9 @@ async fn serve(
         output::print_line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
+    if let Some(code) = &composed.setup_code {
+        print_setup_code(config, code)?;
+    }
     let serving = serve_with_limits(listeners, composed.router, shutdown.draining, bounds);
     let (served, ()) = tokio::join!(serving, composed.drain);
     let closed = composed.close.await;
@@ -174,7 +179,8 @@ async fn compose(
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
-    let authentication = open_ways_in(config, &db, &service, (shell.transport, &shutdown)).await?;
+    let ways_in = open_ways_in(config, &db, &service, (shell.transport, &shutdown)).await?;
+    let OpenedWaysIn { authentication, setup_code } = ways_in;
     let shell = HttpConfig { authentication, ..shell.clone() };
     let imports = service.clone();
     let disk = service.clone();
@@ -203,7 +209,7 @@ async fn compose(
         db.close().await;
         claim.release().await
     });
-    Ok((ComposedServer { router, drain, close }, reloadable))
+    Ok((ComposedServer { router, setup_code, drain, close }, reloadable))
 }
 
 /// Opens the layers below the routes, bottom up.

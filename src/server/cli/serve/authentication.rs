@@ -14,29 +14,41 @@ use turnleaf_service::Service;
 use turnleaf_service::accounts::SETUP_CODE_FILE;
 use turnleaf_store::{Db, StoreError, users};
 
-/// Returns the ways into the server. Prints the setup code of one that waits for its setup.
+/// The ways into a server.
+pub struct OpenedWaysIn {
+    pub authentication: Authentication,
+    /// The code of a server that waits for its setup.
+    pub setup_code: Option<String>,
+}
+
+/// Opens the ways into the server.
 pub async fn open_ways_in(
     config: &Config,
     db: &Db,
     service: &Service,
     (transport, shutdown): (TransportSecurity, &CancellationToken),
-) -> Result<Authentication, CliError> {
+) -> Result<OpenedWaysIn, CliError> {
     if !has_accounts(config, db).await? {
-        return Ok(Authentication::without_accounts(service.local_owner()));
+        let authentication = Authentication::without_accounts(service.local_owner());
+        return Ok(OpenedWaysIn { authentication, setup_code: None });
     }
-    let data_dir = &config.data_dir.value;
-    let code = service.open_setup(data_dir).await.map_err(|error| CliError::could_not("open the setup", error))?;
-    if let Some(code) = code {
-        // The log does not have the code, because logs are kept and sent to other places.
-        output::print_line(format_args!("setup code: {code}"))?;
-        let file = data_dir.join(SETUP_CODE_FILE);
-        tracing::info!(
-            file = %file.display(),
-            "nobody can sign in yet: open {SETUP_PATH} in a browser and enter the setup code, which is in the file, too"
-        );
-    }
+    let setup_code = service.open_setup(&config.data_dir.value).await;
+    let setup_code = setup_code.map_err(|error| CliError::could_not("open the setup", error))?;
     tokio::spawn(watch_credentials(service.clone(), shutdown.clone()));
-    Ok(Authentication::with_accounts(service.clone(), SessionCookie::new(transport)))
+    let authentication = Authentication::with_accounts(service.clone(), SessionCookie::new(transport));
+    Ok(OpenedWaysIn { authentication, setup_code })
+}
+
+/// Prints the code with which the first account is made. The log does not have it, because logs are kept and sent to
+/// other places.
+pub fn print_setup_code(config: &Config, code: &str) -> Result<(), CliError> {
+    output::print_line(format_args!("setup code: {code}"))?;
+    let file = config.data_dir.value.join(SETUP_CODE_FILE);
+    tracing::info!(
+        file = %file.display(),
+        "nobody can sign in yet: open {SETUP_PATH} in a browser and enter the setup code, which is in the file, too"
+    );
+    Ok(())
 }
 
 /// Returns whether people sign in. A server that was set up keeps asking them, unless the configuration says otherwise.
