@@ -11,6 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
+#[path = "cli/accounts.rs"]
+mod accounts;
 #[path = "cli/claims.rs"]
 mod claims;
 

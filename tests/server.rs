@@ -5,6 +5,16 @@
 
 #[path = "server/access_control.rs"]
 mod access_control;
+#[path = "server/account_access.rs"]
+mod account_access;
+#[path = "server/account_connections.rs"]
+mod account_connections;
+#[path = "server/account_forms.rs"]
+mod account_forms;
+#[path = "server/account_secrets.rs"]
+mod account_secrets;
+#[path = "server/accounts_api.rs"]
+mod accounts_api;
 #[path = "server/app_views.rs"]
 mod app_views;
 #[path = "server/archived_images.rs"]

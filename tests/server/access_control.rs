@@ -23,7 +23,7 @@ async fn api_for_strangers() -> TestApi {
 }
 
 /// Returns an address of a path pattern.
-fn address(pattern: &str) -> String {
+pub fn address(pattern: &str) -> String {
     let parts: Vec<&str> = pattern.split('/').map(|part| if part.starts_with('{') { ID } else { part }).collect();
     parts.join("/")
 }
@@ -36,13 +36,13 @@ async fn send(api: &TestApi, method: &str, address: &str, headers: &[(&str, &str
     api.send(request.body(Body::from(body.to_owned())).unwrap()).await
 }
 
-async fn text(response: Response<Body>) -> String {
+pub async fn text(response: Response<Body>) -> String {
     let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 /// Asserts that a response is the problem for strangers, and contains nothing else.
-async fn assert_is_refusal(response: Response<Body>, label: &str) {
+pub async fn assert_is_refusal(response: Response<Body>, label: &str) {
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{label}");
     let headers = response.headers();
     assert_eq!(headers["content-type"], "application/problem+json", "{label}");

@@ -15,6 +15,7 @@ use turnleaf::server::http::health::Readiness;
 use turnleaf::server::http::layers::HttpConfig;
 use turnleaf::server::http::request::allowed_hosts::AllowedHosts;
 use turnleaf::server::http::request::principal::Authentication;
+use turnleaf::server::http::request::session_cookie::SessionCookie;
 use turnleaf::server::http::response::headers::TransportSecurity;
 use turnleaf::server::http::router::router;
 use turnleaf::server::http::site::assets::Site;
@@ -52,6 +53,13 @@ impl TestApi {
     /// Wraps a server without a way in, for which everybody is a stranger.
     pub fn for_strangers(instance: TestServer) -> Self {
         Self::with_ways_in(instance, HttpConfig::default())
+    }
+
+    /// Wraps a server on which people sign in.
+    pub fn with_accounts(instance: TestServer) -> Self {
+        let cookie = SessionCookie::new(TransportSecurity::default());
+        let authentication = Authentication::with_accounts(instance.service.clone(), cookie);
+        Self::with_ways_in(instance, HttpConfig { authentication, ..HttpConfig::default() })
     }
 
     fn with_ways_in(instance: TestServer, config: HttpConfig) -> Self {

@@ -1,0 +1,138 @@
+//! Accounts on the command line, and servers that ask people to sign in.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::{CliServer, run, text, turnleaf};
+
+const PASSWORD: &str = "eleven lamps at noon";
+
+#[track_caller]
+fn succeed(dir: &Path, arguments: &[&str]) -> String {
+    let output = run(dir, arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[track_caller]
+fn fail(dir: &Path, arguments: &[&str], exit: i32) -> String {
+    let output = run(dir, arguments);
+    assert_eq!(output.status.code(), Some(exit), "{arguments:?}: {}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+fn json_of(dir: &Path, arguments: &[&str]) -> Value {
+    serde_json::from_str(&succeed(dir, &[arguments, &["--json"]].concat())).unwrap()
+}
+
+/// Runs a command with this standard input.
+fn run_with_input(dir: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut child = turnleaf(dir).args(arguments).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Returns the first line of a response to a browser, and where it leads.
+fn opened_page(server: &CliServer, headers: &str) -> (String, Option<String>) {
+    let answer = server.get_with("/", &format!("Accept: text/html\r\n{headers}"));
+    let status = answer.split_whitespace().nth(1).unwrap_or_default().to_owned();
+    let location = answer.lines().find_map(|line| Some(line.strip_prefix("location: ")?.trim().to_owned()));
+    (status, location)
+}
+
+#[test]
+fn accounts_are_managed_from_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let made = succeed(dir, &["user", "add", "Ann", "--role", "owner"]);
+    let password = made.trim().strip_prefix("password: ").unwrap();
+    assert_eq!(password.len(), 20, "{made}");
+    fail(dir, &["user", "add", "Eve", "--role", "owner"], 1);
+    let typed = run_with_input(dir, &["user", "add", "Bob", "--password-stdin"], &format!("{PASSWORD}\n"));
+    assert_eq!((typed.status.code(), text(&typed.stdout)), (Some(0), String::new()), "{}", text(&typed.stderr));
+    let short = run_with_input(dir, &["user", "add", "Cy", "--password-stdin"], "short\n");
+    assert_eq!(short.status.code(), Some(1));
+    assert!(!text(&short.stderr).contains("short\n"), "{}", text(&short.stderr));
+    let taken = fail(dir, &["user", "add", "bob"], 1);
+    assert!(taken.contains("could not add the account") && taken.contains("already in use"), "{taken}");
+    fail(dir, &["user", "add", "Dee", "--role", "king"], 2);
+
+    succeed(dir, &["user", "disable", "BOB"]);
+    assert_eq!(succeed(dir, &["user", "list"]), "Ann: owner\nBob: user, disabled\n");
+    succeed(dir, &["user", "enable", "bob"]);
+    let reset = json_of(dir, &["user", "reset-password", "bob"]);
+    assert!(reset["password"].as_str().is_some_and(|made| made.len() == 20 && made != password), "{reset}");
+    succeed(dir, &["user", "sign-out", "bob"]);
+    let listed = json_of(dir, &["user", "list"]);
+    assert_eq!(
+        (&listed[1]["name"], &listed[1]["role"], &listed[1]["disabled_at"], &listed[1]["has_password"]),
+        (&json!("Bob"), &json!("user"), &Value::Null, &json!(true))
+    );
+    let refused = fail(dir, &["user", "disable", "ann"], 1);
+    assert!(refused.contains("The account of the owner cannot be changed here."), "{refused}");
+    let unknown = fail(dir, &["user", "disable", "nobody"], 1);
+    assert!(unknown.contains("no account has the name nobody"), "{unknown}");
+
+    let token = succeed(dir, &["token", "create", "Backup", "--user", "bob", "--scope", "chats:read,export"]);
+    assert!(token.starts_with("tl_") && token.trim().len() == 67, "{token}");
+    let listed = json_of(dir, &["token", "list", "--user", "bob"]);
+    assert_eq!((&listed[0]["name"], &listed[0]["scopes"]), (&json!("Backup"), &json!(["chats:read", "export"])));
+    assert_eq!(json_of(dir, &["token", "list"]), json!([]), "the owner has none");
+    fail(dir, &["token", "create", "Backup"], 2);
+    fail(dir, &["token", "create", "Backup", "--scope", "everything"], 2);
+    let id = listed[0]["id"].as_str().unwrap();
+    fail(dir, &["token", "revoke", id], 1);
+    succeed(dir, &["token", "revoke", id, "--user", "bob"]);
+    assert_eq!(json_of(dir, &["token", "list", "--user", "bob"]), json!([]));
+
+    let invite = succeed(dir, &["invite", "--role", "admin"]);
+    assert!(invite.starts_with("http://127.0.0.1:3000/invite/"), "{invite}");
+    fail(dir, &["invite", "--role", "owner"], 2);
+}
+
+#[test]
+fn server_with_accounts_prints_setup_code_and_serves_every_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = turnleaf(dir.path());
+    command.env("TURNLEAF_AUTH", "accounts").args(["serve", "--listen", "0.0.0.0:0"]);
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let listening = lines.next().unwrap();
+    let port = listening.rsplit_once(':').unwrap().1;
+    let server = CliServer { child, address: format!("127.0.0.1:{port}") };
+    let printed = lines.next().unwrap();
+    let file = dir.path().join("setup-code");
+    assert_eq!(printed, format!("setup code: {}", std::fs::read_to_string(&file).unwrap().trim()));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(opened_page(&server, ""), ("303".into(), Some("/setup".into())));
+    assert!(server.get("/api/chats").starts_with("HTTP/1.1 401"));
+}
+
+#[test]
+fn server_that_was_set_up_asks_for_sign_in_unless_told_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let without = CliServer::start(dir.path());
+    assert_eq!(opened_page(&without, "").0, "200");
+    assert!(!dir.path().join("setup-code").exists());
+    drop(without);
+    succeed(dir.path(), &["user", "add", "Ann", "--role", "owner"]);
+    let token = succeed(dir.path(), &["token", "create", "Backup", "--scope", "chats:read"]);
+    let bearer = format!("Authorization: Bearer {}\r\n", token.trim());
+
+    let server = CliServer::start(dir.path());
+    assert_eq!(opened_page(&server, ""), ("303".into(), Some("/sign-in".into())));
+    assert!(server.get_with("/api/chats", &bearer).starts_with("HTTP/1.1 200"));
+    assert!(server.get_with("/api/tokens", &bearer).starts_with("HTTP/1.1 403"));
+    assert!(server.get("/sign-in").starts_with("HTTP/1.1 200"));
+    drop(server);
+
+    let open = CliServer::start_with(dir.path(), &[("TURNLEAF_AUTH", "none")]);
+    assert_eq!(opened_page(&open, "").0, "200");
+    drop(open);
+    // Without sign-in it is served on this machine only, whoever has accounts.
+    fail(dir.path(), &["serve", "--listen", "0.0.0.0:0"], 78);
+}
