@@ -1,7 +1,7 @@
 // The binary as a process: with its own port and data directory, stopped or killed.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -124,6 +124,11 @@ export class Turnleaf {
     // The samples have rows that are left out, which the exit code says.
     if (![0, 3].includes(child.exitCode ?? 1)) throw new Error(this.outputTail);
     await this.restart();
+  }
+
+  /** Returns the code with which a server with accounts is set up. */
+  async setupCode(): Promise<string> {
+    return (await readFile(join(this.dir, "state", "setup-code"), "utf8")).trim();
   }
 
   /** Fetches a path of the API as JSON; the test knows its shape. */
