@@ -12,6 +12,7 @@ pub mod audit_log;
 pub mod credential_cache;
 pub mod credentials;
 pub mod invitations;
+mod local_network;
 pub mod management;
 mod origin;
 mod passwords;

@@ -151,6 +151,7 @@ impl Service {
         };
         new.fields.check_complete()?;
         let notices = draft::apply_change(&mut row, new.fields, self.sealer())?;
+        self.check_local_network(owner, row.settings.local_network).await?;
         match providers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
                 return Err(InvalidField::new("id", MessageCode::ProviderExists.with("id", row.slug)).into());
@@ -173,6 +174,7 @@ impl Service {
         let _one_at_a_time = self.changing_providers().await;
         let mut row = self.own_row(owner, id).await?;
         let notices = draft::apply_change(&mut row, change, self.sealer())?;
+        self.check_local_network(owner, row.settings.local_network).await?;
         row.updated_at = self.clock().now();
         let mut tx = self.db().begin().await?;
         if !providers::update(&mut tx, &row).await? {

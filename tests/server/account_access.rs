@@ -147,6 +147,32 @@ async fn pages_of_administrators_are_not_for_others() {
 }
 
 #[tokio::test]
+async fn only_administrators_connect_what_is_in_network_of_server() {
+    for server in AccountsApi::on_every_database().await {
+        server.add("Bob", AccountRole::User).await;
+        let (ann, bob) = (server.sign_in(OWNER).await, server.sign_in("Bob").await);
+        let provider = json!({ "name": "Box", "api": "openai_chat", "base_url": "http://127.0.0.1:9/v1" });
+        let tool_server = json!({ "name": "Box", "url": "http://127.0.0.1:9/mcp" });
+        let engine = json!({ "engine": "searxng", "url": "http://127.0.0.1:9" });
+        for (route, mut body) in [
+            (("POST", "/api/providers"), provider.clone()),
+            (("POST", "/api/tool-servers"), tool_server),
+            (("PUT", "/api/web-search"), engine),
+        ] {
+            body["local_network"] = json!(true);
+            let (status, refusal) = server.call(route, &bob, body).await;
+            let expected = (StatusCode::UNPROCESSABLE_ENTITY, json!("local_network_for_admins"));
+            assert_eq!((status, refusal["reason_code"].clone()), expected, "{route:?}: {refusal}");
+        }
+        let mut body = provider;
+        body["local_network"] = json!(true);
+        let (status, made) = server.call(("POST", "/api/providers"), &ann, body).await;
+        assert_eq!(status, StatusCode::CREATED, "{made}");
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
 async fn request_has_one_identity() {
     for server in AccountsApi::on_every_database().await {
         let session = server.sign_in(OWNER).await;

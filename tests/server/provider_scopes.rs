@@ -30,7 +30,7 @@ struct ConnectedUser {
 }
 
 async fn add_user(db: &Db) -> UserId {
-    const INSERT: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
+    const INSERT: &str = "INSERT INTO users (id, name, role, created_at) VALUES ($1, 'other', 'admin', $2)";
     let (user, now): (UserId, _) = (ids::mint(), SystemClock.now());
     match db {
         Db::Sqlite { writer, .. } => {

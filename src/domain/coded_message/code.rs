@@ -213,6 +213,7 @@ with_import_codes! { define_codes:
     HeaderValueInvalid, "header_value_invalid", "the value of `{name}` must be one line of ASCII characters";
     HeaderTwice, "header_twice", "`{name}` is listed twice";
     MetadataAddress, "metadata_address", "is a cloud metadata or link-local address; connecting to it is not allowed";
+    LocalNetworkForAdmins, "local_network_for_admins", "can be switched on by administrators only";
     LocalNetworkNeeded, "local_network_needed", "must be on for an address on this machine or the local network";
     NoServerFound, "no_server_found", "no server was found at this address";
     NotAUrl, "not_a_url", "is not a URL";

@@ -197,6 +197,7 @@ impl Service {
         let mut row = draft::empty_row(id, owner, slug, self.clock().now());
         new.fields.check_complete()?;
         let effects = draft::apply_change(&mut row, new.fields, self.sealer())?;
+        self.check_local_network(owner, row.settings.local_network).await?;
         match tool_servers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
                 return Err(InvalidField::new("id", MessageCode::ToolServerExists.with("id", row.slug)).into());
@@ -232,6 +233,7 @@ impl Service {
     ) -> Result<(StoredToolServer, Vec<String>), ServiceError> {
         let mut row = self.own_tool_server(owner, id).await?;
         let effects = draft::apply_change(&mut row, change, self.sealer())?;
+        self.check_local_network(owner, row.settings.local_network).await?;
         row.updated_at = self.clock().now();
         let ends_sign_in = effects.has_new_origin || effects.has_moved && self.is_signed_in_elsewhere(&row).await;
         let mut tx = self.db().begin().await?;

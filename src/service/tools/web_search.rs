@@ -195,6 +195,7 @@ impl Service {
         self.refuse_locked_search()?;
         let before = self.stored_engine(owner).await?;
         let engine = self.checked_engine(owner, chosen, before.as_ref())?;
+        self.check_local_network(owner, engine.local_network).await?;
         let stored = self.seal_engine(owner, &engine);
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, SETTING, &json!(stored), self.clock().now()).await?;

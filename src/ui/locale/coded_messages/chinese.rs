@@ -235,6 +235,7 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::HeaderValueInvalid => "`{name}` 的值必须是一行 ASCII 字符",
         MessageCode::HeaderTwice => "`{name}` 重复出现",
         MessageCode::MetadataAddress => "是云元数据或链路本地地址，不允许连接",
+        MessageCode::LocalNetworkForAdmins => "只有管理员可以开启",
         MessageCode::LocalNetworkNeeded => "地址位于本机或本地网络时必须开启",
         MessageCode::NoServerFound => "该地址没有找到服务器",
         MessageCode::NotAUrl => "不是有效的网址",
