@@ -5,6 +5,7 @@ use http::StatusCode;
 use serde_json::json;
 use turnleaf::domain::{AccountRole, TokenScope};
 use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::chats::NewChat;
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, HTML, OWNER, PASSWORD, SubmittedForm, TestCredential};
@@ -38,7 +39,8 @@ fn assert_signed_in(done: &SubmittedForm, to: &str) {
 #[tokio::test]
 async fn server_is_set_up_and_second_person_invited() {
     for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
-        let chat = instance.send("from before the setup").await.chat.id;
+        let (chat, _) = instance.service.create_chat(instance.owner, NewChat::default()).await.unwrap().value;
+        let chat = chat.id;
         let code = instance.service.open_setup(instance.dir.path()).await.unwrap().unwrap();
         let server = AccountsApi { api: TestApi::with_accounts(instance) };
         // Before the setup every page leads to it, and nobody signs in.
