@@ -129,6 +129,8 @@ ids! {
     RerunId;
     /// An import.
     ImportId;
+    /// A share: a snapshot of a path that others read.
+    ShareId;
     /// A deletion. Everything deleted together shares it (`docs/reference/domain.md I13`).
     DeletionId;
 }

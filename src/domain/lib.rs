@@ -67,6 +67,7 @@ pub mod rerun;
 pub mod segment;
 pub mod selection;
 pub mod server_instructions;
+pub mod share;
 pub mod sources;
 pub mod stop_reason;
 pub mod text_matcher;
@@ -93,13 +94,14 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     ApiTokenId, AuditEntryId, BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
-    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, TitleRequestId,
-    ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId,
+    TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
+pub use share::{Share, ShareAudience, SharedParts};
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

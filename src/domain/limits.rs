@@ -8,6 +8,7 @@ mod imports;
 mod projects;
 mod queued_messages;
 mod search;
+mod shares;
 mod sign_in;
 mod title_requests;
 mod tool_servers;
@@ -17,6 +18,7 @@ pub use imports::*;
 pub use projects::*;
 pub use queued_messages::*;
 pub use search::*;
+pub use shares::*;
 pub use sign_in::*;
 pub use title_requests::*;
 pub use tool_servers::*;
@@ -102,8 +104,7 @@ pub const TREE_WORDS: usize = 8;
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;
 /// The turns that a chat opens with and loads while scrolling (`docs/reference/ux.md S8`), and how many stay in the
-/// document: turns farther from the reader are unloaded until they are near again. A focused turn stays up to the
-/// second bound.
+/// document: turns farther from the reader are unloaded until they are near again, a focused one beyond the second.
 pub const PAGE_MORE: u32 = 30;
 pub const SHOWN_TURNS: usize = 90;
 pub const SHOWN_FOR_FOCUS: usize = 300;
@@ -294,8 +295,7 @@ pub const MODEL_LIST: Duration = Duration::from_secs(5);
 /// The time to detect a local server.
 pub const LOCAL_CONNECT: Duration = Duration::from_millis(300);
 
-/// Uploads: the size of one file, of all files of a message, of all files of a person; the concurrent uploads, and
-/// the time of one.
+/// Uploads: the size of one file, of all files of a message and of a person; the concurrent uploads, the time of one.
 pub const UPLOAD_BYTES: usize = 32 << 20;
 pub const TURN_UPLOAD_BYTES: usize = 64 << 20;
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;

@@ -1,0 +1,17 @@
+//! The bounds of shares.
+
+use std::ops::RangeInclusive;
+
+use chrono::TimeDelta;
+
+/// The shares of one person, ended ones included; a list has all of them.
+pub const SHARES: usize = 200;
+/// The days for which a link may be valid, and the default.
+pub const SHARE_DAYS: RangeInclusive<u32> = 1..=365;
+pub const SHARE_DAYS_DEFAULT: u32 = 30;
+/// The size of a snapshot without its images.
+pub const SHARE_BYTES: usize = 16 << 20;
+/// The retention of a share that was revoked or has expired. Until then the list says so.
+pub const SHARE_KEPT: TimeDelta = TimeDelta::days(30);
+/// How exactly the last access is known.
+pub const SHARE_ACCESS_EVERY: TimeDelta = TimeDelta::minutes(1);
