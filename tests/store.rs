@@ -59,6 +59,8 @@ mod search;
 mod seeded_rows;
 #[path = "store/sent_requests.rs"]
 mod sent_requests;
+#[path = "store/shares.rs"]
+mod shares;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

@@ -338,6 +338,7 @@ impl Supervisor {
             ("raw response packing", super::sweep::pack_raw_bodies(db).await),
             ("storage count", super::sweep::count_stored_bytes(db).await),
             ("idempotency keys", super::sweep::delete_old_requests(db, self.0.clock.now()).await),
+            ("ended shares", super::sweep::delete_ended_shares(db, self.0.clock.now()).await),
             ("journal cleanup", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
             ("Trash purge", super::purge::purge_expired(db, self.0.clock.now()).await),
         ];

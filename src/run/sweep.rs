@@ -18,7 +18,7 @@ use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{
-    Db, StoreError, Tx, generations, idempotency_keys, search, spending, storage, title_requests, turn_blocks,
+    Db, StoreError, Tx, generations, idempotency_keys, search, shares, spending, storage, title_requests, turn_blocks,
     turn_events, turns,
 };
 
@@ -294,6 +294,13 @@ pub async fn pack_raw_bodies(db: &Db) -> Result<(), StoreError> {
 pub async fn delete_old_requests(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     idempotency_keys::delete_old(&mut tx, now - limits::REQUESTS_KEPT).await?;
+    tx.commit().await
+}
+
+/// Deletes the shares that were revoked or expired long enough ago; until then their owners see them in the list.
+pub async fn delete_ended_shares(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    shares::delete_ended(&mut tx, now - limits::SHARE_KEPT).await?;
     tx.commit().await
 }
 

@@ -1,5 +1,5 @@
-//! Blobs: bytes outside of block rows, content-addressed by sha256; the blocks that reference them; and other forms
-//! of images.
+//! Blobs: bytes outside of block rows, content-addressed by sha256; the blocks and the shares that reference them; and
+//! other forms of images.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{self, Damage, Lossy, Readable, keep_decoded};
 use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
-use turnleaf_domain::{BlockId, UserId};
+use turnleaf_domain::{BlockId, ShareId, UserId};
 
 /// Whether a block that is not deleted, an upload, or a document of this owner ($1) references the blob `o`, or an
 /// image of which `o` is a form.
@@ -42,6 +42,9 @@ sql! {
     NAME_OWN = concat!("INSERT INTO block_blobs (block_id, sha256) SELECT k.id, o.sha256 \
         FROM turn_blocks k CROSS JOIN blobs o WHERE k.id = $2 AND o.sha256 = $3 AND ", is_referenced_by_owner!(),
         " ON CONFLICT (block_id, sha256) DO NOTHING");
+    NAME_OF_SHARE = concat!("INSERT INTO share_blobs (share_id, sha256) SELECT s.id, o.sha256 \
+        FROM shares s CROSS JOIN blobs o WHERE s.id = $2 AND s.owner_id = $1 AND o.sha256 = $3 AND ",
+        is_referenced_by_owner!(), " ON CONFLICT (share_id, sha256) DO NOTHING");
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
@@ -74,6 +77,14 @@ pub async fn put(tx: &mut Tx, blobs: &[NewBlockBlob<'_>], now: DateTime<Utc>) ->
 pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Adds a share's reference to this blob, under the same condition as [`reference_owned`].
+pub async fn reference_by_share(tx: &mut Tx, owner: UserId, share: ShareId, sha256: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(NAME_OF_SHARE).bind(owner.uuid()).bind(share.uuid()).bind(sha256).execute(conn).await?;
     });
     Ok(())
 }

@@ -53,6 +53,7 @@ pub mod search;
 pub mod server_policies;
 pub mod sessions;
 pub mod settings;
+pub mod shares;
 pub mod spending;
 pub mod storage;
 pub mod tool_listings;
@@ -113,6 +114,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("server_policies", server_policies::STATEMENTS),
         ("sessions", sessions::STATEMENTS),
         ("settings", settings::STATEMENTS),
+        ("shares", shares::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),
         ("title_requests", title_requests::STATEMENTS),

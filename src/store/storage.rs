@@ -66,13 +66,15 @@ sql! {
     TITLES = "SELECT CAST(COALESCE(SUM(octet_length(r.body) + octet_length(r.manifest) \
         + COALESCE(octet_length(r.raw_response), 0) + COALESCE(octet_length(CAST(r.error AS TEXT)), 0)), 0) AS BIGINT) \
         FROM title_requests r WHERE r.owner_id = $1";
+    SHARES = "SELECT CAST(COALESCE(SUM(octet_length(s.snapshot)), 0) AS BIGINT) FROM shares s WHERE s.owner_id = $1";
     /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
         UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
         UNION SELECT v.origin FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1 \
         UNION SELECT r.sha256 FROM block_blobs r JOIN turn_blocks k ON k.id = r.block_id \
-            JOIN chats c ON c.id = k.chat_id WHERE c.owner_id = $1)");
+            JOIN chats c ON c.id = k.chat_id WHERE c.owner_id = $1 \
+        UNION SELECT n.sha256 FROM share_blobs n JOIN shares s ON s.id = n.share_id WHERE s.owner_id = $1)");
     DOCUMENTS = concat!("SELECT CAST(COALESCE(", bounded_sum!("v.byte_count"), ", 0) AS BIGINT) FROM document_versions v \
         JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1");
 }
@@ -85,7 +87,8 @@ const UNCOUNTED_TURNS: i64 = 2_000;
 /// The bytes that a person stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredBytes {
-    /// Chats: messages, also queued ones, replies, requests, raw bodies and journals; the instructions of projects.
+    /// Chats: messages, also queued ones, replies, requests, raw bodies and journals; the instructions of projects; the
+    /// snapshots of shares.
     pub chats: u64,
     /// Uploads and files of tools, with their other forms.
     pub files: u64,
@@ -145,6 +148,6 @@ pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> 
     });
     let turns = sum(COUNTED).await? + to_unsigned(uncounted);
     let chats = turns + sum(JOURNAL).await? + sum(PIECES).await? + sum(QUEUED).await? + sum(PROJECTS).await?;
-    let chats = chats + sum(TITLES).await?;
+    let chats = chats + sum(TITLES).await? + sum(SHARES).await?;
     Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
 }

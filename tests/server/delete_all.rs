@@ -42,6 +42,8 @@ async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
         ("search", "SELECT COUNT(*) FROM search_entries"),
         ("imports", "SELECT COUNT(*) FROM imports"),
         ("projects", "SELECT COUNT(*) FROM projects"),
+        ("shares", "SELECT COUNT(*) FROM shares"),
+        ("images of shares", "SELECT COUNT(*) FROM share_blobs"),
         ("reports of imports", "SELECT COUNT(*) FROM import_reports"),
         ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
     ];

@@ -170,6 +170,7 @@ async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, Strin
     service.documents(owner, None, None, 100).await.map_err(text("documents"))?;
     service.projects(owner).await.map_err(text("projects"))?;
     service.recent_projects(owner).await.map_err(text("recent projects"))?;
+    service.shares(owner).await.map_err(text("shares"))?;
     service.providers(owner).await.map_err(text("providers"))?;
     service.tool_servers(owner).await.map_err(text("tool servers"))?;
     service.tool_policies(owner).await.map_err(text("policies"))?;
@@ -208,8 +209,8 @@ async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, Strin
     Ok(archive)
 }
 
-/// Inspects and repairs the database, then checks `fsck`: only rows that the repair refused, and bodies of
-/// generations, may still be reported as unreadable.
+/// Inspects and repairs the database, then checks `fsck`: only rows that the repair refused, and bodies of generations
+/// and shares, may still be reported as unreadable.
 async fn inspect_and_repair(
     db: &Db,
     dir: &Path,
@@ -232,7 +233,7 @@ async fn inspect_and_repair(
     let findings = fsck::check(db, CheckMode::Serving).await.map_err(|error| format!("fsck: {error}"))?;
     let unreadable = findings.into_iter().filter(|finding| finding.problem.contains("cannot be read"));
     let unreadable = unreadable.filter(|finding| {
-        !["its raw_response", "its body", "its manifest", "its raw_bytes"]
+        !["its raw_response", "its body", "its manifest", "its raw_bytes", "its snapshot"]
             .iter()
             .any(|body| finding.problem.starts_with(body))
     });

@@ -165,6 +165,8 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              ORDER BY t.id LIMIT 1"
         ),
         "UPDATE title_requests SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1".into(),
+        // The end is far away, so housekeeping keeps it.
+        "UPDATE shares SET revoked_at = expires_at".into(),
         format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),
         format!("UPDATE tool_servers SET sealed_headers = {bytes}"),
         format!(

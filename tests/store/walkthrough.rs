@@ -32,6 +32,7 @@ use crate::imports;
 use crate::projects;
 use crate::queued_messages;
 use crate::reruns::{self, StoryState};
+use crate::shares;
 use crate::title_requests;
 use crate::unread_replies;
 
@@ -91,6 +92,7 @@ pub async fn start_small_walkthrough(db: &Db) -> Story {
     queued_messages::check_queue(db, &state).await;
     projects::check_projects(db, &state).await;
     title_requests::check_title_requests(db, &state).await;
+    shares::check_shares(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;

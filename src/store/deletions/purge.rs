@@ -67,13 +67,15 @@ sql! {
     DELETE_ROW = "DELETE FROM deletions WHERE id = $1";
     DELETE_CHAT = "DELETE FROM chats WHERE id = $1 AND deletion_id = $2";
     /// The references to blobs: blocks, by their table and, for blocks older than that table, by image content, which
-    /// comes last because it scans them all; uploads; original files of documents; other forms of referenced images.
+    /// comes last because it scans them all; uploads; original files of documents; shares; other forms of referenced
+    /// images.
     /// A new kind of reference must be added here and in fsck.
     DELETE_BLOBS = "DELETE FROM blobs WHERE sha256 IN ( \
         SELECT b.sha256 FROM blobs b WHERE b.created_at < $1 AND b.path IS NULL \
             AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM uploads u WHERE u.sha256 = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.origin = b.sha256) \
+            AND NOT EXISTS (SELECT 1 FROM share_blobs s WHERE s.sha256 = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM blob_forms f WHERE f.is_in = b.sha256) \
             AND NOT EXISTS ( \
                 SELECT 1 FROM turn_blocks k WHERE k.block_type = 'image' AND k.content LIKE '%' || b.sha256 || '%') \

@@ -1,5 +1,5 @@
-//! Checks raw responses, and what was sent for a title, against the length and sha256 that were taken of the originals,
-//! and image references against the stored blobs.
+//! Checks raw responses, what was sent for a title, and snapshots of shares against the length and sha256 that were taken
+//! of the originals, and image references against the stored blobs.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -21,6 +21,8 @@ sql! {
     TITLES = "SELECT id FROM title_requests ORDER BY id";
     TITLE = "SELECT body, body_sha256, body_bytes, manifest, manifest_bytes, raw_response, raw_sha256, raw_bytes \
         FROM title_requests WHERE id = $1";
+    SHARES = "SELECT id FROM shares ORDER BY id";
+    SNAPSHOT = "SELECT snapshot, snapshot_sha256, snapshot_bytes FROM shares WHERE id = $1";
     BLOBS = "SELECT sha256 FROM blobs WHERE bytes IS NOT NULL ORDER BY sha256";
     BYTES = "SELECT bytes FROM blobs WHERE sha256 = $1 AND bytes IS NOT NULL";
     BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
@@ -40,6 +42,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     }
     check_requests(db, findings).await?;
     check_title_requests(db, findings).await?;
+    check_shares(db, findings).await?;
     check_blobs(db, findings).await
 }
 
@@ -93,6 +96,23 @@ async fn check_title_requests(db: &Db, findings: &mut Vec<FsckFinding>) -> Resul
             {
                 findings.push(finding("I9", TABLE, id, format!("its {column} does not match its sha256")));
             }
+        }
+    }
+    Ok(())
+}
+
+async fn check_shares(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
+    const TABLE: &str = "shares";
+    let ids = with_pool!(db, |pool| sqlx::query_as(SHARES).fetch_all(pool).await?);
+    for id in readable_ids::<Uuid>(ids) {
+        let row: Option<(Vec<u8>, Vec<u8>, i64)> =
+            with_pool!(db, |pool| sqlx::query_as(SNAPSHOT).bind(id).fetch_optional(pool).await?);
+        let Some((packed, sha256, length)) = row else { continue };
+        let read = decompress_column(&packed, length, (TABLE, "snapshot", id));
+        if let Some(page) = note_unreadable(read, findings)?
+            && Sha256::digest(&page).as_slice() != sha256
+        {
+            findings.push(finding("I9", TABLE, id, "its snapshot does not match its sha256"));
         }
     }
     Ok(())

@@ -54,6 +54,9 @@ rules! {
     OWNER_OF_TITLE_REQUEST: "R15", "title_requests", "its reply is missing or in another chat, or of another owner",
         "SELECT r.id FROM title_requests r LEFT JOIN turns t ON t.id = r.turn_id \
          LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> r.chat_id OR c.owner_id <> r.owner_id";
+    OWNER_OF_SHARE: "R15", "shares", "its last message is missing or in another chat, or of another owner",
+        "SELECT s.id FROM shares s LEFT JOIN turns t ON t.id = s.leaf_id \
+         LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> s.chat_id OR c.owner_id <> s.owner_id";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";
@@ -119,6 +122,9 @@ rules! {
     MADE_FROM: "R10", "document_versions", "the file that it was made from is not stored",
         "SELECT DISTINCT v.document_id FROM document_versions v LEFT JOIN blobs b ON b.sha256 = v.origin \
          WHERE v.origin IS NOT NULL AND b.sha256 IS NULL";
+    BLOB_OF_SHARE: "R10", "share_blobs", "its share is missing, or the bytes of its image are not stored",
+        "SELECT n.share_id FROM share_blobs n LEFT JOIN shares s ON s.id = n.share_id \
+         LEFT JOIN blobs b ON b.sha256 = n.sha256 WHERE s.id IS NULL OR b.sha256 IS NULL";
     BLOB_OF_UPLOAD: "R10", "uploads", "its bytes are not stored",
         "SELECT u.id FROM uploads u LEFT JOIN blobs b ON b.sha256 = u.sha256 WHERE b.sha256 IS NULL";
 }

@@ -28,13 +28,14 @@ mod accounts;
 mod calls;
 mod projects;
 mod replies;
+mod shares;
 mod tools;
 
 use calls::CALL_COLUMNS;
 
 /// All tables, in groups.
 pub(super) const TABLES: &[&[CheckedTable]] =
-    &[accounts::TABLES, CONTENT, projects::TABLES, replies::TABLES, tools::TABLES];
+    &[accounts::TABLES, CONTENT, projects::TABLES, replies::TABLES, shares::TABLES, tools::TABLES];
 
 const CONTENT: &[CheckedTable] = &[
     table(
