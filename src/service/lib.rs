@@ -13,6 +13,7 @@ pub mod paths;
 pub mod projects;
 pub mod providers;
 pub mod search;
+pub mod shares;
 pub mod tools;
 pub mod transfer;
 pub mod trash;
