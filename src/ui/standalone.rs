@@ -25,7 +25,7 @@ pub struct StandaloneContext(Arc<StandaloneContent>);
 
 #[derive(Debug)]
 struct StandaloneContent {
-    /// Pictures as data URLs, by the hashes of their blobs.
+    /// Pictures as data URLs or addresses, by the hashes of their blobs.
     pictures: HashMap<String, String>,
     parts: ExportOptions,
 }

@@ -88,6 +88,7 @@ fn page(parts: ExportOptions) -> StandalonePage {
         system_prompt: "Be </div>brief.".into(),
         turns: turns(),
         pictures: HashMap::from([(SHA.to_owned(), DATA.to_owned())]),
+        has_picture_files: false,
         pictures_left_out: 1,
         is_cut: true,
         damaged: Vec::new(),

@@ -18,9 +18,12 @@ use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::Transcript;
 
-/// The content security policy: the page may render itself, and load nothing whatever it contains.
+/// The content security policy: the page may render itself, and load nothing whatever it contains, unless its images are
+/// files of their own.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY_WITH_FILES: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'";
 /// The style that only this page needs.
 const STYLE: &str = include_str!("../../../style/standalone.css");
 
@@ -32,8 +35,9 @@ pub struct StandalonePage {
     /// Empty where there is none.
     pub system_prompt: String,
     pub turns: Vec<TurnView>,
-    /// Pictures as data URLs, by the hashes of their blobs.
+    /// Pictures by the hashes of their blobs: data URLs, or addresses of files on the server of the page.
     pub pictures: HashMap<String, String>,
+    pub has_picture_files: bool,
     /// The number of pictures that were left out.
     pub pictures_left_out: usize,
     /// Whether a reply of the path was still being written.
@@ -79,12 +83,13 @@ impl StandalonePage {
         let damaged = (!self.damaged.is_empty()).then(|| damage_note(&self.damaged));
         let nothing = Callback::new(|_| {});
         let state = ChatState::new(self.turns, nothing);
+        let policy = if self.has_picture_files { POLICY_WITH_FILES } else { POLICY };
         view! {
             <!DOCTYPE html>
             <html lang=locale().as_str()>
                 <head>
                     <meta charset="utf-8"/>
-                    <meta http-equiv="Content-Security-Policy" content=POLICY/>
+                    <meta http-equiv="Content-Security-Policy" content=policy/>
                     <meta name="viewport" content="width=device-width, initial-scale=1"/>
                     <meta name="color-scheme" content="light dark"/>
                     <meta name="referrer" content="no-referrer"/>

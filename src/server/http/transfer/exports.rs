@@ -30,7 +30,7 @@ use turnleaf_service::{Service, ServiceError};
 
 mod html;
 
-pub use html::standalone_page;
+pub use html::{draw_page, page_images, standalone_page};
 
 /// Backpressure: number of chunks that may wait for a slow reader.
 const CHUNK_QUEUE: usize = 4;
@@ -87,7 +87,7 @@ pub async fn export_all(State(app): State<App>, principal: Principal) -> Result<
 }
 
 /// Acquires a permit for an export, which is held until the last byte is sent.
-fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
+pub fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
     let place = app.export_limiter().try_acquire(owner, limits::EXPORTS_PER_OWNER);
     place.ok_or_else(|| Problem::too_many(MessageCode::TooManyExports, 5))
 }

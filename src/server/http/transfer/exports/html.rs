@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use axum::body::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -36,7 +37,8 @@ pub async fn standalone_page(
             ApiError::NotFound => Problem::not_found(),
             error => Problem::internal(error),
         })?;
-    let (pictures, pictures_left_out) = pictures(service, owner, &turns).await?;
+    let (images, pictures_left_out) = page_images(service, owner, &turns).await?;
+    let pictures = images.into_iter().map(|(whole, image)| (whole, image.data_url())).collect();
     let page = StandalonePage {
         title: chat.title,
         created_at: chat.created_at,
@@ -44,6 +46,7 @@ pub async fn standalone_page(
         system_prompt: chat.system_prompt,
         turns,
         pictures,
+        has_picture_files: false,
         pictures_left_out,
         is_cut,
         imported_from,
@@ -51,22 +54,39 @@ pub async fn standalone_page(
         parts,
         style,
     };
+    draw_page(service, page).await
+}
+
+/// Renders a page, on the blocking pool, because a long path takes a while. API keys are removed.
+pub async fn draw_page(service: &Service, page: StandalonePage) -> Result<String, Problem> {
     let language = locale();
-    // Rendering a long path takes a while, so it runs on the blocking pool.
     let drawing = tasks::spawn_blocking(move || with_locale(language, || page.draw()));
     Ok(service.redact_keys(drawing.await.map_err(Problem::internal)?))
+}
+
+/// An image that a page shows: the whole one, or its small form.
+pub struct PageImage {
+    pub sha256: String,
+    kind: &'static str,
+    bytes: Bytes,
+}
+
+impl PageImage {
+    fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.kind, STANDARD.encode(&self.bytes))
+    }
 }
 
 /// The hash of an image that turns show, and of its thumbnail if there is one.
 type ShownPicture = (String, Option<String>);
 
-/// Returns the images of these turns as data URLs, and the number of those left out: they are too large, are gone, or
-/// are of a format that browsers may not draw safely.
-async fn pictures(
+/// Returns the images of these turns by the hashes of the whole ones, and the number of those left out: they are too
+/// large, are gone, or are of a format that browsers may not draw safely.
+pub async fn page_images(
     service: &Service,
     owner: UserId,
     turns: &[TurnView],
-) -> Result<(HashMap<String, String>, usize), ServiceError> {
+) -> Result<(HashMap<String, PageImage>, usize), ServiceError> {
     let mut kept = HashMap::new();
     let (mut room, mut left_out) = (limits::PAGE_PICTURES_BYTES, 0);
     let mut seen = HashSet::new();
@@ -81,15 +101,16 @@ async fn pictures(
                 blob => blob?,
             };
             let fits = blob.bytes.len() <= room.min(limits::PAGE_PICTURE_BYTES);
-            found = detect_image_type(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
+            let kind = detect_image_type(&blob.bytes).filter(|_| fits);
+            found = kind.map(|kind| PageImage { sha256: form.clone(), kind, bytes: blob.bytes });
             if found.is_some() {
                 break;
             }
         }
         match found {
-            Some((kind, bytes)) => {
-                room -= bytes.len();
-                kept.insert(whole, format!("data:{kind};base64,{}", STANDARD.encode(&bytes)));
+            Some(image) => {
+                room -= image.bytes.len();
+                kept.insert(whole, image);
             }
             None => left_out += 1,
         }
