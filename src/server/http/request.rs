@@ -18,3 +18,4 @@ pub mod request_id;
 pub mod server_function_args;
 pub mod session_cookie;
 pub mod size_limits;
+pub mod used_origin;

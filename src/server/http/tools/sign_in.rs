@@ -2,22 +2,19 @@
 //! the authorization server sends the person back. The browser gets there by a link, because a form may not lead to
 //! another origin (`form-action 'self'`).
 
-use std::convert::Infallible;
-
+use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequestParts, Query, State};
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
-use axum::{Extension, Json};
 use http::StatusCode;
-use http::header::HOST;
-use http::request::Parts;
 use serde::Deserialize;
 
 use crate::domain::{ToolSignInId, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
+use crate::server::http::request::used_origin::{UsedOrigin, with_public_origin};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::tools::page::redirect_to_card;
@@ -26,46 +23,26 @@ use crate::server::server_pages::tools::sign_in::SignInPage;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome};
 
-/// The configured public address, if there is one.
-#[derive(Debug, Clone)]
-struct PublicOrigin(Option<String>);
-
-/// The address under which the person uses this server: the configured one, else the host of the request, which
-/// `allowed_hosts` has checked.
-pub struct UsedOrigin(SignInOrigin);
-
-impl<S: Send + Sync> FromRequestParts<S> for UsedOrigin {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let public = parts.extensions.get::<PublicOrigin>().and_then(|public| public.0.clone());
-        let is_public = public.is_some();
-        let host = || parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-        // Without a public address nothing in front of this server encrypts.
-        let origin = public.unwrap_or_else(|| format!("http://{}", host()));
-        Ok(Self(SignInOrigin { origin, is_public }))
-    }
-}
-
 /// Returns the route of the form that begins a sign-in.
 pub fn begin_route(public_origin: Option<&str>) -> MethodRouter<App> {
-    routing::post(begin).layer(Extension(PublicOrigin(public_origin.map(str::to_owned))))
+    with_public_origin(routing::post(begin), public_origin)
 }
 
 /// Returns the route of the client ID metadata document.
 pub fn document_route(public_origin: Option<&str>) -> MethodRouter<App> {
-    routing::get(client_document).layer(Extension(PublicOrigin(public_origin.map(str::to_owned))))
+    with_public_origin(routing::get(client_document), public_origin)
 }
 
 /// `POST /forms/tools/sign-in`: from the card of a server, or from a reply that waits for it.
 async fn begin(
     State(app): State<App>,
     principal: Principal,
-    UsedOrigin(origin): UsedOrigin,
+    UsedOrigin { origin, is_public }: UsedOrigin,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let return_to: Option<TurnId> = fields.text("turn").and_then(|turn| turn.parse().ok());
+    let origin = SignInOrigin { origin, is_public };
     match app.service().begin_sign_in(principal.user, &id, &origin, return_to).await {
         Ok(begun) => Ok(see_other(&format!("/settings/tools/oauth/confirm?id={begun}"))),
         Err(ServiceError::Conflict { code: "sign_in_failed", .. }) => Ok(redirect_to_card("sign_in_failed", &id)),
@@ -151,8 +128,8 @@ pub async fn sign_out(
 }
 
 /// `GET /oauth/client.json`: the client ID metadata document, for authorization servers that identify clients by it.
-async fn client_document(UsedOrigin(origin): UsedOrigin) -> Response {
-    match origin.client_document() {
+async fn client_document(UsedOrigin { origin, is_public }: UsedOrigin) -> Response {
+    match (SignInOrigin { origin, is_public }).client_document() {
         Some(document) => Json(document).into_response(),
         None => Problem::not_found().into_response(),
     }
