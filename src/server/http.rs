@@ -22,6 +22,7 @@ pub mod request;
 pub mod response;
 pub mod router;
 mod search;
+mod shares;
 pub mod site;
 pub mod streams;
 mod tools;

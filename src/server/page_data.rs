@@ -9,6 +9,7 @@ mod message_queue;
 mod messages;
 mod path_window;
 mod running_chats;
+mod shared_path;
 mod trash;
 mod tree;
 mod turn_rendering;
@@ -33,6 +34,7 @@ use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::failure_sentences::failure_sentence;
 use crate::ui::locale::{Locale, locale, with_locale};
 pub use path_window::WholePath;
+pub use shared_path::SharedPath;
 
 /// The number of characters of a parent branch's name.
 const PARENT_CHARS: usize = 24;

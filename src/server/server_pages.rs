@@ -42,6 +42,7 @@ pub mod raw_response;
 pub mod reruns;
 pub mod search;
 pub mod sent_request;
+pub mod shares;
 pub mod shortcuts;
 pub mod title_suggestion;
 pub mod tool_call;

@@ -19,7 +19,7 @@ use crate::server::http::response::problem::Problem;
 /// The access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing. Only for what shows nothing of anybody.
+    /// Nothing. Only for what shows nothing of anybody, or only what its owner shared with whoever has the address.
     Public,
     /// A principal, with this scope if the route is only a part of what an account may do.
     User { scope: Option<Scope>, csrf: CsrfCheck },

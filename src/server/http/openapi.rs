@@ -46,7 +46,7 @@ impl OpenApiDocument {
 }
 
 /// The tags of operations, in the order of the page.
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("Chats", "A chat is a tree of turns. Readers see one path, from the root to a leaf."),
     ("Projects", "Groups of chats. New chats of a project begin with its instructions and its model."),
     (
@@ -60,6 +60,7 @@ const TAGS: [(&str, &str); 13] = [
     ("Trash", "Deleted items move to Trash and can be restored exactly as they were for 30 days."),
     ("Documents", "Texts with immutable versions, the files they are made from, and images."),
     ("Transfer", "Export and import: archives and exports of other programs."),
+    ("Sharing", "Links to snapshots of paths, which others read without an account."),
     ("Providers", "Connections to model providers. API keys are write-only."),
     (
         "Tools",

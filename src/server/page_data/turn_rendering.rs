@@ -24,6 +24,15 @@ impl PageService {
     ) -> Result<Vec<TurnView>, ApiError> {
         let turns: Vec<&Turn> = details.iter().map(|details| &details.turn).collect();
         let statuses = self.0.reference_statuses(viewer, &turns).await.map_err(self.api_error())?;
+        self.render_turns_with_statuses(details, statuses).await
+    }
+
+    /// Works like [`Self::render_turns`], with the status of references by the ids of their blocks.
+    pub(super) async fn render_turns_with_statuses(
+        &self,
+        details: Vec<TurnDetails>,
+        statuses: HashMap<BlockId, ReferenceStatus>,
+    ) -> Result<Vec<TurnView>, ApiError> {
         render_turns_blocking(details, statuses, self.1).await
     }
 }

@@ -54,6 +54,8 @@ pub enum PageSection {
     Shortcuts,
     /// Import and export.
     Data,
+    /// The links under which others read paths.
+    SharedLinks,
     About,
     Documents,
     Providers,
@@ -95,7 +97,11 @@ const SETTINGS: [SettingsGroup; 4] = [
         icon: "thought",
         sections: &[PageSection::Providers, PageSection::Tools],
     },
-    SettingsGroup { name: messages::preferences::group_data, icon: "file", sections: &[PageSection::Data] },
+    SettingsGroup {
+        name: messages::preferences::group_data,
+        icon: "file",
+        sections: &[PageSection::Data, PageSection::SharedLinks],
+    },
     SettingsGroup {
         name: messages::preferences::group_server,
         icon: "system",
@@ -123,6 +129,7 @@ impl PageSection {
             Self::Appearance => "/settings/appearance",
             Self::Shortcuts => "/settings/shortcuts",
             Self::Data => "/settings/data",
+            Self::SharedLinks => "/settings/shared-links",
             Self::About => "/settings/about",
             Self::Documents => "/documents",
             Self::Providers => "/settings/providers",
@@ -150,6 +157,7 @@ impl PageSection {
             Self::Appearance => messages::preferences::appearance(),
             Self::Shortcuts => messages::preferences::shortcuts(),
             Self::Data => messages::transfer::title(),
+            Self::SharedLinks => messages::shares::shared_links(),
             Self::About => messages::preferences::about(),
             Self::Documents => messages::documents::documents(),
             Self::Providers => messages::providers_title(),

@@ -20,6 +20,7 @@ pub mod projects;
 pub mod providers;
 pub mod search;
 pub mod sent_request;
+pub mod shares;
 pub mod title_suggestion;
 pub mod tool_call;
 pub mod tool_import;

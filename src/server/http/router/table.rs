@@ -7,12 +7,13 @@ use axum::routing;
 use super::route::Route;
 use crate::server::access::Scope;
 use crate::server::http::access_control::{Access, CsrfCheck};
+use crate::server::http::request::used_origin::with_public_origin;
 use crate::server::http::site::{diagram_frame, external_link, frame_host, gallery, preview_panel, worker};
 use crate::server::http::streams::{events, socket};
 use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
 use crate::server::http::{
     accounts, attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
-    providers, search, tools, transfer, trash, turns, usage,
+    providers, search, shares, tools, transfer, trash, turns, usage,
 };
 
 const PUBLIC: Access = Access::Public;
@@ -267,6 +268,17 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/import/undo" PAGE, import_pages::undo_form),
     page!(post "/forms/import/restore" PAGE, import_pages::restore_form),
     page!(post "/forms/import/forget" PAGE, import_pages::forget_form),
+    // Shares.
+    api!(post "/api/chats/{id}/shares" EXPORT, |shell| with_public_origin(routing::post(shares::api::create).layer(Extension(shell.site.clone())), shell.origin), shares::operations::share_path),
+    api!(get "/api/shares" EXPORT, shares::api::list, shares::operations::list_shares),
+    api!(delete "/api/shares/{id}" EXPORT, shares::api::revoke, shares::operations::revoke_share),
+    page!(get "/c/{id}/share" PAGE, shares::pages::share_page),
+    page!(get "/c/{id}/share/preview" PAGE, |shell| routing::get(shares::pages::preview).layer(Extension(shell.site.clone()))),
+    page!(post "/forms/shares/create" PAGE, |shell| with_public_origin(routing::post(shares::pages::create).layer(Extension(shell.site.clone())), shell.origin)),
+    page!(post "/forms/shares/revoke" PAGE, shares::pages::revoke),
+    page!(get "/settings/shared-links" PAGE, shares::pages::list),
+    page!(get "/share/{token}" PUBLIC, shares::reader::show),
+    page!(get "/share/{token}/blobs/{sha256}" PUBLIC, shares::reader::image),
     // Providers.
     api!(get "/api/models" ANY, providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" SETTINGS, providers::api::set_default, providers::operations::set_default_model),

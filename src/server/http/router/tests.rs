@@ -32,6 +32,9 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         "/preview.js",
         "/readyz",
         "/setup",
+        // What their owners gave to people who have the link.
+        "/share/{token}",
+        "/share/{token}/blobs/{sha256}",
         "/sign-in",
         "/worker.js",
     ];

@@ -1,0 +1,179 @@
+//! The pages on which a path is shared and links are revoked, and their forms.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::{ChatId, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits};
+use crate::server::access::Principal;
+use crate::server::app::App;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::{StrictQuery, deserialize_flag};
+use crate::server::http::request::used_origin::UsedOrigin;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::shares::api::{issue_share, share_url};
+use crate::server::http::shares::snapshot::{SnapshotFrame, render_snapshot, snapshot_response};
+use crate::server::http::site::assets::Site;
+use crate::server::http::transfer::exports::export_permit;
+use crate::server::server_pages::messages::shares as words;
+use crate::server::server_pages::shares::{IssuedLinkPage, SharePage, SharedLinksPage};
+use crate::server::server_pages::{ActionNotice, PageSection};
+use turnleaf_platform::ids;
+use turnleaf_service::shares::{IssuedShare, ShareRequest};
+
+/// The query of the page and of its preview.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharePathQuery {
+    /// The end of the path. Without it, the path at which the chat opens.
+    leaf: Option<TurnId>,
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    reasoning: bool,
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    tools: bool,
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    system_prompt: bool,
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    documents: bool,
+    days: Option<u32>,
+}
+
+impl SharePathQuery {
+    fn parts(&self) -> SharedParts {
+        let Self { reasoning, tools, system_prompt, documents, .. } = *self;
+        SharedParts { reasoning, tools, system_prompt, documents }
+    }
+}
+
+/// `GET /c/{id}/share`.
+pub async fn share_page(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<SharePathQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let days = query.days.unwrap_or(limits::SHARE_DAYS_DEFAULT);
+    let page = path_page(&app, principal.user, (id, query.leaf), query.parts(), days).await?;
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
+}
+
+async fn path_page(
+    app: &App,
+    viewer: UserId,
+    (id, leaf): (ChatId, Option<TurnId>),
+    parts: SharedParts,
+    days: u32,
+) -> Result<SharePage, Problem> {
+    let (chat, leaf) = app.service().shareable_path(viewer, id, leaf).await?;
+    let request_id = ids::mint::<uuid::Uuid>().to_string();
+    Ok(SharePage { chat, leaf, parts, days, request_id })
+}
+
+/// `GET /c/{id}/share/preview`: exactly what a link with these parts would show.
+pub async fn preview(
+    State(app): State<App>,
+    Extension(site): Extension<Arc<Site>>,
+    principal: Principal,
+    PathId(id): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<SharePathQuery>,
+) -> Result<Response, Problem> {
+    let _permit = export_permit(&app, principal.user)?;
+    let snapshot = render_snapshot(&app, site.style(), principal.user, (id, query.leaf), query.parts()).await?;
+    Ok(snapshot_response(&snapshot.html, "/api", SnapshotFrame::ThisServer))
+}
+
+/// `POST /forms/shares/create`: creates the link and shows it. This response alone has it, so there is no redirect; a
+/// repeated form finds the share in the list.
+pub async fn create(
+    State(app): State<App>,
+    Extension(site): Extension<Arc<Site>>,
+    principal: Principal,
+    origin: UsedOrigin,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let parts = SharedParts {
+        reasoning: fields.is_checked("reasoning"),
+        tools: fields.is_checked("tools"),
+        system_prompt: fields.is_checked("system_prompt"),
+        documents: fields.is_checked("documents"),
+    };
+    let chat: ChatId = fields.subject_id("chat_id")?;
+    let leaf: TurnId = fields.subject_id("leaf")?;
+    let days = fields.text("days").and_then(|days| days.parse().ok()).unwrap_or_default();
+    let request = ShareRequest {
+        chat,
+        leaf: Some(leaf),
+        audience: ShareAudience::Link,
+        parts,
+        days,
+        client_request_id: fields.text("client_request_id"),
+    };
+    match issue_share(&app, site.style(), principal.user, request).await {
+        Ok((_, IssuedShare { listed, token: Some(token) })) => {
+            let page = IssuedLinkPage { listed, address: share_url(&origin, &token) };
+            Ok(context.respond(&app, StatusCode::OK, page.draw()))
+        }
+        Ok(_) => Ok(redirect_to_list("known")),
+        // What is missing is a page of its own; everything else is said above the form.
+        Err(problem) if problem.status() == StatusCode::NOT_FOUND || problem.status().is_server_error() => Err(problem),
+        Err(problem) => {
+            let page = path_page(&app, principal.user, (chat, Some(leaf)), parts, days).await?;
+            let notice = ActionNotice::Refused(problem.sentence());
+            Ok(context.respond(&app, problem.status(), page.draw(Some(notice))))
+        }
+    }
+}
+
+/// The query of the list.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedLinksQuery {
+    /// The action that a form has done.
+    done: Option<SharedLinksResult>,
+}
+
+/// The action that a form has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SharedLinksResult {
+    Revoked,
+    /// The form was sent a second time.
+    Known,
+}
+
+/// `GET /settings/shared-links`.
+pub async fn list(
+    State(app): State<App>,
+    principal: Principal,
+    StrictQuery(query): StrictQuery<SharedLinksQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let notice = query.done.map(|done| match done {
+        SharedLinksResult::Revoked => ActionNotice::Done(words::link_revoked().to_owned()),
+        SharedLinksResult::Known => ActionNotice::Warning(words::link_known().to_owned()),
+    });
+    let page = SharedLinksPage { shares: app.service().shares(principal.user).await?, now: app.now() };
+    Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
+}
+
+/// `POST /forms/shares/revoke`.
+pub async fn revoke(
+    State(app): State<App>,
+    principal: Principal,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let id: ShareId = fields.subject_id("share_id")?;
+    app.service().revoke_share(principal.user, id).await?;
+    Ok(redirect_to_list("revoked"))
+}
+
+fn redirect_to_list(done: &str) -> Response {
+    see_other(&format!("{}?done={done}", PageSection::SharedLinks.path()))
+}

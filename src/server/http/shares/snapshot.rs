@@ -1,0 +1,126 @@
+//! Snapshots: a shared path as the standalone page that exports also write (`transfer::exports`). Its images lie beside it
+//! as files, at addresses relative to its own, so that the stored page does not contain its link.
+
+use std::collections::BTreeSet;
+
+use axum::response::{Html, IntoResponse, Response};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use http::{HeaderName, HeaderValue};
+
+use crate::api::error::ApiError;
+use crate::domain::export::{ExportDetail, ExportOptions};
+use crate::domain::{ChatId, InvalidField, MessageCode, SharedParts, TurnId, UserId};
+use crate::server::app::App;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::transfer::exports::{draw_page, page_images};
+use crate::server::page_data::SharedPath;
+use crate::ui::standalone::StandalonePage;
+use turnleaf_service::ServiceError;
+use turnleaf_service::shares::RenderedSnapshot;
+
+/// The folder of the images, from the address of a page's folder.
+const IMAGES: &str = "blobs/";
+/// How the writer of images begins one. No text contains this: its `<` is written as a reference.
+const IMAGE_TAG: &str = "<img loading=\"lazy\" decoding=\"async\" src=\"";
+
+/// The policy of a shared page, without its end: it renders itself and loads images of this server only.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors ";
+
+/// Keeps search engines away from a shared page and from everything that belongs to it.
+const NO_INDEX: (HeaderName, &str) = (HeaderName::from_static("x-robots-tag"), "noindex, nofollow");
+
+/// Renders the path to a leaf, or the path at which the chat opens, as readers of a share get it.
+///
+/// # Errors
+/// 404 if the chat or the leaf does not exist; 422 if there is nothing to share.
+pub async fn render_snapshot(
+    app: &App,
+    style: String,
+    owner: UserId,
+    (chat, leaf): (ChatId, Option<TurnId>),
+    parts: SharedParts,
+) -> Result<RenderedSnapshot, Problem> {
+    let service = app.service();
+    let nothing = || ServiceError::Invalid(InvalidField::new("leaf_id", MessageCode::NoSuchMessage));
+    let (_, leaf) = service.shareable_path(owner, chat, leaf).await?;
+    let leaf = leaf.ok_or_else(nothing)?;
+    let path = app.page_service().shared_path(owner, chat, leaf, parts).await;
+    let SharedPath { title, system_prompt, turns } = path.map_err(|error| match error {
+        ApiError::NotFound => Problem::not_found(),
+        error => Problem::internal(error),
+    })?;
+    let created_at = turns.first().ok_or_else(nothing)?.turn.created_at;
+    let (images, pictures_left_out) = page_images(service, owner, &turns).await?;
+    let address = |sha256: &str| format!("{IMAGES}{sha256}");
+    let pictures = images.iter().map(|(whole, image)| (whole.clone(), address(&image.sha256))).collect();
+    let images: BTreeSet<String> = images.into_values().map(|image| image.sha256).collect();
+    let detail = |is_shared| if is_shared { ExportDetail::Folded } else { ExportDetail::LeftOut };
+    let page = StandalonePage {
+        title,
+        created_at,
+        exported_at: app.now(),
+        system_prompt,
+        turns,
+        pictures,
+        has_picture_files: true,
+        pictures_left_out,
+        is_cut: false,
+        imported_from: None,
+        damaged: Vec::new(),
+        parts: ExportOptions { reasoning: detail(parts.reasoning), tools: detail(parts.tools) },
+        style,
+    };
+    let html = draw_page(service, page).await?;
+    Ok(RenderedSnapshot { leaf, html, images: images.into_iter().collect() })
+}
+
+/// Who may frame a shared page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotFrame {
+    Nobody,
+    /// The page of its owner, as a preview.
+    ThisServer,
+}
+
+/// Returns the page whose images are below an address of this server.
+pub fn snapshot_response(html: &str, folder: &str, frame: SnapshotFrame) -> Response {
+    let html = html.replace(&format!("{IMAGE_TAG}{IMAGES}"), &format!("{IMAGE_TAG}{folder}/{IMAGES}"));
+    let mut response = Html(html).into_response();
+    let policy = match frame {
+        SnapshotFrame::Nobody => format!("{POLICY}'none'"),
+        SnapshotFrame::ThisServer => format!("{POLICY}'self'"),
+    };
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    without_traces(response)
+}
+
+/// Adds the headers that keep a response out of caches and search engines.
+pub fn without_traces(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(NO_INDEX.0, HeaderValue::from_static(NO_INDEX.1));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::markdown::Html as HtmlWriter;
+
+    #[tokio::test]
+    async fn only_images_of_page_get_its_address() {
+        let mut writer = HtmlWriter::default();
+        writer.image("blobs/ab", "a", None);
+        writer.text("<img loading=\"lazy\" decoding=\"async\" src=\"blobs/cd\"/>");
+        let response = snapshot_response(writer.finish().as_str(), "/share/t", SnapshotFrame::Nobody);
+        let policy = response.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+        assert!(policy.ends_with("frame-ancestors 'none'") && !policy.contains("script"), "{policy}");
+        let html = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let html = String::from_utf8(html.to_vec()).unwrap();
+        assert!(html.contains("src=\"/share/t/blobs/ab\""), "{html}");
+        assert_eq!(html.matches("/share/t").count(), 1, "{html}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Messages of the pages of shares, in both languages.
+
+use crate::ui::locale::{define_messages, plural_message};
+
+define_messages! {
+    share_path: "Share this path", "分享此分支";
+    lead: "A link leads to a copy of the messages and replies up to here. Later messages, other branches and other \
+        versions are not in it.", "链接指向到此为止的消息和回复的副本，不含之后的消息、其他分支和其他版本。";
+    audience: "Anyone with the link can read the copy without signing in, until it expires or you revoke it.",
+        "在链接过期或被你撤销之前，任何人都可以凭链接阅读此副本，无需登录。";
+    nothing_to_share: "This chat has no messages to share yet.", "此对话还没有可以分享的消息。";
+    also_include: "Also include", "一并包含";
+    reasoning: "Reasoning", "思考过程";
+    tools: "Tool calls with their inputs and results", "工具调用及其输入和结果";
+    documents: "Names and quoted lines of attached documents", "所附文档的名称和引用的内容";
+    expires_after: "Link expires after", "链接有效期";
+    update_preview: "Update preview", "更新预览";
+    preview: "Preview", "预览";
+    preview_hint: "The link will show exactly this.", "链接展示的内容与此完全相同。";
+    open_preview: "Open preview in a new tab", "在新标签页中打开预览";
+    create: "Create link", "创建链接";
+    link_created: "Link created", "链接已创建";
+    link: "Link", "链接";
+    shown_once: "Copy the link now. It will not be shown again.", "请立即复制链接，之后不会再次显示。";
+    open_link: "Open link", "打开链接";
+    link_known: "This link was already created, and its address is shown only once. If you do not have it, revoke it and \
+        create another one.", "此链接已经创建，其地址只显示一次。如果你没有保存，请撤销后重新创建。";
+    shared_links: "Shared links", "分享的链接";
+    list_lead: "Copies of paths that others can read. Revoking a link ends it at once and leaves the chat as it is.",
+        "他人可以阅读的对话副本。撤销后链接立即失效，对话保持不变。";
+    no_links: "No shared links. To create one, choose “Share this path” in the “Share” menu of a chat.",
+        "没有分享的链接。如需创建，请在对话的“分享”菜单中选择“分享此分支”。";
+    messages_and_replies: "Messages and replies", "消息和回复";
+    created: "Created", "创建时间";
+    expires: "Expires", "过期时间";
+    expired: "Expired", "已过期";
+    revoked: "Revoked", "已撤销";
+    last_opened: "Last opened", "上次打开";
+    never_opened: "Not opened yet", "尚未打开";
+    revoke: "Revoke", "撤销";
+    link_revoked: "Link revoked.", "已撤销链接。";
+
+    // The page for readers whose link leads nowhere.
+    link_missing: "Link not available", "链接不可用";
+    link_missing_hint: "This link does not exist, has expired, or was revoked.", "此链接不存在、已过期或已被撤销。";
+}
+
+/// The number of days for which a link is valid.
+pub fn days(days: u32) -> String {
+    plural_message!(days; "1 day", "{days} days"; "{days} 天")
+}
