@@ -1,4 +1,4 @@
-//! The "Share" menu of a chat: copying, downloading and printing the path on screen.
+//! The "Share" menu of a chat: copying, sharing, downloading and printing the path on screen.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -23,6 +23,10 @@ pub fn ShareMenu(
         let leaf = leaf.get().map(|leaf| format!("&leaf={leaf}")).unwrap_or_default();
         format!("/api/chats/{id}/export?format={format}{leaf}")
     };
+    let share = move || {
+        let leaf = leaf.get().map(|leaf| format!("?leaf={leaf}")).unwrap_or_default();
+        format!("/c/{id}/share{leaf}")
+    };
     // The page has only some of the messages, so all of them come from the server.
     let source = Callback::new(move |()| Some(untrack(|| file("markdown"))));
     let download = move |format: &'static str, name: &'static str| {
@@ -38,6 +42,10 @@ pub fn ShareMenu(
         <Menu id="chat-share-menu" label=words::share() icon="external" class="bare">
             <CopyButton name=words::copy_markdown() text=Callback::new(|()| String::new()) source in_menu=true/>
             <CopyLinkRow id leaf/>
+            <a class="menu-row" href=share rel="external">
+                <Icon name="external"/>
+                {words::share_path()}
+            </a>
             {download("html", words::download_page())}
             {download("markdown", words::download_markdown())}
             {download("markdown_zip", words::download_images())}
