@@ -166,6 +166,8 @@ mod server_instructions;
 mod server_policies;
 #[path = "server/session_imports.rs"]
 mod session_imports;
+#[path = "server/shares.rs"]
+mod shares;
 #[path = "server/sidebar.rs"]
 mod sidebar;
 #[path = "server/sign_in_attacks.rs"]

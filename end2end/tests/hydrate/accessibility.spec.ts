@@ -11,7 +11,7 @@ import { openChatWithTools, approvalPrompt, test as withTools, wireName } from "
 
 const SCREENS: [group: string, addresses: string[]][] = [
   ["the settings", ["general", "appearance", "providers", "tools"].map((name) => `/settings/${name}`)],
-  ["more settings", ["/settings/shortcuts", "/settings/about", "/documents/new", "/offline"]],
+  ["more settings", ["/settings/shortcuts", "/settings/shared-links", "/settings/about", "/documents/new", "/offline"]],
 ];
 
 for (const [group, addresses] of SCREENS) {

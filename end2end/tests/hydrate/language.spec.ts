@@ -213,7 +213,7 @@ test("pages contain no untranslated text, and longer words have room", async ({ 
   const pages = [
     "/", chat, `${chat}/tree`, `${chat}/settings`, `${chat}/tools`, `${chat}/branches`, "/documents", "/documents/new", "/search",
     "/settings/general", "/settings/appearance", "/settings/providers", "/settings/tools", "/settings/shortcuts", "/settings/about",
-    "/usage", "/trash", "/nothing/here", "/settings/appearance?saved=1", "/offline", `${chat}/drawing`, `${chat}/compare`, "/forms/send",
+    "/settings/shared-links", `${chat}/share`, "/usage", "/trash", "/nothing/here", "/settings/appearance?saved=1", "/offline", `${chat}/drawing`, `${chat}/compare`, "/forms/send",
   ];
   for (const path of pages) {
     await page.goto(path);

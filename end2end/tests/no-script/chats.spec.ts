@@ -61,6 +61,7 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
     "/settings/providers",
     "/settings/tools",
     "/settings/shortcuts",
+    "/settings/shared-links",
     "/settings/about",
     "/usage",
     "/trash",
