@@ -1,5 +1,5 @@
 // Sharing a path without script: previewed, shared by a form, read in a browser that knows nothing of the owner, revoked.
-// UX-52 of docs/acceptance.md.
+// UX-53 of docs/acceptance.md.
 import { chooseModel, expectStatus, latestReply, sendMessage, TEST_MODEL } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
