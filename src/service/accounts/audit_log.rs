@@ -45,7 +45,7 @@ impl Service {
     }
 
     /// Adds an entry about an action that was refused.
-    pub(super) async fn record_refusal(&self, actor: Actor, verb: AuditVerb, target: &str) -> Result<(), AccountError> {
+    pub(super) async fn record_refused(&self, actor: Actor, verb: AuditVerb, target: &str) -> Result<(), AccountError> {
         let mut tx = self.db().begin().await?;
         self.record_outcome(&mut tx, actor, verb, target, AuditOutcome::Refused).await?;
         Ok(tx.commit().await?)

@@ -44,7 +44,7 @@ impl Service {
     }
 
     /// Ends the session of a request; without one, nothing happens.
-    pub async fn sign_out(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
+    pub async fn end_current_session(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
         let Some(session) = actor.session else { return Ok(()) };
         self.delete_session(owner, actor, session, AuditVerb::SignOut).await.map(drop)
     }

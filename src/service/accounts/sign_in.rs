@@ -43,7 +43,7 @@ impl Service {
         let Some(account) = account else { return Err(wrong()) };
         let actor = Actor { address: Some(client.address), ..Actor::default() };
         if !is_right || account.disabled_at.is_some() {
-            self.record_refusal(actor, AuditVerb::SignIn, &account.name).await?;
+            self.record_refused(actor, AuditVerb::SignIn, &account.name).await?;
             return Err(wrong());
         }
         let mut tx = self.db().begin().await?;
@@ -67,9 +67,10 @@ impl Service {
         let name = CheckedName::new(name)?;
         let mut tx = self.db().begin().await?;
         match users::rename(&mut tx, user, name.names()).await {
-            Err(StoreError::NotUnique) => return Err(AccountError::name_taken()),
+            Ok(true) => {}
             Ok(false) => return Err(AccountError::not_found()),
-            renamed => drop(renamed?),
+            Err(StoreError::NotUnique) => return Err(AccountError::name_taken()),
+            Err(error) => return Err(error.into()),
         }
         self.record(&mut tx, actor, AuditVerb::ChangeName, &name.name).await?;
         Ok(tx.commit().await?)
@@ -92,7 +93,7 @@ impl Service {
         let is_right = current.expose_secret().len() <= max_password_bytes()
             && self.accounts().hashing().verify(current, stored.as_deref()).await?;
         if !is_right {
-            self.record_refusal(actor, AuditVerb::ChangePassword, &name).await?;
+            self.record_refused(actor, AuditVerb::ChangePassword, &name).await?;
             return Err(InvalidField::new("current_password", MessageCode::PasswordWrong).into());
         }
         by_account.forget(&key);

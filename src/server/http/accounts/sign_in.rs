@@ -221,7 +221,7 @@ pub async fn sign_out(
     if principal.session().is_none() {
         return Ok(see_other("/"));
     }
-    app.service().sign_out(principal.user, actor(&principal, &client)).await?;
+    app.service().end_current_session(principal.user, actor(&principal, &client)).await?;
     let mut response = see_other(SIGN_IN_PATH);
     SessionCookie::new(app.transport()).clear(response.headers_mut());
     response.headers_mut().insert(CLEAR_SITE_DATA.0, HeaderValue::from_static(CLEAR_SITE_DATA.1));
