@@ -1,11 +1,9 @@
 //! The page of all accounts and its forms, for administrators.
 
-use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{self, MethodRouter};
-use http::header::HOST;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::{AccountRole, InvalidField, MessageCode, UserId};
@@ -15,16 +13,13 @@ use crate::server::http::accounts::form_refusal::FormRefusal;
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
+use crate::server::http::request::used_origin::{UsedOrigin, with_public_origin};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::accounts::users::UsersPage;
 use crate::server::server_pages::messages::accounts as words;
 use turnleaf_service::accounts::account_error::AccountError;
-
-/// The configured public address, if there is one.
-#[derive(Debug, Clone)]
-struct InviteOrigin(Option<String>);
 
 /// The query of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -166,15 +161,15 @@ pub async fn revoke_invite(
 
 /// Returns the route of the form that makes an invitation.
 pub fn invite_route(public_origin: Option<&str>) -> MethodRouter<App> {
-    routing::post(invite).layer(Extension(InviteOrigin(public_origin.map(str::to_owned))))
+    with_public_origin(routing::post(invite), public_origin)
 }
 
 /// `POST /forms/users/invite`: shows the address of the invitation once.
 async fn invite(
     State(app): State<App>,
     principal: Principal,
-    (client, Extension(InviteOrigin(origin))): (ClientIdentity, Extension<InviteOrigin>),
-    headers: HeaderMap,
+    client: ClientIdentity,
+    UsedOrigin { origin, .. }: UsedOrigin,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -183,9 +178,6 @@ async fn invite(
         Ok(code) => code,
         Err(error) => return finish(&app, principal, context, ("", Err(error))).await,
     };
-    // Without a public address nothing in front of this server encrypts.
-    let host = || headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let origin = origin.unwrap_or_else(|| format!("http://{}", host()));
     let mut page = read_page(&app, principal.user).await?;
     page.created_invite = Some(format!("{origin}/invite/{}", code.expose()));
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
