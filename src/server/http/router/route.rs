@@ -1,4 +1,4 @@
-//! One row of the route table, and what rows need besides the state of the application.
+//! One row of the route table, the macros that write one, and what rows need besides the state of the application.
 
 use std::sync::Arc;
 
@@ -48,3 +48,43 @@ impl Route {
         })
     }
 }
+
+/// Makes a route of the API from its method, path, access, handler and description.
+macro_rules! api {
+    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr, $describe:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |$shell| $answer,
+            describe: Some($describe),
+        }
+    };
+    ($method:ident $path:literal $access:ident, $handler:path, $describe:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |_| routing::$method($handler),
+            describe: Some($describe),
+        }
+    };
+}
+
+/// Makes the route of a page, of a form or of a file.
+macro_rules! page {
+    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr) => {
+        Route { method: stringify!($method), path: $path, access: $access, answer: |$shell| $answer, describe: None }
+    };
+    ($method:ident $path:literal $access:ident, $handler:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: |_| routing::$method($handler),
+            describe: None,
+        }
+    };
+}
+
+pub(super) use {api, page};

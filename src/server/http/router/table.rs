@@ -4,7 +4,7 @@
 use axum::Extension;
 use axum::routing;
 
-use super::route::Route;
+use super::route::{Route, api, page};
 use crate::server::access::Scope;
 use crate::server::http::access_control::{Access, CsrfCheck};
 use crate::server::http::request::used_origin::with_public_origin;
@@ -35,44 +35,6 @@ const CONVERSE: Access = Access::User { scope: Some(Scope::ModelsCall), csrf: Cs
 
 const fn require(scope: Scope) -> Access {
     Access::User { scope: Some(scope), csrf: CsrfCheck::ByMethod }
-}
-
-/// Makes a route of the API from its method, path, access, handler and description.
-macro_rules! api {
-    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr, $describe:path) => {
-        Route {
-            method: stringify!($method),
-            path: $path,
-            access: $access,
-            answer: |$shell| $answer,
-            describe: Some($describe),
-        }
-    };
-    ($method:ident $path:literal $access:ident, $handler:path, $describe:path) => {
-        Route {
-            method: stringify!($method),
-            path: $path,
-            access: $access,
-            answer: |_| routing::$method($handler),
-            describe: Some($describe),
-        }
-    };
-}
-
-/// Makes the route of a page, of a form or of a file.
-macro_rules! page {
-    ($method:ident $path:literal $access:ident, |$shell:ident| $answer:expr) => {
-        Route { method: stringify!($method), path: $path, access: $access, answer: |$shell| $answer, describe: None }
-    };
-    ($method:ident $path:literal $access:ident, $handler:path) => {
-        Route {
-            method: stringify!($method),
-            path: $path,
-            access: $access,
-            answer: |_| routing::$method($handler),
-            describe: None,
-        }
-    };
 }
 
 pub(super) const ROUTES: &[Route] = &[
