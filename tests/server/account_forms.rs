@@ -169,12 +169,9 @@ async fn person_changes_own_account() {
         let sessions = sessions.as_array().unwrap();
         let others: Vec<_> = sessions.iter().filter(|session| session["current"] == false).collect();
         assert_eq!((sessions.len(), others.len()), (2, 1), "{sessions:?}");
-        let ended = server.submit(
-            "/forms/profile/sessions/end",
-            &ann,
-            &format!("session_id={}", others[0]["id"].as_str().unwrap()),
-        );
-        assert_eq!(ended.await.status, StatusCode::SEE_OTHER);
+        let form = format!("session_id={}", others[0]["id"].as_str().unwrap());
+        let ended = server.submit("/forms/profile/sessions/end", &ann, &form).await;
+        assert_eq!(ended.status, StatusCode::SEE_OTHER);
         assert_eq!(server.status(CHATS, &other).await, StatusCode::UNAUTHORIZED);
 
         let change = |current: &str, new: &str| {
