@@ -10,7 +10,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, imports, server_policies, turns, uploads, users,
+    Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, imports, invites,
+    server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -67,6 +68,14 @@ pub async fn read_all(
             return Err(format!("usage: no sum by {grouping:?}"));
         }
     }
+    let begin = chrono::DateTime::UNIX_EPOCH;
+    users::list_accounts(db, 100).await.map_err(text("accounts"))?;
+    for user in users::list(db).await.map_err(text("users"))? {
+        sessions::list(db, user, begin, begin).await.map_err(text("sessions"))?;
+        api_tokens::list(db, user).await.map_err(text("API tokens"))?;
+    }
+    invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
+    audit::list(db, None, 100).await.map_err(text("audit log"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {
