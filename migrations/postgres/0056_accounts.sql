@@ -52,7 +52,8 @@ CREATE TABLE invites (
 );
 CREATE INDEX invites_made_by ON invites (made_by);
 
--- Who did what, without content. Rows are only inserted, and deleted by age. Accounts stay named when they are deleted.
+-- The audit log: who did what, without content. Rows are only inserted, and deleted by age. Accounts stay named when they
+-- are deleted.
 CREATE TABLE audit (
     id       UUID NOT NULL PRIMARY KEY,
     at       TIMESTAMPTZ NOT NULL,

@@ -8,7 +8,7 @@ CREATE TABLE shares (
     chat_id         UUID NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
     leaf_id         UUID NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
     audience        TEXT NOT NULL CHECK (audience IN ('link', 'signed_in')),
-    -- What it contains besides messages and replies, as JSON.
+    -- The parts besides messages and replies, as JSON.
     parts           TEXT NOT NULL,
     snapshot        BYTEA NOT NULL,
     snapshot_sha256 BYTEA NOT NULL CHECK (length(snapshot_sha256) = 32),

@@ -52,7 +52,8 @@ CREATE TABLE invites (
 ) STRICT;
 CREATE INDEX invites_made_by ON invites (made_by);
 
--- Who did what, without content. Rows are only inserted, and deleted by age. Accounts stay named when they are deleted.
+-- The audit log: who did what, without content. Rows are only inserted, and deleted by age. Accounts stay named when they
+-- are deleted.
 CREATE TABLE audit (
     id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     at       TEXT NOT NULL,

@@ -121,7 +121,7 @@ impl FromIterator<TokenScope> for TokenScopes {
     }
 }
 
-/// What came of an action in the audit log.
+/// The outcome of an action in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {

@@ -15,7 +15,7 @@ use crate::sources;
 use crate::turn::{Role, Turn};
 use crate::usage::Usage;
 
-/// Who may read a share.
+/// The readers of a share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShareAudience {

@@ -19,7 +19,7 @@ pub struct Principal {
     pub credential: Credential,
 }
 
-/// What a request was authenticated with.
+/// The credential of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
     /// Nothing: the server has no accounts, and admits only who may be its owner.

@@ -125,7 +125,7 @@ impl ShareRow {
             chat_id: self.chat_id.into(),
             leaf_id: self.leaf_id.into(),
             audience: parse_word(self.audience, TABLE, "audience", id)?,
-            // What it shows is in the snapshot, so an unreadable list of parts loses nothing.
+            // The snapshot has what is shown, so an unreadable list of parts loses nothing.
             parts: serde_json::from_str(&parts).unwrap_or_default(),
             created_at: at(self.created_at, "created_at"),
             // One whose end is unknown has ended.

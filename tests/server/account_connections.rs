@@ -28,7 +28,7 @@ const CHATS: (&str, &str) = ("GET", "/api/chats");
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// What ends the connections of a person.
+/// The event that ends the connections of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     SignOut,

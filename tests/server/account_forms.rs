@@ -107,7 +107,7 @@ async fn sign_in_says_only_that_it_is_wrong_and_is_limited() {
             assert_signed_in(&done, to);
             assert_eq!(server.status(CHATS, &done.session()).await, StatusCode::OK);
         }
-        // Whoever is signed in goes on at once.
+        // A person who is signed in continues at once.
         let ann = server.sign_in(OWNER).await;
         let response = server.send(("GET", "/sign-in?next=%2Fchats"), &ann, &[HTML], "").await;
         assert_eq!(response.headers()["location"], "/chats");

@@ -130,7 +130,7 @@ async fn dump_of_database_has_no_secret_that_can_be_used() {
         for secret in [session.secret(), token_digits, invite.expose(), PASSWORD] {
             assert!(!dumped.contains(secret), "{secret}");
         }
-        // What is stored instead opens nothing.
+        // The stored values open nothing.
         let stored = |secret: &str| hex(Sha256::digest(secret));
         for presented in [
             PresentedCredential::session(&stored(session.secret())),

@@ -26,7 +26,7 @@ pub struct AccountsApi {
     pub api: TestApi,
 }
 
-/// What a request is sent with.
+/// The credential that a request is sent with.
 #[derive(Debug, Clone)]
 pub enum TestCredential {
     Nothing,

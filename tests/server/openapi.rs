@@ -58,7 +58,7 @@ async fn every_reference_resolves() {
         let answers = operation["responses"].as_object().unwrap();
         assert!(answers.keys().any(|status| status < &"400".to_owned()), "{label}: nothing but errors");
         assert!(answers.contains_key("404") || !path.contains('{'), "{label}: 404");
-        // What the server says about itself needs no scope.
+        // Operations about the server itself need no scope.
         let needs_scope = !["/api/features", "/api/openapi.json", "/api/docs", "/healthz", "/readyz", "/version"]
             .contains(&path.as_str());
         assert_eq!(answers.contains_key("403"), method != "get" || needs_scope, "{label}: 403");

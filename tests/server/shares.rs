@@ -346,7 +346,7 @@ async fn revoked_expired_and_unknown_links_have_same_response() {
     }
 }
 
-/// Whether a listed share is active, and whether it was revoked.
+/// Returns whether a listed share is active, and whether it was revoked.
 fn state(share: &Value) -> (bool, bool) {
     assert_eq!(share["url"], Value::Null, "{share}");
     (share["is_active"].as_bool().unwrap(), !share["revoked_at"].is_null())

@@ -19,7 +19,7 @@ test("a path is previewed and shared, read by its link in another browser, and c
   const preview = page.frameLocator("iframe.share-preview");
   await expect(preview.getByText("Oaks and lindens.")).toBeVisible();
   await expect(preview.locator("[data-segment=reasoning]")).toHaveCount(0);
-  // What is ticked is shown before anything goes out.
+  // Ticked parts are shown before anything goes out.
   await page.getByRole("checkbox", { name: "Reasoning" }).press("Space");
   await page.getByLabel("Link expires after").selectOption("7");
   await page.getByRole("button", { name: "Update preview" }).press("Enter");

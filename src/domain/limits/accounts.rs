@@ -20,14 +20,14 @@ pub const ATTEMPT_WAIT_FIRST: Duration = Duration::from_secs(60);
 pub const ATTEMPT_WAIT_MOST: Duration = Duration::from_secs(15 * 60);
 /// The accounts and the networks whose attempts are remembered.
 pub const ATTEMPT_KEYS: usize = 10_000;
-/// How long a session lasts without a request, and at all.
+/// The duration of a session without a request, and its longest duration.
 pub const SESSION_IDLE: TimeDelta = TimeDelta::days(14);
 pub const SESSION_KEPT: TimeDelta = TimeDelta::days(60);
 /// The sessions of one account; the one that was used least recently ends for a further one.
 pub const SESSIONS_PER_USER: u32 = 100;
 /// The stored length of a browser's name for itself.
 pub const USER_AGENT_CHARS: usize = 200;
-/// How long after a use its time is stored.
+/// The time after a use at which that is stored.
 pub const CREDENTIAL_USE_STORED_EVERY: TimeDelta = TimeDelta::minutes(5);
 /// The interval at which sessions and tokens in use are compared with the database, which the command line changes
 /// beside the server.
@@ -39,7 +39,7 @@ pub const CREDENTIALS_CACHED: usize = 10_000;
 pub const API_TOKENS: u32 = 100;
 pub const API_TOKEN_DAYS: RangeInclusive<u32> = 1..=365;
 pub const API_TOKEN_NAME_CHARS: usize = 100;
-/// How long an invitation is valid, and the open ones of the server.
+/// The time for which an invitation is valid, and the open ones of the server.
 pub const INVITE_KEPT: TimeDelta = TimeDelta::days(7);
 pub const INVITES: u32 = 200;
 /// The accounts that are listed.

@@ -13,5 +13,5 @@ pub const SHARE_DAYS_DEFAULT: u32 = 30;
 pub const SHARE_BYTES: usize = 16 << 20;
 /// The retention of a share that was revoked or has expired. Until then the list says so.
 pub const SHARE_KEPT: TimeDelta = TimeDelta::days(30);
-/// How exactly the last access is known.
+/// The precision of the time of the last access.
 pub const SHARE_ACCESS_EVERY: TimeDelta = TimeDelta::minutes(1);

@@ -109,7 +109,7 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
     let presented = rules.authentication.present(&request);
     let authenticated = match rules.authentication.authenticate(presented).await {
         Ok(authenticated) => authenticated,
-        // What is public needs no database.
+        // Public routes need no database.
         Err(_) if required == Access::Public => None,
         Err(error) => return Problem::from(error).into_response(),
     };

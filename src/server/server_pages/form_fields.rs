@@ -26,7 +26,7 @@ pub struct TextField<'a> {
     pub is_required: bool,
     /// An example of an entry.
     pub placeholder: Option<&'a str>,
-    /// What browsers and password managers fill in; by default nothing, and a new password for a secret.
+    /// The value that browsers and password managers fill in; by default none, and a new password for a secret.
     pub autocomplete: Option<&'static str>,
     /// Values to choose from, for a field with one line. Other values can be typed.
     pub suggestions: &'a [String],

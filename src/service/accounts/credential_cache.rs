@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use turnleaf_domain::{AccountRole, ApiTokenId, SessionId, TokenScopes, UserId, limits};
 
-/// How long a checked credential counts without another check.
+/// The time for which a checked credential counts without another check.
 const CHECK_COUNTS: Duration = limits::CREDENTIAL_RECHECK.saturating_mul(2);
 
 /// The key of a credential: the hash of its secret.

@@ -15,7 +15,7 @@ const SECRET_BYTES: usize = 128;
 /// The checks of one request that may find that something was revoked meanwhile.
 const CHECKS: usize = 8;
 
-/// What a request presents: the value of a cookie, or a token.
+/// The credential that a request presents: the value of a cookie, or a token.
 pub struct PresentedCredential {
     key: CredentialKey,
 }

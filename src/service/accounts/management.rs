@@ -1,4 +1,4 @@
-//! What administrators do with accounts. Nobody sees or changes anything of another person's but what is here: the
+//! Actions of administrators on accounts. Nobody sees or changes anything of another person's but what is here: the
 //! password of an account can be reset on the command line alone, where the database is within reach anyway.
 
 use secrecy::SecretString;

@@ -1,4 +1,4 @@
-//! Who signs in, and who does something, as far as it is recorded.
+//! The client that signs in, and the actor of an action, as far as they are recorded.
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use turnleaf_domain::{ApiTokenId, SessionId, UserId};
 #[derive(Debug, Clone)]
 pub struct ClientOrigin {
     pub address: IpAddr,
-    /// What counts as one client: the address, or its /64 network.
+    /// The network that counts as one client: the address, or its /64 network.
     pub network: IpAddr,
     /// The browser's name for itself.
     pub agent: Option<String>,
 }
 
-/// Who does something, for the audit log. The default is the command line.
+/// The actor of an action, for the audit log. The default is the command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Actor {
     pub user: Option<UserId>,

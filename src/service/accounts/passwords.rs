@@ -13,7 +13,7 @@ use turnleaf_domain::account::check_password_length;
 use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::tasks;
 
-/// What people choose most, one a line: whole passwords, and the words that they are made of.
+/// The most common passwords, one a line: whole ones, and the words that they are made of.
 const COMMON: &str = include_str!("common_passwords.txt");
 /// The common words of which a password may not consist alone.
 const COMMON_WORDS_IN_A_ROW: u32 = 2;

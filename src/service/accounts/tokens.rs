@@ -21,7 +21,7 @@ pub use turnleaf_store::api_tokens::ListedToken;
 pub struct NewApiToken {
     pub name: String,
     pub scopes: Vec<TokenScope>,
-    /// How long it is valid.
+    /// The days for which it is valid.
     pub days: u32,
     /// The idempotency key, chosen by the client: one id never creates two tokens.
     pub client_request_id: Option<String>,

@@ -1,4 +1,4 @@
-//! How people get into a server, decided at its start: without accounts, or by signing in. A server with accounts that
+//! The ways into a server, decided at its start: without accounts, or by signing in. A server with accounts that
 //! nobody can sign in to yet waits for its setup.
 
 use tokio_util::sync::CancellationToken;

@@ -62,10 +62,10 @@ pub struct CreatedApiToken {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateApiTokenRequest {
-    /// What it is for.
+    /// The purpose of the token.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
-    /// What it may do. No token can do what only administrators may.
+    /// The rights of the token. No token can do what only administrators may.
     #[schema(min_items = 1)]
     scopes: Vec<TokenScope>,
     /// The days for which it is valid.

@@ -1,4 +1,4 @@
-//! What a form of accounts shows when it is refused: the error of a field, or a notice above it.
+//! The refusal of a form of accounts: the error of a field, or a notice above the form.
 
 use axum::response::Response;
 use http::header::RETRY_AFTER;

@@ -1,4 +1,4 @@
-//! Who sends a request of accounts, for the limits on attempts and the audit log.
+//! The origin of a request of accounts, for the limits on attempts and the audit log.
 
 use http::HeaderMap;
 use http::header::USER_AGENT;

@@ -29,11 +29,11 @@ use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::NewSecret;
 use turnleaf_service::accounts::account_error::AccountError;
 
-/// What the browser forgets about a person who signs out: drafts and cached pages. Cookies stay, because they hold the
+/// The browser forgets this about a person who signs out: drafts and cached pages. Cookies stay, because they hold the
 /// preferences of the browser.
 const CLEAR_SITE_DATA: (HeaderName, &str) = (HeaderName::from_static("clear-site-data"), "\"cache\", \"storage\"");
 
-/// Whoever is signed in, on a route for people who are not.
+/// The principal, if somebody is signed in, on a route for people who are not.
 type SignedIn = Option<Extension<Principal>>;
 
 /// The query of the sign-in page.

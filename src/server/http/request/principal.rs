@@ -51,7 +51,7 @@ impl fmt::Debug for Authentication {
     }
 }
 
-/// What a request brings along, before it is looked up.
+/// The identity that a request brings along, before it is looked up.
 pub enum PresentedIdentity {
     Stranger,
     Owner(UserId),

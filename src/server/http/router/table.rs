@@ -27,7 +27,7 @@ const EXPORT: Access = require(Scope::Export);
 const SETTINGS: Access = require(Scope::Settings);
 /// Pages and forms, which are not for programs.
 pub(super) const PAGE: Access = require(Scope::Pages);
-/// What only people do with their own account.
+/// Sessions and tokens of the own account, which only people manage.
 const ACCOUNT: Access = require(Scope::Account);
 const ADMIN: Access = Access::Admin;
 /// A connection that is opened by a `GET`, which browsers send from any site, and that then takes messages.

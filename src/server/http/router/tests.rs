@@ -32,7 +32,7 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         "/preview.js",
         "/readyz",
         "/setup",
-        // What their owners gave to people who have the link.
+        // Shared pages, for people who have the link.
         "/share/{token}",
         "/share/{token}/blobs/{sha256}",
         "/sign-in",

@@ -29,7 +29,7 @@ pub struct ShareDetails {
     share: Share,
     /// Title of the chat.
     chat_title: String,
-    /// Whether the link is valid: not revoked and not expired.
+    /// True if the link is valid: not revoked and not expired.
     is_active: bool,
     /// Address for readers. Only the request that creates the share gets it.
     url: Option<String>,

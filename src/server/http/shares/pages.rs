@@ -121,7 +121,7 @@ pub async fn create(
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
         }
         Ok(_) => Ok(redirect_to_list("known")),
-        // What is missing is a page of its own; everything else is said above the form.
+        // A missing path is a page of its own; everything else is said above the form.
         Err(problem) if problem.status() == StatusCode::NOT_FOUND || problem.status().is_server_error() => Err(problem),
         Err(problem) => {
             let page = path_page(&app, principal.user, (chat, Some(leaf)), parts, days).await?;

@@ -20,7 +20,7 @@ use turnleaf_service::shares::RenderedSnapshot;
 
 /// The folder of the images, from the address of a page's folder.
 const IMAGES: &str = "blobs/";
-/// How the writer of images begins one. No text contains this: its `<` is written as a reference.
+/// The beginning of an image, as its writer has it. No text contains this: its `<` is written as a reference.
 const IMAGE_TAG: &str = "<img loading=\"lazy\" decoding=\"async\" src=\"";
 
 /// The policy of a shared page, without its end: it renders itself and loads images of this server only.
@@ -75,7 +75,7 @@ pub async fn render_snapshot(
     Ok(RenderedSnapshot { leaf, html, images: images.into_iter().collect() })
 }
 
-/// Who may frame a shared page.
+/// The pages that may frame a shared page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotFrame {
     Nobody,

@@ -9,7 +9,7 @@ use crate::server::server_pages::messages::providers::error_sentence;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 
-/// What was typed into a form, with the error of a field. A password is never shown again.
+/// The typed values of a form, with the error of a field. A password is never shown again.
 #[derive(Debug, Clone, Default)]
 pub struct SignInFormState {
     pub name: String,
