@@ -60,7 +60,7 @@ migration_files!(
     "0053_projects",
     "0054_unread_replies",
     "0055_title_requests",
-    "0056_accounts",
+    "0057_accounts",
     "0058_shares",
 );
 
