@@ -3,6 +3,10 @@
 //! not priced, whatever its models are called. All prices are estimates: discounts, tiers and the fees of provider
 //! tools are not in the counts.
 
+use std::io::Read;
+use std::sync::LazyLock;
+
+use brotli_decompressor::Decompressor;
 use chrono::{DateTime, Utc};
 use genai_prices::{Calculator, PriceRequest, UsageKey};
 
@@ -12,6 +16,20 @@ use turnleaf_platform::price::ModelPrice;
 
 /// Name and version of the price list, stored with each cost that it determined.
 pub const PRICE_LIST: &str = "genai-prices 0.2.1";
+
+/// The list of the crate, compressed (`cargo xtask prices`): the crate's own copy would be a fiftieth of the binary.
+const COMPRESSED_LIST: &[u8] = include_bytes!("prices/list.json.br");
+
+/// Returns the price list, which the first use decompresses and parses. `None` if it cannot be read, which tests
+/// exclude: then replies have no cost.
+fn price_list() -> Option<&'static Calculator> {
+    static LIST: LazyLock<Option<Calculator>> = LazyLock::new(|| {
+        let mut list = Vec::new();
+        Decompressor::new(COMPRESSED_LIST, 4096).read_to_end(&mut list).ok()?;
+        Calculator::from_json(&list).inspect_err(|error| tracing::error!(%error, "the price list is damaged")).ok()
+    });
+    LIST.as_ref()
+}
 
 /// The prices that this server knows.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +88,7 @@ impl Prices {
     /// Returns the context size of a model from the price list, for providers that do not report it.
     pub fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
         let base_url = https_url(base_url)?;
-        let list = Calculator::bundled();
+        let list = price_list()?;
         let nothing = genai_prices::Usage::new();
         let found = list.calculate(&request(base_url, model, &nothing)).ok()?;
         let provider = list.find_provider(Some(&found.provider_id), None).ok()??;
@@ -89,7 +107,7 @@ impl Prices {
             let mut thousand =
                 genai_prices::Usage::from([(UsageKey::INPUT_TOKENS, 0.0), (UsageKey::OUTPUT_TOKENS, 0.0)]);
             thousand.insert(key, 1e3);
-            let found = Calculator::bundled().calculate(&request(base_url, model, &thousand)).ok()?;
+            let found = price_list()?.calculate(&request(base_url, model, &thousand)).ok()?;
             round_micros(found.total_price * 1e9)
         };
         let (input, output) = (price_of(UsageKey::INPUT_TOKENS)?, price_of(UsageKey::OUTPUT_TOKENS)?);
@@ -99,7 +117,10 @@ impl Prices {
 
     /// Returns true if this provider is known to charge money.
     fn is_paid_provider(&self, sale: &BillableCall) -> bool {
-        let is_listed = |url| Calculator::bundled().find_provider(None, Some(url)).is_ok_and(|found| found.is_some());
+        let is_listed = |url| {
+            let found = price_list().map(|list| list.find_provider(None, Some(url)));
+            matches!(found, Some(Ok(Some(_))))
+        };
         self.configured.iter().any(|price| price.provider == sale.provider) || sale.remote_url().is_some_and(is_listed)
     }
 
@@ -150,7 +171,7 @@ fn listed_micros(sale: &BillableCall, model: &str) -> Option<u64> {
         }
     }
     let request = request(sale.remote_url()?, model, &counts).with_timestamp(sale.at);
-    let found = Calculator::bundled().calculate(&request).ok()?;
+    let found = price_list()?.calculate(&request).ok()?;
     // Models that are billed per image or character have no token price, which does not mean that they are free.
     let is_priced = found.total_price > 0.0 || input + output == 0;
     round_micros(found.total_price * 1e6).filter(|_| is_priced)

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::damage_values::open_unchecked;
 use crate::databases::{TestDatabase, empty_sqlite, noon, postgres, test_databases};
+use sqlx::AssertSqlSafe;
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::PromptPrefix;
 use turnleaf_store::{Db, StoreError, branches, dialect, turns};
@@ -79,6 +80,48 @@ async fn applied_migrations_are_those_of_files() {
             files.iter().map(|file| (file.version, file.description.to_string(), file.checksum.to_vec())).collect();
         assert_eq!(applied, files, "{dir}");
     }
+}
+
+/// Returns the SQL that makes an empty SQLite database equal to this one, without the record of the migrations.
+async fn dump(db: &Db) -> String {
+    const STATEMENTS: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
+        AND name NOT LIKE 'search_words_%' \
+        ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 ELSE 3 END, name";
+    const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search_words%' \
+        AND name <> '_sqlx_migrations' ORDER BY name";
+    let Db::Sqlite { writer, .. } = db else { panic!("it is not SQLite") };
+    let mut all: Vec<String> = sqlx::query_scalar(STATEMENTS).fetch_all(writer).await.unwrap();
+    let tables: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(writer).await.unwrap();
+    for table in tables {
+        let columns = "SELECT name FROM pragma_table_info($1)";
+        let columns: Vec<String> = sqlx::query_scalar(columns).bind(&table).fetch_all(writer).await.unwrap();
+        let values: Vec<String> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+        let rows = format!(
+            "SELECT 'INSERT INTO {table} ({}) VALUES (' || {} || ')' FROM \"{table}\" ORDER BY 1",
+            columns.join(", "),
+            values.join(" || ', ' || ")
+        );
+        all.extend(sqlx::query_scalar::<_, String>(AssertSqlSafe(rows)).fetch_all(writer).await.unwrap());
+    }
+    all.iter().map(|statement| format!("{statement};\n")).collect()
+}
+
+/// `TURNLEAF_SCHEMA=refresh` writes the file anew after a migration was added.
+#[tokio::test]
+async fn schema_of_new_file_is_result_of_all_migrations() {
+    const HEADER: &str =
+        "-- Generated: the result of all files of `sqlite/`, for new databases (src/store/migrate.rs).\n";
+    let step_by_step = empty_sqlite().await;
+    migrated_up_to(&step_by_step.db, "sqlite", i64::MAX).await;
+    let result = dump(&step_by_step.db).await;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite_schema.sql");
+    if std::env::var("TURNLEAF_SCHEMA").is_ok_and(|word| word == "refresh") {
+        std::fs::write(&file, format!("{HEADER}\n{result}")).unwrap();
+        return;
+    }
+    let new = empty_sqlite().await;
+    new.db.migrate(None, noon()).await.unwrap();
+    assert_eq!(dump(&new.db).await, result, "`TURNLEAF_SCHEMA=refresh` with this test writes the schema anew");
 }
 
 /// Creates a PostgreSQL database without a schema; returns `None` when no cluster is named.

@@ -302,6 +302,8 @@ async fn pages_show_every_hit_once_despite_concurrent_changes() {
         let mut gone = WrittenChat::create_chat(db, "").await;
         gone.add_turns(db, &vec!["a tree that goes".to_owned(); 450]).await;
         let owner = written.owner;
+        // A search gives the index two seconds; on a slow machine it would begin before older texts are in it.
+        assert!(queue::index_all(db, u32::MAX).await.unwrap());
         let (mut seen, mut from) = (Vec::new(), None);
         loop {
             let page = page(db, owner, "tree", &[SearchKind::Turn], from, 40).await;
@@ -435,6 +437,45 @@ async fn text_and_index_are_written_together_or_not_at_all() {
         tx.commit().await.unwrap();
         for (query, hits) in [("trees", 0), ("oaks", 1), ("elm", 1)] {
             assert_eq!(page(db, owner, query, &[SearchKind::Chat], None, 20).await.hits.len(), hits, "{query}");
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn text_that_is_indexed_during_its_deletion_leaves_no_entry() {
+    for fresh in databases::test_databases().await {
+        let db = &fresh.db;
+        let mut written = WrittenChat::create_chat(db, "Willow").await;
+        let turn = written.add_turn(db, "a willow").await;
+        let (owner, chat_id) = (written.owner, written.chat.id);
+        let new = NewDeletion { id: next_id(), owner_id: owner, chat_id, root: DeletionRoot::Chat, at: next_time() };
+        let mut tx = db.begin().await.unwrap();
+        assert!(matches!(deletions::soft_delete(&mut tx, &new).await.unwrap(), DeletionOutcome::Done { .. }));
+        assert!(purge::schedule_purge(&mut tx, owner, new.id, next_time()).await.unwrap());
+        tx.commit().await.unwrap();
+        let of = purge::list_due(db, next_time()).await.unwrap().remove(0);
+        let ids = purge::turns_to_delete(db, of).await.unwrap();
+        for (is_committed, entries) in [(false, 2), (true, 0)] {
+            run(db, "DELETE FROM search_entries").await;
+            let mut tx = db.begin().await.unwrap();
+            queue::put_turn(&mut tx, turn).await.unwrap();
+            queue::put_chat_title(&mut tx, chat_id).await.unwrap();
+            tx.commit().await.unwrap();
+            let mut deletion = db.begin().await.unwrap();
+            purge::delete_turns(&mut deletion, of, &ids).await.unwrap();
+            purge::finish(&mut deletion, of).await.unwrap();
+            // SQLite has one writer: there the index waits for the end of the deletion.
+            if matches!(db, Db::Postgres { .. }) {
+                assert!(!queue::index_all(db, 8).await.unwrap(), "both wait for the end of the deletion");
+            }
+            if is_committed {
+                deletion.commit().await.unwrap();
+            } else {
+                deletion.rollback().await.unwrap();
+            }
+            assert!(queue::index_all(db, 8).await.unwrap());
+            assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries").await, entries, "on {}", fresh.url);
         }
         fresh.close().await;
     }

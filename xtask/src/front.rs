@@ -16,7 +16,7 @@ use std::fs;
 
 use anyhow::Result;
 
-pub use site::{BUDGET, CEILING, PARTS_CEILING};
+pub use site::{BUDGET, CEILING, PARTS_CEILING, compress_text};
 
 use crate::step::{format_size, print_note, run_step};
 use crate::{toolchain, workspace};

@@ -12,6 +12,7 @@ mod fuzz;
 mod http;
 mod packages;
 mod postgres;
+mod price_list;
 mod process;
 mod real_model;
 mod serve;
@@ -69,6 +70,8 @@ enum Command {
     Dist,
     /// Check the budgets of a release: size, start time, memory at rest, first visit of a browser.
     Budget,
+    /// Embed the price list of the locked version of genai-prices.
+    Prices,
     /// Show the size of sections, crates, layers and generic families in the release binary.
     Weigh {
         /// The number of rows of each table.
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
         Command::Budget => budget::run(),
+        Command::Prices => price_list::run(),
         Command::Weigh { rows } => weigh::run(rows),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),

@@ -7,9 +7,9 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
-use crate::search::SearchKind;
 use crate::search::index::{self, IndexAge};
 use crate::search::keys::RULES_VERSION;
+use crate::search::{SearchKind, word_index};
 use turnleaf_domain::limits;
 
 sql! {
@@ -27,6 +27,7 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
         in_tx!(&mut tx, |conn| sqlx::query_as(UNDONE).bind(RULES_VERSION).fetch_optional(conn).await?);
     let Some((word, rules, after)) = undone else { return Ok(false) };
     let Some(kind) = SearchKind::ALL.into_iter().find(|kind| kind.as_str() == word) else { return Ok(false) };
+    word_index::wait_for_deletions(&mut tx).await?;
     // Other rules or an unreadable position restart the backfill.
     let after = if rules == RULES_VERSION { after.into_result().unwrap_or_default() } else { Uuid::nil() };
     let text = match kind {

@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::search::SearchKind;
 use crate::search::index::{self, IndexAge};
+use crate::search::word_index;
 use turnleaf_domain::{ChatId, DocumentId, TurnId};
 
 const TABLE: &str = "search_queue";
@@ -114,20 +115,28 @@ pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
     Ok(left == 0)
 }
 
-/// Indexes a batch in one transaction; returns the number of items that it took from the queue.
+/// Indexes a batch in one transaction; returns the number of items that it took from the queue. During a deletion that is
+/// none, because it may be rolled back.
 async fn index_together(db: &Db, items: &[QueuedItem]) -> Result<usize, StoreError> {
     let mut tx = db.begin().await?;
-    let mut taken = 0;
+    let mut taken = Vec::with_capacity(items.len());
+    // Taking may wait for writers, indexing must not: a deletion waits for its end, and may have locked what it waits for.
     for item in items {
         if take(&mut tx, *item).await? {
-            taken += 1;
-            for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
-                index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
-            }
+            taken.push(*item);
+        }
+    }
+    if !word_index::try_exclude_deletions(&mut tx).await? {
+        tx.rollback().await?;
+        return Ok(0);
+    }
+    for item in &taken {
+        for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
+            index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
         }
     }
     tx.commit().await?;
-    Ok(taken)
+    Ok(taken.len())
 }
 
 /// Indexes one item by itself. The index is derived data: if it, or data next to the item, is damaged, the item is

@@ -23,10 +23,31 @@ const NO_WHOLE_TABLE: &str = "SET LOCAL enable_seqscan = off";
 const HAS_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid = $2";
 const HAS_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) AND id = $2";
 const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
+/// Deletions take the lock alone, in the trigger that removes entries (migration 0056), and transactions that add entries
+/// share it: an entry that is added while its row is being deleted would stay.
+const SHARE_LOCK: &str = "SELECT pg_advisory_xact_lock_shared(8391739299164941924)";
+const TRY_SHARE_LOCK: &str = "SELECT pg_try_advisory_xact_lock_shared(8391739299164941924)";
 /// The number of newest entries that PostgreSQL scans first, and how many more it scans if those match so often that
 /// the limit should be reached. Beyond that the index is faster (measured: `cargo xtask bench S1`).
 const NEWEST: i64 = 512;
 const MORE: i64 = 2_560;
+
+/// Waits for deletions in progress, and keeps later ones from rows that this transaction indexes. The transaction must hold
+/// no other locks, for which a deletion may wait. SQLite has one writer.
+pub(super) async fn wait_for_deletions(tx: &mut Tx) -> Result<(), StoreError> {
+    if let Tx::Postgres(tx) = tx {
+        sqlx::query(SHARE_LOCK).execute(&mut **tx).await?;
+    }
+    Ok(())
+}
+
+/// Works like [`wait_for_deletions`] for a transaction that holds locks: returns false instead of waiting.
+pub(super) async fn try_exclude_deletions(tx: &mut Tx) -> Result<bool, StoreError> {
+    match tx {
+        Tx::Sqlite(_) => Ok(true),
+        Tx::Postgres(tx) => Ok(sqlx::query_scalar(TRY_SHARE_LOCK).fetch_one(&mut **tx).await?),
+    }
+}
 
 /// Adds a row with these keys, separated by spaces.
 pub(super) async fn insert_row(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {

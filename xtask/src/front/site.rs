@@ -137,6 +137,14 @@ const BROTLI_SETTINGS: [(i32, u32, u32); 5] = [(16, 0, 0), (16, 1, 8), (16, 1, 2
 const LARGE_TEXT: usize = 300_000;
 const TEXT_SETTINGS: [(i32, u32, u32); 1] = [(0, 0, 0)];
 
+/// Compresses a text with the settings that suit one, and returns the result.
+///
+/// # Errors
+/// The encoder failed.
+pub fn compress_text(content: &[u8]) -> Result<Vec<u8>> {
+    brotli(content, &TEXT_SETTINGS)
+}
+
 /// Compresses with all settings and returns the shortest result.
 fn brotli(content: &[u8], settings: &[(i32, u32, u32)]) -> Result<Vec<u8>> {
     let written = settings.iter().map(|&(lgblock, distance_postfix_bits, num_direct_distance_codes)| {

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::packages::{self, install_packages};
-use crate::server::bare_command;
+use crate::server::{self, bare_command};
 use crate::step::{find_program, run};
 use crate::workspace;
 
@@ -103,7 +103,7 @@ impl Browser {
         command.current_dir(workspace::end2end());
         command.env("CHROMIUM", &self.chromium).env("WHOLE_CHROMIUM", &self.whole_chromium);
         command.env("TURNLEAF_BINARY", binary);
-        command.env("TURNLEAF_PLANT", binary.with_file_name("plant"));
+        command.env("TURNLEAF_PLANT", server::debug_binary().with_file_name("plant"));
         command
     }
 }
