@@ -8,6 +8,28 @@ CREATE TABLE _sqlx_migrations (
     checksum BLOB NOT NULL,
     execution_time BIGINT NOT NULL
 );
+CREATE TABLE api_tokens (
+    id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash         BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    auth_rev     INTEGER NOT NULL CHECK (auth_rev >= 0),
+    name         TEXT NOT NULL,
+    scopes       TEXT NOT NULL,
+    created_at   TEXT NOT NULL,
+    expires_at   TEXT NOT NULL,
+    last_used_at TEXT
+) STRICT;
+CREATE TABLE audit (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    at       TEXT NOT NULL,
+    -- Null for a stranger, and for the command line, which has no address.
+    actor_id BLOB,
+    token_id BLOB,
+    ip       TEXT,
+    verb     TEXT NOT NULL,
+    target   TEXT NOT NULL,
+    outcome  TEXT NOT NULL CHECK (outcome IN ('done', 'refused'))
+) STRICT;
 CREATE TABLE blob_forms (
     sha256 TEXT NOT NULL REFERENCES blobs (sha256) ON DELETE CASCADE,
     form   TEXT NOT NULL CHECK (form IN ('thumbnail', 'model')),
@@ -247,6 +269,18 @@ CREATE TABLE imports (
     ended_at    TEXT,
     undone_at   TEXT
 ) STRICT;
+CREATE TABLE invites (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    role       TEXT NOT NULL CHECK (role IN ('admin', 'user')),
+    -- Null for an invitation from the command line.
+    made_by    BLOB REFERENCES users (id) ON DELETE CASCADE,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    used_at    TEXT,
+    -- The account stays named here when it is deleted.
+    used_by    BLOB
+) STRICT;
 CREATE TABLE oauth_clients (
     server_id     BLOB NOT NULL REFERENCES tool_servers (id) ON DELETE CASCADE,
     owner_id      BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -356,6 +390,17 @@ CREATE TABLE serving_claim (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     epoch INTEGER NOT NULL
 );
+CREATE TABLE sessions (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    auth_rev   INTEGER NOT NULL CHECK (auth_rev >= 0),
+    created_at TEXT NOT NULL,
+    seen_at    TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ip         TEXT,
+    agent      TEXT
+) STRICT;
 CREATE TABLE settings (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     key        TEXT NOT NULL CHECK (key <> ''),
@@ -363,6 +408,28 @@ CREATE TABLE settings (
     updated_at TEXT NOT NULL,
     PRIMARY KEY (owner_id, key)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE share_blobs (
+    share_id BLOB NOT NULL REFERENCES shares (id) ON DELETE CASCADE,
+    sha256   TEXT NOT NULL REFERENCES blobs (sha256),
+    PRIMARY KEY (share_id, sha256)
+) STRICT;
+CREATE TABLE shares (
+    id              BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    hash            BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    owner_id        BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    chat_id         BLOB NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+    leaf_id         BLOB NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    audience        TEXT NOT NULL CHECK (audience IN ('link', 'signed_in')),
+    -- The parts besides messages and replies, as JSON.
+    parts           TEXT NOT NULL,
+    snapshot        BLOB NOT NULL,
+    snapshot_sha256 BLOB NOT NULL CHECK (length(snapshot_sha256) = 32),
+    snapshot_bytes  INTEGER NOT NULL CHECK (snapshot_bytes >= 0),
+    created_at      TEXT NOT NULL,
+    expires_at      TEXT NOT NULL,
+    revoked_at      TEXT,
+    last_access_at  TEXT
+) STRICT;
 CREATE TABLE title_requests (
     id                 BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id           BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -541,7 +608,7 @@ CREATE TABLE users (
     name           TEXT NOT NULL,
     is_local_owner INTEGER NOT NULL DEFAULT 0 CHECK (is_local_owner IN (0, 1)),
     created_at     TEXT NOT NULL
-) STRICT;
+, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT) STRICT;
 CREATE TABLE view_calls (
     id        BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -556,6 +623,7 @@ CREATE TABLE view_calls (
     result    TEXT,
     ended_at  TEXT
 ) STRICT;
+CREATE INDEX api_tokens_owner_id ON api_tokens (owner_id);
 CREATE INDEX blob_forms_in ON blob_forms (is_in);
 CREATE INDEX blobs_by_age ON blobs (created_at);
 CREATE INDEX block_blobs_of_blob ON block_blobs (sha256);
@@ -601,6 +669,7 @@ CREATE INDEX import_deletions_of_import ON import_deletions (import_id);
 CREATE INDEX import_documents_of_document ON import_documents (document_id);
 CREATE INDEX imports_of_owner ON imports (owner_id, id);
 CREATE INDEX imports_running ON imports (id) WHERE state = 'running';
+CREATE INDEX invites_made_by ON invites (made_by);
 CREATE INDEX oauth_clients_owner_id ON oauth_clients (owner_id);
 CREATE INDEX projects_owner ON projects (owner_id);
 CREATE INDEX quarantine_of_chat ON quarantine (chat_id);
@@ -614,6 +683,11 @@ CREATE INDEX queued_messages_turn ON queued_messages (turn_id);
 CREATE INDEX queued_messages_waiting ON queued_messages (created_at) WHERE turn_id IS NULL;
 CREATE INDEX requests_by_age ON requests (created_at);
 CREATE INDEX search_entries_of_owner ON search_entries (owner_id);
+CREATE INDEX sessions_owner_id ON sessions (owner_id);
+CREATE INDEX share_blobs_of_blob ON share_blobs (sha256);
+CREATE INDEX shares_chat ON shares (chat_id);
+CREATE INDEX shares_leaf ON shares (leaf_id);
+CREATE INDEX shares_owner ON shares (owner_id, id);
 CREATE INDEX title_requests_chat ON title_requests (chat_id, owner_id);
 CREATE INDEX title_requests_owner ON title_requests (owner_id);
 CREATE UNIQUE INDEX title_requests_running ON title_requests (chat_id) WHERE status = 'running';
@@ -639,6 +713,7 @@ CREATE INDEX turns_unfinished ON turns (chat_id, deleted_at) WHERE status IN ('p
 CREATE INDEX unread_replies_turn ON unread_replies (turn_id);
 CREATE INDEX uploads_of_blob ON uploads (sha256);
 CREATE INDEX uploads_of_owner ON uploads (owner_id, created_at);
+CREATE UNIQUE INDEX users_name_key ON users (name_key);
 CREATE UNIQUE INDEX users_one_local_owner ON users (is_local_owner) WHERE is_local_owner = 1;
 CREATE INDEX view_calls_block_id ON view_calls (block_id, owner_id);
 CREATE INDEX view_calls_owner_id ON view_calls (owner_id);
