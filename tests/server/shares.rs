@@ -182,7 +182,7 @@ impl SharedChat {
     /// Returns the stored page of a link.
     async fn stored(&self, token: &str) -> String {
         let (db, now) = (&self.api.instance.db, self.now());
-        let share = shares::open(db, &Sha256::digest(token.as_bytes()).to_vec(), now, false).await.unwrap().unwrap();
+        let share = shares::open(db, &Sha256::digest(token.as_bytes()), now, false).await.unwrap().unwrap();
         String::from_utf8(share.snapshot).unwrap()
     }
 

@@ -296,8 +296,8 @@ async fn check_audit(db: &Db, owner: UserId) {
     }
     tx.commit().await.unwrap();
     assert_eq!(audit::list(db, None, 9).await.unwrap(), [second.clone(), first.clone()]);
-    assert_eq!(audit::list(db, None, 1).await.unwrap(), [second.clone()]);
-    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), [first.clone()]);
+    assert_eq!(audit::list(db, None, 1).await.unwrap(), std::slice::from_ref(&second));
+    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), std::slice::from_ref(&first));
     let mut tx = db.begin().await.unwrap();
     audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
     tx.commit().await.unwrap();
