@@ -269,6 +269,15 @@ async fn check_invites(db: &Db, owner: UserId) {
     assert!(!invites::delete_open(&mut tx, first.id).await.unwrap());
     assert!(invites::delete_open(&mut tx, second.id).await.unwrap());
     assert!(!invites::delete_open(&mut tx, second.id).await.unwrap());
+    let (third, fourth) = (new(3, Some(owner)), new(4, None));
+    for invite in [&third, &fourth] {
+        invites::insert(&mut tx, invite).await.unwrap();
+    }
+    invites::delete_open_of_maker(&mut tx, next_id()).await.unwrap();
+    assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 2);
+    invites::delete_open_of_maker(&mut tx, owner).await.unwrap();
+    assert!(!invites::delete_open(&mut tx, third.id).await.unwrap());
+    assert!(invites::delete_open(&mut tx, fourth.id).await.unwrap(), "that of somebody else stays");
     invites::delete_expired(&mut tx, now).await.unwrap();
     assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 0);
     tx.commit().await.unwrap();
