@@ -113,6 +113,10 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!((listed[1].ip.as_deref(), listed[1].agent.as_deref()), (Some("203.0.113.7"), Some("Firefox")));
     assert_eq!((listed[1].created_at, listed[1].seen_at, listed[1].expires_at), (now, now, first.expires_at));
     assert_eq!(sessions::list(db, owner, now, now - hour()).await.unwrap(), []);
+    let addresses = async |key: &str, since| sessions::list_addresses(db, key, now, since).await.unwrap();
+    assert_eq!(addresses("bob", now - hour()).await, ["203.0.113.7", "203.0.113.7"]);
+    assert_eq!(addresses("bob", now).await, ["203.0.113.7"], "the first was not used for too long");
+    assert!(addresses("ann", now - hour()).await.is_empty() && addresses("", now - hour()).await.is_empty());
 
     let later = now + TimeDelta::minutes(5);
     let mut tx = db.begin().await.unwrap();
