@@ -1,6 +1,7 @@
-//! Limits on attempts to enter a password, on both databases: whom they stop.
+//! Limits on attempts to enter a password, on both databases: whom they stop, and what they do not tell.
 
 use secrecy::SecretString;
+use turnleaf::domain::AuditOutcome;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::{Actor, NewSecret};
@@ -56,6 +57,24 @@ async fn own_password_has_same_attempts_after_rename() {
         }
         let passwords = (&PASSWORD.into(), &new);
         assert!(must_wait(&service.change_own_password(owner, Actor::default(), passwords, &client).await));
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn refused_sign_in_does_not_wait_for_its_audit_entry() {
+    for server in AccountsApi::on_every_database().await {
+        // The only writer of SQLite is taken: a name that exists has the answer of one that does not, as soon.
+        let tx = server.api.instance.db.begin().await.unwrap();
+        assert!(is_wrong(&attempt(&server, WRONG, HOME).await));
+        tx.rollback().await.unwrap();
+        let is_recorded = async || {
+            let entries = server.service().audit_log(None).await.unwrap();
+            entries.iter().any(|entry| entry.outcome == AuditOutcome::Refused && entry.target == OWNER)
+        };
+        while !is_recorded().await {
+            tokio::task::yield_now().await;
+        }
         server.api.instance.close().await;
     }
 }

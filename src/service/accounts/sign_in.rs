@@ -47,7 +47,7 @@ impl Service {
         let Some(account) = account else { return Err(wrong()) };
         let actor = Actor { address: Some(client.address), ..Actor::default() };
         if !is_right || account.disabled_at.is_some() {
-            self.record_refused(actor, AuditVerb::SignIn, &account.name).await?;
+            self.note_refused_sign_in(actor, account.name);
             return Err(wrong());
         }
         let mut tx = self.db().begin().await?;
