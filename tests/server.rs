@@ -7,6 +7,8 @@
 mod access_control;
 #[path = "server/account_access.rs"]
 mod account_access;
+#[path = "server/account_attempts.rs"]
+mod account_attempts;
 #[path = "server/account_connections.rs"]
 mod account_connections;
 #[path = "server/account_forms.rs"]

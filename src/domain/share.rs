@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::attachment::{AttachmentCard, CARD_KEY};
-use crate::block::{Block, Content};
+use crate::block::{Author, Block, Content};
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, ShareId, TurnId};
 use crate::sources;
 use crate::turn::{Role, Turn};
@@ -144,6 +144,10 @@ impl PathSnapshot {
 
     /// Returns the copy of a block; `None` if it is left out.
     fn copy_block(&mut self, block: Block, seq: u32) -> Option<Block> {
+        // A search lists the pages that it has found in a block of its own, whether the reply cites them or not.
+        if block.author == Author::Tool && !self.parts.tools {
+            return None;
+        }
         let block_metadata = match &block.content {
             Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. } => card(&block),
             _ => Value::Null,
@@ -202,7 +206,7 @@ impl PathSnapshot {
                     metadata,
                 })
             }
-            // The pages that a reply cites are numbered in its text.
+            // The pages that a reply cites are numbered in its text; those of a tool come with its result.
             Content::Other(fields) if fields.get("type").and_then(Value::as_str) == Some(sources::TYPE) => {
                 let cited = fields.get("sources").cloned().unwrap_or_default();
                 Some(Content::Other(Map::from_iter([

@@ -2,6 +2,7 @@
 //! uses no other room of the server.
 
 pub mod base_url;
+pub mod client_network;
 pub mod clock;
 pub mod config;
 pub mod credentials;

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::documents::uploads::is_sha256;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
@@ -222,6 +223,9 @@ impl Service {
     /// # Errors
     /// As of [`Self::open_share`]; also `NotFound` for an image that the snapshot does not show.
     pub async fn open_share_image(&self, token: &str, sha256: &str, is_signed_in: bool) -> Result<Bytes, ServiceError> {
+        if !is_sha256(sha256) {
+            return Err(ServiceError::NotFound);
+        }
         let (hash, now) = (token_hash(token), self.clock().now());
         let bytes = shares::open_blob(self.db(), (&hash[..], sha256), now, is_signed_in).await?;
         bytes.ok_or(ServiceError::NotFound)

@@ -32,6 +32,7 @@ sql! {
     USE = "UPDATE invites SET used_at = $2, used_by = $3 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 \
         RETURNING role";
     DELETE_OPEN = "DELETE FROM invites WHERE id = $1 AND used_at IS NULL";
+    DELETE_OPEN_OF_MAKER = "DELETE FROM invites WHERE made_by = $1 AND used_at IS NULL";
     DELETE_EXPIRED = "DELETE FROM invites WHERE expires_at <= $1";
 }
 
@@ -140,6 +141,14 @@ pub async fn accept(
 /// Deletes an invitation that was not accepted. Returns false if there is no such invitation.
 pub async fn delete_open(tx: &mut Tx, id: InviteId) -> Result<bool, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(DELETE_OPEN).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
+}
+
+/// Deletes the invitations of an account that were not accepted.
+pub async fn delete_open_of_maker(tx: &mut Tx, maker: UserId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_OPEN_OF_MAKER).bind(maker.uuid()).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Deletes the invitations that expired before this time, accepted or not.

@@ -23,6 +23,10 @@ sql! {
         FROM sessions s JOIN users u ON u.id = s.owner_id \
         WHERE s.owner_id = $1 AND s.auth_rev = u.auth_rev AND s.expires_at > $2 AND s.seen_at > $3 \
         ORDER BY s.seen_at DESC, s.id DESC";
+    /// The addresses at which the valid sessions of the account with this name ($1) began.
+    LIST_ADDRESSES = "SELECT s.ip FROM sessions s JOIN users u ON u.id = s.owner_id \
+        WHERE u.name_key = $1 AND u.disabled_at IS NULL AND s.auth_rev = u.auth_rev AND s.expires_at > $2 \
+        AND s.seen_at > $3 AND s.ip IS NOT NULL";
     TOUCH = "UPDATE sessions SET seen_at = $3 WHERE owner_id = $1 AND id = $2 AND seen_at < $3";
     DELETE = "DELETE FROM sessions WHERE owner_id = $1 AND id = $2";
     DELETE_OTHERS = "DELETE FROM sessions WHERE owner_id = $1 AND id <> $2";
@@ -142,6 +146,20 @@ pub async fn list(
         sqlx::query_as(LIST).bind(owner.uuid()).bind(now).bind(used_since).fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedSession::from).collect())
+}
+
+/// Returns the addresses at which the valid sessions of an account began. The account is the one whose name is compared
+/// as this key.
+pub async fn list_addresses(
+    db: &Db,
+    key: &str,
+    now: DateTime<Utc>,
+    used_since: DateTime<Utc>,
+) -> Result<Vec<String>, StoreError> {
+    let rows: Vec<Readable<(String,)>> = with_pool!(db, |pool| {
+        sqlx::query_as(LIST_ADDRESSES).bind(key).bind(now).bind(used_since).fetch_all(pool).await?
+    });
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(ip,)| ip).collect())
 }
 
 /// Records that a session was used.

@@ -22,12 +22,14 @@ macro_rules! of_kept_paths {
     };
 }
 
-/// Those that a reader with this hash ($1) may open at this time ($2); $3 tells whether the reader is signed in.
+/// Those that a reader with this hash ($1) may open at this time ($2); $3 tells whether the reader is signed in. Those of
+/// a disabled account are closed, because nobody could revoke them.
 macro_rules! open_to_reader {
     () => {
         concat!(
             of_kept_paths!(),
-            " AND s.hash = $1 AND s.revoked_at IS NULL AND s.expires_at > $2 AND (s.audience = 'link' OR $3)"
+            " AND s.hash = $1 AND s.revoked_at IS NULL AND s.expires_at > $2 AND (s.audience = 'link' OR $3) \
+             AND EXISTS (SELECT 1 FROM users u WHERE u.id = s.owner_id AND u.disabled_at IS NULL)"
         )
     };
 }

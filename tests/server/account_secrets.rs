@@ -1,4 +1,5 @@
-//! The setup, which makes one owner whoever comes first, and secrets, of which the database has none that can be used.
+//! The setup, which makes one owner whoever comes first, invitations, and secrets, of which the database has none that
+//! can be used.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -92,6 +93,29 @@ async fn wrong_setup_codes_are_limited() {
         assert!(matches!(blocked, Err(AccountError::Wait { .. })), "{blocked:?}");
         instance.service.set_up(&code, OWNER, &PASSWORD.into(), &client_at([10, 0, 0, 2])).await.unwrap();
         instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn invitation_of_former_administrator_opens_nothing() {
+    for server in AccountsApi::on_every_database().await {
+        let service = server.service();
+        let (bob, cy) = (server.add("Bob", AccountRole::Admin).await, server.add("Cy", AccountRole::Admin).await);
+        let mut codes = Vec::new();
+        for user in [Some(bob), Some(cy), None] {
+            let actor = Actor { user, ..Actor::default() };
+            codes.push(service.create_invite(actor, AccountRole::Admin).await.unwrap());
+        }
+        service.disable_account(Actor::default(), bob).await.unwrap();
+        service.change_role(Actor::default(), cy, AccountRole::User).await.unwrap();
+        for (code, is_open) in codes.iter().zip([false, false, true]) {
+            assert_eq!(service.find_invite(code.expose()).await.unwrap().is_some(), is_open);
+        }
+        let client = client_at([203, 0, 113, 9]);
+        let refused = service.accept_invite(codes[0].expose(), "Bob2", &PASSWORD.into(), &client).await;
+        assert!(matches!(refused, Err(AccountError::Service(ServiceError::Conflict { .. }))), "{refused:?}");
+        assert_eq!(service.open_invites().await.unwrap().len(), 1);
+        server.api.instance.close().await;
     }
 }
 

@@ -334,9 +334,16 @@ async fn revoked_expired_and_unknown_links_have_same_response() {
             of_image(&token, &stray),
             of_image(&token, &"0".repeat(64)),
             of_image(&token, "x"),
+            // No PostgreSQL text has NUL.
+            of_image(&token, "%00"),
         ] {
             assert_eq!(open(api, &path).await, unknown, "{path}");
         }
+        shared.api.instance.sql("UPDATE users SET disabled_at = created_at").await;
+        for path in [share_path(&token), of_image(&token, &image)] {
+            assert_eq!(open(api, &path).await, unknown, "of a disabled account: {path}");
+        }
+        shared.api.instance.sql("UPDATE users SET disabled_at = NULL").await;
         assert_eq!(open(api, &share_path(&token)).await.status, StatusCode::OK);
         // After a while the ended ones are no longer listed.
         let later = shared.now() + limits::SHARE_KEPT + TimeDelta::minutes(1);

@@ -113,6 +113,10 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!((listed[1].ip.as_deref(), listed[1].agent.as_deref()), (Some("203.0.113.7"), Some("Firefox")));
     assert_eq!((listed[1].created_at, listed[1].seen_at, listed[1].expires_at), (now, now, first.expires_at));
     assert_eq!(sessions::list(db, owner, now, now - hour()).await.unwrap(), []);
+    let addresses = async |key: &str, since| sessions::list_addresses(db, key, now, since).await.unwrap();
+    assert_eq!(addresses("bob", now - hour()).await, ["203.0.113.7", "203.0.113.7"]);
+    assert_eq!(addresses("bob", now).await, ["203.0.113.7"], "the first was not used for too long");
+    assert!(addresses("ann", now - hour()).await.is_empty() && addresses("", now - hour()).await.is_empty());
 
     let later = now + TimeDelta::minutes(5);
     let mut tx = db.begin().await.unwrap();
@@ -269,6 +273,15 @@ async fn check_invites(db: &Db, owner: UserId) {
     assert!(!invites::delete_open(&mut tx, first.id).await.unwrap());
     assert!(invites::delete_open(&mut tx, second.id).await.unwrap());
     assert!(!invites::delete_open(&mut tx, second.id).await.unwrap());
+    let (third, fourth) = (new(3, Some(owner)), new(4, None));
+    for invite in [&third, &fourth] {
+        invites::insert(&mut tx, invite).await.unwrap();
+    }
+    invites::delete_open_of_maker(&mut tx, next_id()).await.unwrap();
+    assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 2);
+    invites::delete_open_of_maker(&mut tx, owner).await.unwrap();
+    assert!(!invites::delete_open(&mut tx, third.id).await.unwrap());
+    assert!(invites::delete_open(&mut tx, fourth.id).await.unwrap(), "that of somebody else stays");
     invites::delete_expired(&mut tx, now).await.unwrap();
     assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 0);
     tx.commit().await.unwrap();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::block::ToolStatus;
+use crate::block::{Author, ToolStatus};
 use crate::fixtures;
 use crate::sources::SourceInput;
 use crate::turn::TurnStatus;
@@ -48,6 +48,9 @@ fn path() -> Vec<Turn> {
             *metadata = json!({ "images": [], "app": { "uri": "secret" }, "whole": "secret" });
         }
     }
+    let found = [SourceInput { url: "https://secret.example/".into(), ..SourceInput::default() }];
+    let found = Content::Other(sources::sources_content(found).unwrap());
+    reply.blocks.push(crate::Block { author: Author::Tool, ..fixtures::block(30, 8, found) });
     reply.provider_used = Some("secret".into());
     reply.error = Some(crate::Failure::new(crate::FailureKind::Internal, "secret"));
     reply.usage.input_tokens = Some(7);
@@ -69,7 +72,8 @@ fn snapshot_has_only_messages_and_replies() {
 #[test]
 fn chosen_parts_are_in_snapshot_without_what_surrounds_them() {
     let text = serde_json::to_string(&copy(ALL, path())).unwrap();
-    for shared in ["secret rules", "secret plan", "secret thought", "\\\"secret\\\"", "secret result"] {
+    for shared in ["secret rules", "secret plan", "secret thought", "\\\"secret\\\"", "secret result", "secret.example"]
+    {
         assert!(text.contains(shared), "{shared}: {text}");
     }
     for left_out in ["call_secret", "signature", "redacted", "secret failure", "x:secret", "approval", "app", "whole"] {

@@ -25,8 +25,9 @@ use tokio_util::task::TaskTracker;
 
 use self::write_timeout::{DownloadFlag, WriteTimeoutStream};
 use crate::domain::limits;
-use crate::server::http::request::admission::{KeyedLimiter, client_network};
+use crate::server::http::request::admission::KeyedLimiter;
 use crate::server::http::response::problem::Problem;
+use turnleaf_platform::client_network::client_network;
 use turnleaf_platform::config::security::AddressRange;
 use turnleaf_platform::tasks::TaskError;
 

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::attempts::AttemptLimiter;
+use super::attempts::{AttemptLimiter, AttemptedAccount};
 use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
-use turnleaf_domain::limits;
+use turnleaf_domain::{UserId, limits};
 
 /// The state of signing in. Cheap to clone.
 #[derive(Clone)]
@@ -16,7 +16,8 @@ pub(crate) struct Accounts(Arc<AccountsState>);
 struct AccountsState {
     credentials: CredentialCache,
     hashing: PasswordHashing,
-    by_account: AttemptLimiter<String>,
+    by_account: AttemptLimiter<AttemptedAccount>,
+    by_person: AttemptLimiter<UserId>,
     by_network: AttemptLimiter<IpAddr>,
     setup: SetupState,
 }
@@ -27,6 +28,7 @@ impl Default for Accounts {
             credentials: CredentialCache::default(),
             hashing: PasswordHashing::default(),
             by_account: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
+            by_person: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
             setup: SetupState::default(),
         }))
@@ -42,9 +44,14 @@ impl Accounts {
         &self.0.hashing
     }
 
-    /// Returns the attempts for each name that was typed, as it is compared.
-    pub(super) fn attempts_by_account(&self) -> &AttemptLimiter<String> {
+    /// Returns the attempts to sign in to each account.
+    pub(super) fn attempts_by_account(&self) -> &AttemptLimiter<AttemptedAccount> {
         &self.0.by_account
+    }
+
+    /// Returns the attempts to enter the own password of each person who is signed in.
+    pub(super) fn attempts_by_person(&self) -> &AttemptLimiter<UserId> {
+        &self.0.by_person
     }
 
     pub(super) fn attempts_by_network(&self) -> &AttemptLimiter<IpAddr> {

@@ -3,12 +3,23 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use turnleaf_domain::limits;
+
+/// An account that somebody tries to sign in to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct AttemptedAccount {
+    /// The name that was typed, as it is compared.
+    pub name: String,
+    /// The network of the client, if the account has a session there. Such a network has attempts of its own, so that
+    /// strangers who try the name again and again do not keep its person out.
+    pub known_network: Option<IpAddr>,
+}
 
 /// The attempts of every key.
 #[derive(Debug)]

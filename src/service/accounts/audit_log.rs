@@ -51,6 +51,17 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
+    /// Adds an entry about a sign-in that was refused, in the background: an answer that waited for it would tell that
+    /// the account exists.
+    pub(super) fn note_refused_sign_in(&self, actor: Actor, name: String) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = service.record_refused(actor, AuditVerb::SignIn, &name).await {
+                tracing::warn!(%error, "a refused sign-in could not be added to the audit log");
+            }
+        });
+    }
+
     /// Returns the entries before one, or the newest.
     pub async fn audit_log(&self, before: Option<AuditEntryId>) -> Result<Vec<AuditEntry>, ServiceError> {
         Ok(audit::list(self.db(), before, limits::AUDIT_PAGE).await?)

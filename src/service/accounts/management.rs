@@ -12,7 +12,7 @@ use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId,
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{sessions, users};
+use turnleaf_store::{invites, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -55,12 +55,14 @@ impl Service {
         Ok(account)
     }
 
-    /// Disables an account: its sessions, tokens and open connections end.
+    /// Disables an account: its sessions, tokens, open connections and invitations end.
     pub async fn disable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
         let found = self.changeable_account(actor, account).await?;
         let mut tx = self.db().begin().await?;
         if users::disable(&mut tx, account, self.clock().now()).await? {
             sessions::delete_others(&mut tx, account, None).await?;
+            // Otherwise its person would come back with one.
+            invites::delete_open_of_maker(&mut tx, account).await?;
             self.finish_change(tx, actor, AuditVerb::DisableAccount, &found).await?;
         }
         Ok(())
@@ -76,7 +78,8 @@ impl Service {
         Ok(())
     }
 
-    /// Gives an account another role. Its sessions and tokens end, because they were begun with the former one.
+    /// Gives an account another role. Its sessions, tokens and invitations end, because they were begun with the former
+    /// one.
     pub async fn change_role(&self, actor: Actor, account: UserId, role: AccountRole) -> Result<(), AccountError> {
         if !AccountRole::GIVEN.contains(&role) {
             return Err(InvalidField::new("role", MessageCode::IsUnknown).into());
@@ -85,6 +88,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         if users::set_role(&mut tx, account, role).await? {
             sessions::delete_others(&mut tx, account, None).await?;
+            invites::delete_open_of_maker(&mut tx, account).await?;
             self.finish_change(tx, actor, AuditVerb::ChangeRole, &found).await?;
         }
         Ok(())

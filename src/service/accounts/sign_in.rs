@@ -1,14 +1,18 @@
 //! Signing in with a password, and what people change about their own account.
 
+use std::net::IpAddr;
+
 use secrecy::{ExposeSecret, SecretString};
 
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
+use super::attempts::AttemptedAccount;
 use super::passwords::check_new_password;
 use super::secrets::NewSecret;
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
+use turnleaf_platform::client_network::client_network;
 use turnleaf_store::users::StoredAccount;
 use turnleaf_store::{StoreError, sessions, users};
 
@@ -32,18 +36,18 @@ impl Service {
         let wrong = || AccountError::from(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         // Longer ones belong to no account, and neither do those with NUL, which PostgreSQL refuses.
         let typed: String = name.chars().filter(|c| *c != '\0').take(limits::ACCOUNT_NAME_CHARS + 1).collect();
-        let key = name_key(&typed);
         let (by_account, by_network) = (self.accounts().attempts_by_account(), self.accounts().attempts_by_network());
         by_network.begin(&client.network).map_err(AccountError::too_many_attempts)?;
-        by_account.begin(&key).map_err(AccountError::too_many_attempts)?;
-        let account = users::find_by_name(self.db(), &key).await?;
+        let attempted = self.attempted_account(name_key(&typed), client).await?;
+        by_account.begin(&attempted).map_err(AccountError::too_many_attempts)?;
+        let account = users::find_by_name(self.db(), &attempted.name).await?;
         let hash = account.as_ref().and_then(|account| account.password.as_deref());
         let is_right = password.expose_secret().len() <= max_password_bytes()
             && self.accounts().hashing().verify(password, hash).await?;
         let Some(account) = account else { return Err(wrong()) };
         let actor = Actor { address: Some(client.address), ..Actor::default() };
         if !is_right || account.disabled_at.is_some() {
-            self.record_refused(actor, AuditVerb::SignIn, &account.name).await?;
+            self.note_refused_sign_in(actor, account.name);
             return Err(wrong());
         }
         let mut tx = self.db().begin().await?;
@@ -51,9 +55,18 @@ impl Service {
         let actor = Actor { user: Some(account.id), ..actor };
         self.record(&mut tx, actor, AuditVerb::SignIn, &account.name).await?;
         tx.commit().await?;
-        by_account.forget(&key);
+        by_account.forget(&attempted);
         by_network.take_back(&client.network);
         Ok(secret)
+    }
+
+    /// Returns the account that a client tries to sign in to. The query is the same for a name without an account.
+    async fn attempted_account(&self, name: String, client: &ClientOrigin) -> Result<AttemptedAccount, StoreError> {
+        let now = self.clock().now();
+        let addresses = sessions::list_addresses(self.db(), &name, now, now - limits::SESSION_IDLE).await?;
+        let mut networks = addresses.iter().filter_map(|address| address.parse::<IpAddr>().ok()).map(client_network);
+        let is_known = networks.any(|network| network == client.network);
+        Ok(AttemptedAccount { name, known_network: is_known.then_some(client.network) })
     }
 
     /// Returns the account of a person.
@@ -87,16 +100,15 @@ impl Service {
     ) -> Result<NewSecret, AccountError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
         let StoredAccount { name, password: stored, .. } = account;
-        let key = name_key(&name);
-        let by_account = self.accounts().attempts_by_account();
-        by_account.begin(&key).map_err(AccountError::too_many_attempts)?;
+        let by_person = self.accounts().attempts_by_person();
+        by_person.begin(&user).map_err(AccountError::too_many_attempts)?;
         let is_right = current.expose_secret().len() <= max_password_bytes()
             && self.accounts().hashing().verify(current, stored.as_deref()).await?;
         if !is_right {
             self.record_refused(actor, AuditVerb::ChangePassword, &name).await?;
             return Err(InvalidField::new("current_password", MessageCode::PasswordWrong).into());
         }
-        by_account.forget(&key);
+        by_person.forget(&user);
         check_new_password("password", new, &name)?;
         let hash = self.accounts().hashing().hash(new).await?;
         let mut tx = self.db().begin().await?;

@@ -131,8 +131,7 @@ impl Service {
     /// Returns the bytes with this hash (64 lower-case hex digits), as long as a turn of the owner that is not
     /// deleted references them.
     pub async fn blob(&self, owner: UserId, sha256: &str) -> Result<StoredBlob, ServiceError> {
-        let is_hash = sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if !is_hash {
+        if !is_sha256(sha256) {
             return Err(ServiceError::NotFound);
         }
         blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
@@ -229,6 +228,11 @@ pub(crate) fn file_refusal(error: ConversionError) -> ServiceError {
         ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file", MessageCode::FileTookTooLong.into()),
     };
     ServiceError::unfit(reason, code, "file", message)
+}
+
+/// Returns whether a text of a client is the name of a blob.
+pub(crate) fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 /// Hashes off the request's task, because 32 MiB take a while.

@@ -4,7 +4,8 @@ use http::HeaderMap;
 use http::header::USER_AGENT;
 
 use crate::server::access::Principal;
-use crate::server::http::request::admission::{ClientIdentity, client_network};
+use crate::server::http::request::admission::ClientIdentity;
+use turnleaf_platform::client_network::client_network;
 use turnleaf_service::accounts::{Actor, ClientOrigin};
 
 /// Returns the client of somebody who signs in.

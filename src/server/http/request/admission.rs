@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +27,7 @@ use crate::domain::CodedMessage;
 use crate::domain::MessageCode;
 use crate::domain::limits;
 use crate::server::http::response::problem::Problem;
+use turnleaf_platform::client_network::client_network;
 use turnleaf_platform::config::security::{AddressRange, AuthMode, SecuritySettings};
 
 /// The header in which a proxy sends the shared secret. It is removed before anything else sees the request.
@@ -306,17 +307,6 @@ impl<K: Hash + Eq> Drop for KeyedPermit<K> {
                 }
             }
         });
-    }
-}
-
-/// Returns what counts as one client: the address, or the /64 network of an IPv6 address, which is what one
-/// subscriber gets.
-pub fn client_network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) if !address.is_loopback() => {
-            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
-        }
-        address => address,
     }
 }
 

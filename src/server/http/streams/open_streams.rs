@@ -10,8 +10,9 @@ use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::{UserId, limits};
-use crate::server::http::request::admission::{ClientIdentity, client_network};
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
+use turnleaf_platform::client_network::client_network;
 
 /// The key of a client: its owner and network address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
