@@ -8,6 +8,7 @@ use turnleaf::server::access::Scope;
 use turnleaf::server::http::access_control::Access;
 use turnleaf::server::http::router::access_table;
 use turnleaf::server::http::site::assets::Site;
+use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 
 use crate::access_control::{address, assert_is_refusal, text};
@@ -151,8 +152,12 @@ async fn pages_of_administrators_are_not_for_others() {
 #[tokio::test]
 async fn only_administrators_connect_what_is_in_network_of_server() {
     for server in AccountsApi::on_every_database().await {
-        server.add("Bob", AccountRole::User).await;
+        let bob_id = server.add("Bob", AccountRole::User).await;
         let (ann, bob) = (server.sign_in(OWNER).await, server.sign_in("Bob").await);
+        // Of a model server that was found beside this one, too.
+        let service = &server.api.instance.service;
+        let refused = service.set_local_server_used(bob_id, "http://127.0.0.1:9", true).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::Invalid(error) if error.field == "local_network"));
         let provider = json!({ "name": "Box", "api": "openai_chat", "base_url": "http://127.0.0.1:9/v1" });
         let tool_server = json!({ "name": "Box", "url": "http://127.0.0.1:9/mcp" });
         let engine = json!({ "engine": "searxng", "url": "http://127.0.0.1:9" });

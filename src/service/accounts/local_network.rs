@@ -10,11 +10,14 @@ impl Service {
     /// # Errors
     /// `InvalidField` for an account that is no administrator.
     pub(crate) async fn check_local_network(&self, owner: UserId, is_used: bool) -> Result<(), ServiceError> {
-        let is_restricted =
-            is_used && users::find(self.db(), owner).await?.is_some_and(|account| account.role == AccountRole::User);
-        if is_restricted {
+        if is_used && !self.may_use_local_network(owner).await? {
             return Err(InvalidField::new("local_network", MessageCode::LocalNetworkForAdmins).into());
         }
         Ok(())
+    }
+
+    /// Returns whether a person may connect to what only the server reaches.
+    pub(crate) async fn may_use_local_network(&self, owner: UserId) -> Result<bool, ServiceError> {
+        Ok(users::find(self.db(), owner).await?.is_none_or(|account| account.role != AccountRole::User))
     }
 }

@@ -14,10 +14,14 @@ const ACCEPTED: &str = "found.accepted";
 const MOST: usize = 32;
 
 impl Service {
-    /// Returns the local servers that answered, without those that this person dismissed or uses.
+    /// Returns the local servers that answered, without those that this person dismissed or uses. None for somebody who may
+    /// not use the server's own network.
     pub async fn local_servers(&self, owner: UserId) -> Result<Vec<LocalServer>, ServiceError> {
         let mut found = self.supervisor().registry().local_servers(owner);
         if !found.is_empty() {
+            if !self.may_use_local_network(owner).await? {
+                return Ok(Vec::new());
+            }
             let dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;
             found.retain(|server| !server.is_in_use && !dismissed.contains(&server.address));
         }
@@ -38,6 +42,7 @@ impl Service {
         let mut accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
         accepted.retain(|known| known != address);
         if is_used {
+            self.check_local_network(owner, true).await?;
             self.check_local_server(owner, address)?;
             accepted.push(address.to_owned());
         }
