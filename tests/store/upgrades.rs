@@ -42,7 +42,7 @@ fn schema_rows(dir: &str, version: i64) -> String {
     };
     let [user, chat, trashed, main, other, ask, again, question, reply, failed, deletion, trashed_branch] =
         [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(id);
-    let (role, role_value) = since(56, ", role", ", 'owner'".into());
+    let (role, role_value) = since(57, ", role", ", 'owner'".into());
     let mut all = format!(
         "INSERT INTO users (id, name, is_local_owner, created_at{role}) VALUES ({user}, 'owner', {yes}, {AT}{role_value}); \
          INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, \
