@@ -41,16 +41,17 @@ impl TestPart {
 const PARTS: [TestPart; 10] = [
     TestPart::new("fmt", check::format),
     TestPart::new("unit", unit),
-    // The bundle and the release end with minutes on one core, and many tests wait for a clock.
-    TestPart::new("release", build_release).in_parallel_with("unit"),
     TestPart::new("xtask", commands),
     // The lints of what the parts before have compiled, and of the browser's side.
     TestPart::new("clippy", clippy),
     TestPart::new("deny", check::deny),
-    TestPart::new("budget", check_budget),
     TestPart::new("api", api::run),
     // This part waits a minute for the timeout of a silent provider.
     TestPart::new("peers", peers::run).in_parallel_with("api"),
+    // The bundle and the release end with minutes on one core, and many tests wait for a clock. The parts above need
+    // neither.
+    TestPart::new("release", build_release).in_parallel_with("unit"),
+    TestPart::new("budget", check_budget),
     TestPart::new("end2end", end2end),
 ];
 
