@@ -159,15 +159,13 @@ fn build_release() -> Result<()> {
     server::build_with_front(server::CargoProfile::Release).map(drop)
 }
 
-/// The release that this run has checked.
+/// The release that this run has built.
 static RELEASE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Checks the budgets of the release.
 fn check_budget() -> Result<()> {
     let binary = server::build_server(&front::ensure_release()?, server::CargoProfile::Release)?;
-    budget::check_budget(&binary)?;
-    RELEASE.get_or_init(|| binary);
-    Ok(())
+    budget::check_budget(RELEASE.get_or_init(|| binary))
 }
 
 fn commands() -> Result<()> {
