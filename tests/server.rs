@@ -15,6 +15,8 @@ mod account_connections;
 mod account_forms;
 #[path = "server/account_secrets.rs"]
 mod account_secrets;
+#[path = "server/account_trail.rs"]
+mod account_trail;
 #[path = "server/accounts_api.rs"]
 mod accounts_api;
 #[path = "server/app_views.rs"]

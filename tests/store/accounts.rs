@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use turnleaf::domain::*;
 use turnleaf_store::api_tokens::{self, NewToken};
-use turnleaf_store::audit::{self, AuditEntry};
+use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
 use turnleaf_store::invites::{self, NewInvite};
 use turnleaf_store::sessions::{self, NewSession};
 use turnleaf_store::users::{self, AccountNames};
@@ -308,11 +308,33 @@ async fn check_audit(db: &Db, owner: UserId) {
         audit::insert(&mut tx, entry).await.unwrap();
     }
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap(), [second.clone(), first.clone()]);
-    assert_eq!(audit::list(db, None, 1).await.unwrap(), std::slice::from_ref(&second));
-    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), std::slice::from_ref(&first));
+    let (all, both) = (AuditSelection::default(), [second.clone(), first.clone()]);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap(), both);
+    assert_eq!(audit::list(db, &all, 1).await.unwrap(), std::slice::from_ref(&second));
+    let (fits, at) = (|selection| async move { audit::list(db, &selection, 9).await.unwrap() }, first.at);
+    let only_first = AuditSelection { actor: Some(owner), ..all };
+    assert_eq!(second.at, at, "they differ by their actor");
+    for selection in [AuditSelection { before: Some(second.id), ..all }, only_first] {
+        assert_eq!(fits(selection).await, std::slice::from_ref(&first), "{selection:?}");
+    }
+    let moment = TimeDelta::milliseconds(1);
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::Invite), ..all },
+        AuditSelection { from: Some(at), until: Some(at + moment), ..all },
+    ] {
+        assert_eq!(fits(selection).await, both, "{selection:?}");
+    }
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..all },
+        AuditSelection { actor: Some(next_id()), ..all },
+        AuditSelection { from: Some(at + moment), ..all },
+        AuditSelection { until: Some(at), ..all },
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..only_first },
+    ] {
+        assert_eq!(fits(selection).await, [], "{selection:?}");
+    }
     let mut tx = db.begin().await.unwrap();
     audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap().len(), 2);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap().len(), 2);
 }

@@ -340,6 +340,7 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/users/sign-out" ADMIN, accounts::users::sign_out),
     page!(post "/forms/users/invite" ADMIN, |shell| accounts::users::invite_route(shell.origin)),
     page!(post "/forms/users/revoke-invite" ADMIN, accounts::users::revoke_invite),
+    api!(get "/api/audit" ADMIN, accounts::audit_log::list, accounts::operations::list_audit_log),
     page!(get "/settings/audit" ADMIN, accounts::audit_log::show),
     // Server.
     api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),

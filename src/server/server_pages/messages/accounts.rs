@@ -89,6 +89,8 @@ define_messages! {
     audit_log: "Audit log", "审计日志";
     audit_lead: "Who did what, without content. Entries are kept for 400 days.", "谁做了什么，不含内容。记录保留 400 天。";
     no_entries: "No entries.", "没有记录。";
+    all_actions: "All actions", "所有操作";
+    all_accounts: "All accounts", "所有账号";
     older_entries: "Older entries", "更早的记录";
     time: "Time", "时间";
     actor: "Who", "操作者";
@@ -141,6 +143,7 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::DeleteAccount => localized_word("Delete own account", "删除自己的账号"),
     }
 }
 
