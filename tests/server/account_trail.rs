@@ -1,10 +1,15 @@
-//! The audit log of administrators, on both databases: filters, pages and CSV.
+//! What stays of people, on both databases: the audit log with its filters, pages and CSV, and what the deletion of an
+//! account leaves.
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId, limits};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_store::audit::{self, AuditEntry};
+use turnleaf_store::{chats, users};
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, HTML, OWNER, TestCredential};
@@ -135,6 +140,79 @@ async fn csv_of_audit_log_is_whole_and_for_administrators() {
         for path in [path, "/api/audit"] {
             assert_eq!(server.status(("GET", path), &bob).await, StatusCode::FORBIDDEN, "{path}");
         }
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn person_deletes_own_account_after_confirmation() {
+    for server in AccountsApi::on_every_database().await {
+        let bob_id = server.add("Bob", AccountRole::Admin).await;
+        let (ann, bob, elsewhere) =
+            (server.sign_in(OWNER).await, server.sign_in("Bob").await, server.sign_in("Bob").await);
+        let token = server.token(bob_id, &TokenScope::ALL).await;
+        let (status, chat) = server.call(("POST", "/api/chats"), &bob, json!({ "title": "Mine" })).await;
+        assert_eq!(status, StatusCode::CREATED, "{chat}");
+        let chat = chat["id"].as_str().unwrap().parse().unwrap();
+        let provider = json!({ "name": "Box", "api": "openai_chat", "base_url": "https://models.example/v1" });
+        let (status, made) = server.call(("POST", "/api/providers"), &bob, provider).await;
+        assert_eq!(status, StatusCode::CREATED, "{made}");
+
+        let page = text(server.send(("GET", "/settings/profile/delete"), &bob, &[HTML], "").await).await;
+        assert!(page.contains("1 chat, with all its branches"), "{page}");
+        let refused = server.submit("/forms/profile/delete", &bob, "word=Bob").await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{refused:?}");
+        assert!(refused.page.contains("value=\"Bob\"") && refused.page.contains("Nothing was deleted."), "{refused:?}");
+        let done = server.submit("/forms/profile/delete", &bob, "word=Delete").await;
+        assert_eq!(done.location, "/sign-in?done=account_deleted", "{done:?}");
+        assert!(done.cookie.contains("Max-Age=0") && done.clears.is_some(), "{done:?}");
+        let page = server.send(("GET", &done.location), &TestCredential::Nothing, &[HTML], "").await;
+        assert!(text(page).await.contains("Your account was deleted."));
+        for ended in [&bob, &elsewhere, &token] {
+            assert_eq!(server.status(("GET", "/api/chats"), ended).await, StatusCode::UNAUTHORIZED, "{ended:?}");
+        }
+        let db = &server.api.instance.db;
+        assert_eq!(users::find(db, bob_id).await.unwrap(), None);
+        assert_eq!(chats::find(db, bob_id, chat).await.unwrap(), None);
+        // The entry has the id and no name, and the name is free.
+        let entries = list(&server, &ann, "action=delete_account").await;
+        assert_eq!((entries.len(), &entries[0]["actor_id"]), (1, &json!(bob_id)), "{entries:?}");
+        assert_eq!((&entries[0]["actor_name"], &entries[0]["target"]), (&Value::Null, &json!("")), "{entries:?}");
+        assert_ne!(server.add("Bob", AccountRole::User).await, bob_id);
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn owner_stays_and_interrupted_deletion_is_completed() {
+    for server in AccountsApi::on_every_database().await {
+        let owner = server.api.instance.owner;
+        let ann = server.sign_in(OWNER).await;
+        let kept = server.submit("/forms/profile/delete", &ann, "word=delete").await;
+        assert_eq!((kept.status, kept.location.as_str()), (StatusCode::SEE_OTHER, "/settings/profile"), "{kept:?}");
+        let refused = server.service().delete_own_account(owner, Actor::default()).await.unwrap_err();
+        assert!(matches!(refused, AccountError::Service(ServiceError::Conflict { code: "owner_account", .. })));
+        assert_eq!(server.status(("GET", "/api/chats"), &ann).await, StatusCode::OK);
+
+        // The server was killed right after the deletion had started.
+        let (cy, dan) = (server.add("Cy", AccountRole::User).await, server.add("Dan", AccountRole::User).await);
+        let session = server.sign_in("Cy").await;
+        let (status, chat) = server.call(("POST", "/api/chats"), &session, json!({ "title": "Mine" })).await;
+        assert_eq!(status, StatusCode::CREATED, "{chat}");
+        let db = &server.api.instance.db;
+        let now = server.service().supervisor().clock().now();
+        let mut tx = db.begin().await.unwrap();
+        assert!(users::start_deletion(&mut tx, cy, now).await.unwrap());
+        tx.commit().await.unwrap();
+        let listed = server.service().list_accounts().await.unwrap();
+        assert!(listed.iter().all(|account| account.id != cy), "{listed:?}");
+        let refused = server.service().enable_account(Actor::default(), cy).await;
+        assert!(refused.is_ok() && users::find(db, cy).await.unwrap().unwrap().disabled_at.is_some());
+        server.service().finish_account_deletions().await.unwrap();
+        assert_eq!(users::find(db, cy).await.unwrap(), None);
+        assert!(users::find(db, dan).await.unwrap().is_some(), "the others stay");
+        server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }
 }

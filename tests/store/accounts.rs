@@ -63,6 +63,7 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_sessions(db, owner, bob).await;
     check_tokens(db, owner, bob).await;
     check_changes(db, owner, bob).await;
+    check_deletion(db, owner).await;
     check_invites(db, owner).await;
     check_audit(db, owner).await;
 }
@@ -237,6 +238,36 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     assert!(!users::set_password(&mut tx, next_id(), "x").await.unwrap());
     assert!(!users::sign_out(&mut tx, next_id()).await.unwrap());
     tx.commit().await.unwrap();
+}
+
+async fn check_deletion(db: &Db, owner: UserId) {
+    let (cy, dan): (UserId, UserId) = (next_id(), next_id());
+    let (listed, now) = (users::list_accounts(db, 10).await.unwrap().len(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    for (id, names) in [(cy, AccountNames { name: "Cy", key: "cy" }), (dan, AccountNames { name: "Dan", key: "dan" })] {
+        assert!(users::insert(&mut tx, id, names, AccountRole::User, "secret", now).await.unwrap());
+    }
+    assert!(sessions::insert(&mut tx, cy, &new_session(40, now)).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap(), "its deletion has not started");
+    assert!(!users::start_deletion(&mut tx, owner, now).await.unwrap(), "the owner stays");
+    for id in [cy, dan] {
+        assert!(users::start_deletion(&mut tx, id, now).await.unwrap());
+        assert!(!users::start_deletion(&mut tx, id, now).await.unwrap(), "it has started");
+        assert!(!users::enable(&mut tx, id).await.unwrap(), "it does not come back");
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(sessions::find_valid(db, &[40; 32], now, now - hour()).await.unwrap(), None);
+    assert_eq!(users::list_deleted(db).await.unwrap(), [cy, dan]);
+    let found = users::find(db, cy).await.unwrap().unwrap();
+    assert_eq!((found.name.as_str(), found.password, found.disabled_at), ("", None, Some(now)));
+    assert_eq!(users::find_by_name(db, "cy").await.unwrap(), None, "its name is free");
+    assert_eq!(users::list_accounts(db, 10).await.unwrap().len(), listed);
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::delete(&mut tx, cy).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap());
+    tx.commit().await.unwrap();
+    // The other stays for the tests of damage.
+    assert_eq!(users::list_deleted(db).await.unwrap(), [dan]);
 }
 
 async fn check_invites(db: &Db, owner: UserId) {

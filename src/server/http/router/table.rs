@@ -333,6 +333,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/profile/sessions/end-others" PAGE, accounts::profile::end_other_sessions),
     page!(post "/forms/profile/tokens/create" PAGE, accounts::profile::create_token),
     page!(post "/forms/profile/tokens/revoke" PAGE, accounts::profile::revoke_token),
+    page!(get "/settings/profile/delete" PAGE, accounts::deletion::show),
+    page!(post "/forms/profile/delete" PAGE, accounts::deletion::delete),
     page!(get "/settings/users" ADMIN, accounts::users::show),
     page!(post "/forms/users/disable" ADMIN, accounts::users::disable),
     page!(post "/forms/users/enable" ADMIN, accounts::users::enable),
