@@ -44,13 +44,13 @@ pub struct SignInQuery {
     /// The address to which the person returns.
     next: Option<String>,
     /// The action after which the person is here.
-    done: Option<SignInOrigin>,
+    done: Option<SignInPageResult>,
 }
 
 /// The action after which a person comes to the sign-in page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SignInOrigin {
+enum SignInPageResult {
     AccountDeleted,
 }
 
@@ -99,7 +99,8 @@ pub async fn show(
     if let Some(refused) = refuse_insecure(&app, &client, &context) {
         return refused;
     }
-    let notice = query.done.map(|SignInOrigin::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
+    let notice =
+        query.done.map(|SignInPageResult::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
     context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), notice))
 }
 
