@@ -48,6 +48,8 @@ mod compare;
 mod concurrent_requests;
 #[path = "server/continuations.rs"]
 mod continuations;
+#[path = "server/continued_shares.rs"]
+mod continued_shares;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "server/created_resources.rs"]

@@ -241,6 +241,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/settings/shared-links" PAGE, shares::pages::list),
     page!(get "/share/{token}" PUBLIC, shares::reader::show),
     page!(get "/share/{token}/blobs/{sha256}" PUBLIC, shares::reader::image),
+    page!(get "/share/{token}/continue" PAGE, shares::reader::continue_page),
+    page!(post "/forms/shares/continue" PAGE, shares::reader::continue_form),
     // Providers.
     api!(get "/api/models" ANY, providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" SETTINGS, providers::api::set_default, providers::operations::set_default_model),
