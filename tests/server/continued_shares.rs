@@ -16,7 +16,7 @@ use crate::test_server::{TestServer, streamed_answer, text_step, thinking_step};
 const STRANGER: TestCredential = TestCredential::Nothing;
 
 /// A server on which the owner has shared the first exchange of a chat.
-struct SharedPath {
+struct ContinuablePath {
     server: AccountsApi,
     ann: TestCredential,
     chat: ChatId,
@@ -43,7 +43,7 @@ async fn opened_page(api: &TestApi, token: &str) -> String {
     text(api.send(request.body(Body::empty()).unwrap()).await).await
 }
 
-impl SharedPath {
+impl ContinuablePath {
     async fn on_every_database() -> Vec<Self> {
         let mut all = Vec::new();
         for server in AccountsApi::with_answers(answers).await {
@@ -103,7 +103,7 @@ impl SharedPath {
 
 #[tokio::test]
 async fn reader_continues_what_page_shows_in_chat_of_own() {
-    for shared in SharedPath::on_every_database().await {
+    for shared in ContinuablePath::on_every_database().await {
         let server = &shared.server;
         let bob_id = server.add("Bob", AccountRole::User).await;
         let bob = server.sign_in("Bob").await;
@@ -143,7 +143,7 @@ async fn reader_continues_what_page_shows_in_chat_of_own() {
 
 #[tokio::test]
 async fn stranger_signs_in_and_comes_back_to_continue() {
-    for shared in SharedPath::on_every_database().await {
+    for shared in ContinuablePath::on_every_database().await {
         let server = &shared.server;
         let path = format!("/share/{}", shared.token);
         let opened = text(server.send(("GET", &path), &STRANGER, &[HTML], "").await).await;
@@ -164,7 +164,7 @@ async fn stranger_signs_in_and_comes_back_to_continue() {
 
 #[tokio::test]
 async fn revoked_and_unknown_links_cannot_be_continued() {
-    for shared in SharedPath::on_every_database().await {
+    for shared in ContinuablePath::on_every_database().await {
         let server = &shared.server;
         let bob_id = server.add("Bob", AccountRole::User).await;
         let bob = server.sign_in("Bob").await;
@@ -192,7 +192,7 @@ async fn revoked_and_unknown_links_cannot_be_continued() {
 
 #[tokio::test]
 async fn share_of_earlier_version_shows_page_without_link() {
-    for shared in SharedPath::on_every_database().await {
+    for shared in ContinuablePath::on_every_database().await {
         let server = &shared.server;
         server.api.instance.sql("UPDATE shares SET turns = NULL, turns_sha256 = NULL, turns_bytes = NULL").await;
         let path = format!("/share/{}", shared.token);
