@@ -429,7 +429,7 @@ CREATE TABLE shares (
     expires_at      TEXT NOT NULL,
     revoked_at      TEXT,
     last_access_at  TEXT
-) STRICT;
+, turns BLOB, turns_sha256 BLOB CHECK (length(turns_sha256) = 32), turns_bytes INTEGER CHECK (turns_bytes >= 0)) STRICT;
 CREATE TABLE title_requests (
     id                 BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id           BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -608,7 +608,7 @@ CREATE TABLE users (
     name           TEXT NOT NULL,
     is_local_owner INTEGER NOT NULL DEFAULT 0 CHECK (is_local_owner IN (0, 1)),
     created_at     TEXT NOT NULL
-, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT) STRICT;
+, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT, deleted_at TEXT) STRICT;
 CREATE TABLE view_calls (
     id        BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,

@@ -15,6 +15,8 @@ mod account_connections;
 mod account_forms;
 #[path = "server/account_secrets.rs"]
 mod account_secrets;
+#[path = "server/account_trail.rs"]
+mod account_trail;
 #[path = "server/accounts_api.rs"]
 mod accounts_api;
 #[path = "server/app_views.rs"]
@@ -46,6 +48,8 @@ mod compare;
 mod concurrent_requests;
 #[path = "server/continuations.rs"]
 mod continuations;
+#[path = "server/continued_shares.rs"]
+mod continued_shares;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "server/created_resources.rs"]

@@ -122,7 +122,7 @@ impl FromIterator<TokenScope> for TokenScopes {
 }
 
 /// The outcome of an action in the audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     Done,
@@ -130,7 +130,8 @@ pub enum AuditOutcome {
 }
 
 /// An action in the audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AuditVerb {
     SetUp,
     SignIn,
@@ -150,10 +151,11 @@ pub enum AuditVerb {
     EnableAccount,
     ChangeRole,
     SignOutAccount,
+    DeleteAccount,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -172,9 +174,10 @@ impl AuditVerb {
         Self::EnableAccount,
         Self::ChangeRole,
         Self::SignOutAccount,
+        Self::DeleteAccount,
     ];
 
-    /// Returns its word in the database.
+    /// Returns its word in the database, in JSON and in addresses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SetUp => "set_up",
@@ -195,6 +198,7 @@ impl AuditVerb {
             Self::EnableAccount => "enable_account",
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
+            Self::DeleteAccount => "delete_account",
         }
     }
 
@@ -256,6 +260,7 @@ mod tests {
         }
         assert_eq!("admin".parse::<TokenScope>().unwrap_err().field, "scopes");
         for verb in AuditVerb::ALL {
+            assert_eq!(serde_json::to_value(verb).unwrap(), verb.as_str());
             assert_eq!(AuditVerb::parse(verb.as_str()), Some(verb));
         }
         assert_eq!(AuditVerb::parse("open_chat"), None);

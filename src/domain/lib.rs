@@ -101,7 +101,7 @@ pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UN
 pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
-pub use share::{Share, ShareAudience, SharedParts};
+pub use share::{Share, ShareAudience, SharedParts, SharedTurns};
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

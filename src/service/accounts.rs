@@ -11,6 +11,7 @@ mod attempts;
 pub mod audit_log;
 pub mod credential_cache;
 pub mod credentials;
+pub mod deletion;
 pub mod invitations;
 mod local_network;
 pub mod management;

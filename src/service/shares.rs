@@ -12,7 +12,8 @@ use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{
-    Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits,
+    Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, SharedTurns, TurnId, UserId,
+    limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
@@ -20,6 +21,8 @@ use turnleaf_store::shares::{self, NewStoredShare};
 use turnleaf_store::{StoreError, blobs};
 
 pub use turnleaf_store::shares::ListedShare;
+
+mod continuation;
 
 /// The request to share a path.
 #[derive(Debug, Clone)]
@@ -61,6 +64,16 @@ pub struct RenderedSnapshot {
     pub html: String,
     /// The hashes of the images that the page shows.
     pub images: Vec<String>,
+    /// What the page shows, for readers who continue the chat.
+    pub turns: SharedTurns,
+}
+
+/// The page of a share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedShare {
+    pub html: String,
+    /// Whether readers can continue the chat. Shares of earlier versions have only the page.
+    pub can_continue: bool,
 }
 
 /// A share with the token of its link, which only the request that creates it gets.
@@ -125,13 +138,15 @@ impl Service {
         snapshot: RenderedSnapshot,
     ) -> Result<Created<IssuedShare>, ServiceError> {
         request.check()?;
-        let RenderedSnapshot { leaf, html, images } = snapshot;
-        if html.len() > limits::SHARE_BYTES {
+        let RenderedSnapshot { leaf, html, images, turns } = snapshot;
+        let turns = serde_json::to_vec(&turns).ok().map(Bytes::from);
+        let turns_bytes = turns.as_ref().map_or(0, Bytes::len);
+        if html.len().max(turns_bytes) > limits::SHARE_BYTES {
             let limit = MessageCode::TooLarge.with("most", ByteSize::from_usize(limits::SHARE_BYTES).rounded());
             return Err(ServiceError::TooLarge { field: "leaf_id", limit });
         }
         let chat = self.chat(owner, request.chat).await?;
-        let bytes = html.len() as u64;
+        let bytes = (html.len() + turns_bytes) as u64;
         let growth = self.check_growth(owner, bytes).await;
         let id: ShareId = ids::mint();
         let (now, token) = (self.clock().now(), random_token());
@@ -158,7 +173,7 @@ impl Service {
             revoked_at: None,
             last_access_at: None,
         };
-        let new = NewStoredShare { share: share.clone(), hash: token_hash(&token), snapshot: html.into() };
+        let new = NewStoredShare { share: share.clone(), hash: token_hash(&token), snapshot: html.into(), turns };
         if !shares::insert(&mut tx, owner, &new).await? {
             return Err(ServiceError::NotFound);
         }
@@ -200,7 +215,7 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` for an unknown, revoked or expired link, and for one that this reader may not open.
-    pub async fn open_share(&self, token: &str, is_signed_in: bool) -> Result<String, ServiceError> {
+    pub async fn open_share(&self, token: &str, is_signed_in: bool) -> Result<OpenedShare, ServiceError> {
         let now = self.clock().now();
         let found = shares::open(self.db(), &token_hash(token), now, is_signed_in).await?;
         let share = found.ok_or(ServiceError::NotFound)?;
@@ -209,7 +224,8 @@ impl Service {
         {
             tracing::warn!(share = %share.id, %error, "the access to a share could not be recorded");
         }
-        Ok(String::from_utf8_lossy(&share.snapshot).into_owned())
+        let html = String::from_utf8_lossy(&share.snapshot).into_owned();
+        Ok(OpenedShare { html, can_continue: share.has_turns })
     }
 
     async fn note_share_access(&self, id: ShareId, at: DateTime<Utc>) -> Result<(), StoreError> {

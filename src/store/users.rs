@@ -37,11 +37,16 @@ sql! {
     /// The owner stays.
     DISABLE = "UPDATE users SET disabled_at = $2, auth_rev = auth_rev + 1 \
         WHERE id = $1 AND disabled_at IS NULL AND role <> 'owner'";
-    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
+    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL AND deleted_at IS NULL";
     SET_ROLE = "UPDATE users SET role = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND role <> $2";
     LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
         u.created_at, (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
-        FROM users u ORDER BY u.id LIMIT $1";
+        FROM users u WHERE u.deleted_at IS NULL ORDER BY u.id LIMIT $1";
+    /// The owner stays.
+    START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, disabled_at = $2, \
+        deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
+    LIST_DELETED = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY id";
+    DELETE = "DELETE FROM users WHERE id = $1 AND deleted_at IS NOT NULL";
 }
 
 /// An account with what a sign-in needs.
@@ -227,6 +232,27 @@ pub async fn disable(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Result<bool
 /// Enables an account. Returns false if it was not disabled.
 pub async fn enable(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(ENABLE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
+}
+
+/// Removes the name and the password of an account, which ends its sessions and tokens for good. Returns false for the
+/// owner and where nothing changed.
+pub async fn start_deletion(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(START_DELETION).bind(id.uuid()).bind(now).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Returns the accounts whose deletion has started.
+pub async fn list_deleted(db: &Db) -> Result<Vec<UserId>, StoreError> {
+    let rows: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(LIST_DELETED).fetch_all(pool).await?);
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// Deletes the row of an account whose deletion has started, with everything that belongs to it. Returns false if there
+/// is no such account.
+pub async fn delete(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(DELETE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
 }
 
 /// Changes the role, which ends all sessions and tokens. Returns false for the owner and where nothing changed.

@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use turnleaf::domain::AuditOutcome;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_service::accounts::{Actor, NewSecret};
 
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, client_at};
@@ -69,7 +70,7 @@ async fn refused_sign_in_does_not_wait_for_its_audit_entry() {
         assert!(is_wrong(&attempt(&server, WRONG, HOME).await));
         tx.rollback().await.unwrap();
         let is_recorded = async || {
-            let entries = server.service().audit_log(None).await.unwrap();
+            let entries = server.service().audit_log(&AuditFilter::default(), None, 100).await.unwrap();
             entries.iter().any(|entry| entry.outcome == AuditOutcome::Refused && entry.target == OWNER)
         };
         while !is_recorded().await {

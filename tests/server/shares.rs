@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::{ChatId, Share, ShareAudience, SharedParts, TurnId, UserId, limits};
+use turnleaf::domain::{ChatId, Share, ShareAudience, SharedParts, SharedTurns, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::purge::purge_expired;
@@ -446,7 +446,7 @@ async fn invalid_requests_and_full_list_are_refused() {
                 last_access_at: None,
             };
             let hash = Sha256::digest(number.to_be_bytes()).to_vec();
-            let new = NewStoredShare { share, hash, snapshot: Bytes::from_static(b"a page") };
+            let new = NewStoredShare { share, hash, snapshot: Bytes::from_static(b"a page"), turns: None };
             assert!(shares::insert(&mut tx, api.instance.owner, &new).await.unwrap());
         }
         tx.commit().await.unwrap();
@@ -479,7 +479,8 @@ async fn share_belongs_to_its_owner_and_signed_in_audience_needs_principal() {
             client_request_id: None,
         };
         let html = "<p>for accounts</p>".to_owned();
-        let snapshot = RenderedSnapshot { leaf: shared.reply, html: html.clone(), images: Vec::new() };
+        let turns = SharedTurns::default();
+        let snapshot = RenderedSnapshot { leaf: shared.reply, html: html.clone(), images: Vec::new(), turns };
         let issued = service.create_share(shared.api.instance.owner, request, snapshot).await.unwrap().value;
         let path = share_path(&issued.token.unwrap());
         assert_eq!(open(&shared.api, &path).await.html(), html);
@@ -512,7 +513,13 @@ async fn forms_preview_create_list_and_revoke_link() {
         // The preview is the page that goes out, and only this server may frame it.
         let previewed = open(api, &preview).await;
         assert!(previewed.header("content-security-policy").ends_with("frame-ancestors 'self'"));
+        // The link to continue is no part of it.
         let shown = open(api, &share_path(token)).await.html();
+        let link = format!(
+            "<p class=\"standalone-continue\" lang=\"en\"><a href=\"{token}/continue\">Continue this chat</a></p>"
+        );
+        assert_eq!(shown.matches(&link).count(), 1, "{shown}");
+        let shown = shown.replace(&link, "");
         assert_eq!(previewed.html().replace("/api/blobs/", &format!("/share/{token}/blobs/")), shown);
         assert!(shown.contains("hidden result") && !shown.contains("hidden reasoning"), "{shown}");
 

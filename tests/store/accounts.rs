@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use turnleaf::domain::*;
 use turnleaf_store::api_tokens::{self, NewToken};
-use turnleaf_store::audit::{self, AuditEntry};
+use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
 use turnleaf_store::invites::{self, NewInvite};
 use turnleaf_store::sessions::{self, NewSession};
 use turnleaf_store::users::{self, AccountNames};
@@ -63,6 +63,7 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_sessions(db, owner, bob).await;
     check_tokens(db, owner, bob).await;
     check_changes(db, owner, bob).await;
+    check_deletion(db, owner).await;
     check_invites(db, owner).await;
     check_audit(db, owner).await;
 }
@@ -239,6 +240,36 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     tx.commit().await.unwrap();
 }
 
+async fn check_deletion(db: &Db, owner: UserId) {
+    let (cy, dan): (UserId, UserId) = (next_id(), next_id());
+    let (listed, now) = (users::list_accounts(db, 10).await.unwrap().len(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    for (id, names) in [(cy, AccountNames { name: "Cy", key: "cy" }), (dan, AccountNames { name: "Dan", key: "dan" })] {
+        assert!(users::insert(&mut tx, id, names, AccountRole::User, "secret", now).await.unwrap());
+    }
+    assert!(sessions::insert(&mut tx, cy, &new_session(40, now)).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap(), "its deletion has not started");
+    assert!(!users::start_deletion(&mut tx, owner, now).await.unwrap(), "the owner stays");
+    for id in [cy, dan] {
+        assert!(users::start_deletion(&mut tx, id, now).await.unwrap());
+        assert!(!users::start_deletion(&mut tx, id, now).await.unwrap(), "it has started");
+        assert!(!users::enable(&mut tx, id).await.unwrap(), "it does not come back");
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(sessions::find_valid(db, &[40; 32], now, now - hour()).await.unwrap(), None);
+    assert_eq!(users::list_deleted(db).await.unwrap(), [cy, dan]);
+    let found = users::find(db, cy).await.unwrap().unwrap();
+    assert_eq!((found.name.as_str(), found.password, found.disabled_at), ("", None, Some(now)));
+    assert_eq!(users::find_by_name(db, "cy").await.unwrap(), None, "its name is free");
+    assert_eq!(users::list_accounts(db, 10).await.unwrap().len(), listed);
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::delete(&mut tx, cy).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap());
+    tx.commit().await.unwrap();
+    // The other stays for the tests of damage.
+    assert_eq!(users::list_deleted(db).await.unwrap(), [dan]);
+}
+
 async fn check_invites(db: &Db, owner: UserId) {
     let now = next_time();
     let new = |hash: u8, made_by: Option<UserId>| NewInvite {
@@ -308,11 +339,33 @@ async fn check_audit(db: &Db, owner: UserId) {
         audit::insert(&mut tx, entry).await.unwrap();
     }
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap(), [second.clone(), first.clone()]);
-    assert_eq!(audit::list(db, None, 1).await.unwrap(), std::slice::from_ref(&second));
-    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), std::slice::from_ref(&first));
+    let (all, both) = (AuditSelection::default(), [second.clone(), first.clone()]);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap(), both);
+    assert_eq!(audit::list(db, &all, 1).await.unwrap(), std::slice::from_ref(&second));
+    let (fits, at) = (|selection| async move { audit::list(db, &selection, 9).await.unwrap() }, first.at);
+    let only_first = AuditSelection { actor: Some(owner), ..all };
+    assert_eq!(second.at, at, "they differ by their actor");
+    for selection in [AuditSelection { before: Some(second.id), ..all }, only_first] {
+        assert_eq!(fits(selection).await, std::slice::from_ref(&first), "{selection:?}");
+    }
+    let moment = TimeDelta::milliseconds(1);
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::Invite), ..all },
+        AuditSelection { from: Some(at), until: Some(at + moment), ..all },
+    ] {
+        assert_eq!(fits(selection).await, both, "{selection:?}");
+    }
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..all },
+        AuditSelection { actor: Some(next_id()), ..all },
+        AuditSelection { from: Some(at + moment), ..all },
+        AuditSelection { until: Some(at), ..all },
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..only_first },
+    ] {
+        assert_eq!(fits(selection).await, [], "{selection:?}");
+    }
     let mut tx = db.begin().await.unwrap();
     audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap().len(), 2);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap().len(), 2);
 }

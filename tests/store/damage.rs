@@ -233,7 +233,7 @@ async fn inspect_and_repair(
     let findings = fsck::check(db, CheckMode::Serving).await.map_err(|error| format!("fsck: {error}"))?;
     let unreadable = findings.into_iter().filter(|finding| finding.problem.contains("cannot be read"));
     let unreadable = unreadable.filter(|finding| {
-        !["its raw_response", "its body", "its manifest", "its raw_bytes", "its snapshot"]
+        !["its raw_response", "its body", "its manifest", "its raw_bytes", "its snapshot", "its turns"]
             .iter()
             .any(|body| finding.problem.starts_with(body))
     });

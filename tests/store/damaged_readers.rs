@@ -3,6 +3,7 @@
 
 use turnleaf::domain::*;
 use turnleaf_service::Service;
+use turnleaf_store::audit::AuditSelection;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::generations::raw;
 use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
@@ -75,7 +76,7 @@ pub async fn read_all(
         api_tokens::list(db, user).await.map_err(text("API tokens"))?;
     }
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
-    audit::list(db, None, 100).await.map_err(text("audit log"))?;
+    audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {

@@ -17,6 +17,10 @@ const UNKNOWN: &[u8] = &[8; 32];
 const IMAGE: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const STRAY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+fn shared_turns() -> SharedTurns {
+    SharedTurns { title: "A path".into(), system_prompt: "Be brief.".into(), turns: Vec::new() }
+}
+
 fn new_share(state: &StoryState<'_>, hash: &[u8], audience: ShareAudience) -> NewStoredShare {
     let now = next_time();
     let share = Share {
@@ -30,7 +34,13 @@ fn new_share(state: &StoryState<'_>, hash: &[u8], audience: ShareAudience) -> Ne
         revoked_at: None,
         last_access_at: None,
     };
-    NewStoredShare { share, hash: hash.to_vec(), snapshot: Bytes::from_static(b"<p>a page</p>") }
+    let turns = serde_json::to_vec(&shared_turns()).unwrap();
+    NewStoredShare {
+        share,
+        hash: hash.to_vec(),
+        snapshot: Bytes::from_static(b"<p>a page</p>"),
+        turns: Some(turns.into()),
+    }
 }
 
 pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
@@ -72,6 +82,18 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let image = async |sha256, now| shares::open_blob(db, (HASH, sha256), now, false).await.unwrap();
     let opened = open(HASH, now, false).await.unwrap();
     assert_eq!((opened.id, opened.snapshot, opened.last_access_at), (id, new.snapshot.to_vec(), None));
+    assert!(opened.has_turns);
+    let turns = async |hash: &[u8], now| shares::open_turns(db, hash, now).await.unwrap();
+    let opened = turns(HASH, now).await.unwrap();
+    assert_eq!((opened.id, opened.owner, opened.leaf), (id, owner, new.share.leaf_id));
+    assert_eq!((opened.turns, opened.bytes), (shared_turns(), new.turns.as_ref().unwrap().len() as u64));
+    assert_eq!(turns(UNKNOWN, now).await, None);
+    assert_eq!(turns(HASH, new.share.expires_at).await, None);
+    // A block gets the images of the share and no others.
+    let mut tx = db.begin().await.unwrap();
+    blobs::reference_shared(&mut tx, id, state.reply.blocks[0].id, STRAY).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(blobs::find_type_and_size(db, owner, STRAY).await.unwrap(), None);
     assert_eq!(image(IMAGE, now).await, Some(Bytes::from_static(b"abc")));
     assert_eq!(image(STRAY, now).await, None);
     assert_eq!(shares::open_blob(db, (UNKNOWN, IMAGE), now, false).await.unwrap(), None);

@@ -309,7 +309,7 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
 }
 
 /// Runs maintenance in an interval: lists models, looks for local servers, packs raw responses, deletes old journals,
-/// purges old items of Trash, deletes expired sessions. A shutdown interrupts it; the next start does the rest.
+/// purges old items of Trash, deletes expired sessions, completes the deletion of accounts. A shutdown interrupts it; the next start does the rest.
 async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
@@ -319,6 +319,9 @@ async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shu
         }
         if let Some(Err(error)) = shutdown.run_until_cancelled(service.delete_expired_credentials()).await {
             tracing::warn!(%error, "expired sessions are deleted later");
+        }
+        if let Some(Err(error)) = shutdown.run_until_cancelled(service.finish_account_deletions()).await {
+            tracing::warn!(%error, "deleted accounts are purged later");
         }
     }
 }

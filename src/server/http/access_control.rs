@@ -120,6 +120,7 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
             None => problem.into_response(),
         };
     }
+    request.extensions_mut().insert(rules.authentication.has_accounts());
     if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
         request.extensions_mut().insert(principal);
         request.extensions_mut().insert(lease);

@@ -1,7 +1,8 @@
 //! Usage and cost, as JSON and CSV (`GET /api/usage`) and as the page `/usage`.
 
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -9,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ChatId, InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::request::accept;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::query::StrictQuery;
-use crate::server::http::response::csv;
+use crate::server::http::response::csv::{self, TableFormat};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::ActionNotice;
@@ -37,7 +37,7 @@ pub struct UsageQuery {
     chat_id: Option<ChatId>,
     /// The format of the response. Without it, `Accept` decides.
     #[param(inline)]
-    format: Option<UsageFormat>,
+    format: Option<TableFormat>,
 }
 
 /// The unit that a row of the usage report stands for.
@@ -50,14 +50,6 @@ pub enum UsageGroup {
     Provider,
     Chat,
     Branch,
-}
-
-/// The format of the usage report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UsageFormat {
-    Json,
-    Csv,
 }
 
 /// Usage in a period, by group and in total.
@@ -106,9 +98,7 @@ pub async fn show(
     let (group, grouping) = query.grouping()?;
     let period = query.period(&app)?;
     let rows = app.service().usage(principal.user, period, grouping).await?;
-    let accepts_csv = accept::preferred_media_type(&headers, &["application/json", "text/csv"]) == "text/csv";
-    let is_csv = query.format.map_or(accepts_csv, |format| format == UsageFormat::Csv);
-    if is_csv {
+    if TableFormat::choose(query.format, &headers) == TableFormat::Csv {
         return Ok(csv_response(period, &rows));
     }
     let total = SpendingSum::total(&rows);
@@ -160,14 +150,7 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
             csv::number_cell(Some(row.estimated_generations)),
         ]));
     }
-    let name = format!("attachment; filename=\"usage-{}-{}.csv\"", period.from(), period.to());
-    let mut response = body.into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-    if let Ok(name) = HeaderValue::from_str(&name) {
-        headers.insert(header::CONTENT_DISPOSITION, name);
-    }
-    response
+    csv::csv_download(Body::from(body), &format!("usage-{}-{}.csv", period.from(), period.to()))
 }
 
 /// The query that the page's form sends. Its fields may be empty.
@@ -215,7 +198,8 @@ pub async fn page(
     Ok(context.respond(&app, status, page))
 }
 
-fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
+/// Parses a day of a form, whose field may be empty.
+pub fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
         text => text

@@ -4,7 +4,7 @@ use chrono::{Datelike, Days, NaiveDate};
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use super::form_fields::SelectField;
+use super::form_fields::{SelectField, date_field};
 use super::frame::{ActionNotice, PageSection, ServerPage};
 use super::messages::usage as texts;
 use crate::domain::Cost;
@@ -89,8 +89,8 @@ impl UsagePage {
         let presets = presets.collect_view();
         view! {
             <form class="form usage-form" method="get" action="/usage">
-                {day("from", texts::from(), self.period.from())}
-                {day("to", texts::to(), self.period.to())}
+                {date_field("usage", "from", texts::from(), Some(self.period.from()))}
+                {date_field("usage", "to", texts::to(), Some(self.period.to()))}
                 {group.draw()}
                 <div class="deeds"><button type="submit" class="button strong">{texts::show()}</button>{presets}</div>
             </form>
@@ -184,17 +184,6 @@ impl UsagePage {
         }
         .into_any()
     }
-}
-
-fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
-    let id = format!("usage-{name}");
-    view! {
-        <div class="form-field">
-            <label for=id.clone()>{label}</label>
-            <input class="field" type="date" id=id name=name value=value.to_string()/>
-        </div>
-    }
-    .into_any()
 }
 
 /// Renders the cells of a row. The cost comes first, because a phone shows only the first few.

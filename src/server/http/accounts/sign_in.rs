@@ -20,10 +20,11 @@ use crate::server::http::request::session_cookie::SessionCookie;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::server_pages::ServerPage;
 use crate::server::server_pages::accounts::sign_in::{
     SignInFormState, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
 };
+use crate::server::server_pages::messages::accounts as words;
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::NewSecret;
@@ -42,6 +43,15 @@ type SignedIn = Option<Extension<Principal>>;
 pub struct SignInQuery {
     /// The address to which the person returns.
     next: Option<String>,
+    /// The action after which the person is here.
+    done: Option<SignInPageResult>,
+}
+
+/// The action after which a person comes to the sign-in page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SignInPageResult {
+    AccountDeleted,
 }
 
 /// Returns whether the server has no accounts: nobody signs in to it.
@@ -89,7 +99,9 @@ pub async fn show(
     if let Some(refused) = refuse_insecure(&app, &client, &context) {
         return refused;
     }
-    context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), None))
+    let notice =
+        query.done.map(|SignInPageResult::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
+    context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), notice))
 }
 
 /// `POST /forms/sign-in`.
@@ -212,7 +224,7 @@ pub async fn accept_invite(
     Ok(refused_response(&app, context, refusal, page))
 }
 
-/// `POST /forms/sign-out`. The browser forgets what it has stored of the person.
+/// `POST /forms/sign-out`.
 pub async fn sign_out(
     State(app): State<App>,
     principal: Principal,
@@ -222,8 +234,13 @@ pub async fn sign_out(
         return Ok(see_other("/"));
     }
     app.service().end_current_session(principal.user, actor(&principal, &client)).await?;
-    let mut response = see_other(SIGN_IN_PATH);
+    Ok(signed_out(&app, SIGN_IN_PATH))
+}
+
+/// Redirects a browser whose session has ended. It forgets what it has stored of the person.
+pub fn signed_out(app: &App, to: &str) -> Response {
+    let mut response = see_other(to);
     SessionCookie::new(app.transport()).clear(response.headers_mut());
     response.headers_mut().insert(CLEAR_SITE_DATA.0, HeaderValue::from_static(CLEAR_SITE_DATA.1));
-    Ok(response)
+    response
 }

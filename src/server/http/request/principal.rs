@@ -65,6 +65,10 @@ pub struct AuthenticatedRequest {
     pub lease: ConnectionLease,
 }
 
+/// Whether people sign in to the server, for public pages that lead to pages of theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HasAccounts(pub bool);
+
 /// The right to keep a connection open. It ends with the session or the token that the connection was opened with.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionLease(Revocation);
@@ -87,6 +91,11 @@ impl Authentication {
     /// Returns the ways into a server with accounts: sessions of browsers, and API tokens.
     pub fn with_accounts(service: Service, cookie: SessionCookie) -> Self {
         Self(WaysIn::Accounts(Arc::new(AccountsAccess { service, cookie })))
+    }
+
+    /// Returns whether people sign in to the server.
+    pub fn has_accounts(&self) -> HasAccounts {
+        HasAccounts(matches!(self.0, WaysIn::Accounts(_)))
     }
 
     /// Returns what a request brings along. A request has one identity: one with a token is not looked up by its
@@ -168,6 +177,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Principal {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         parts.extensions.get::<Self>().copied().ok_or_else(Problem::unauthenticated)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for HasAccounts {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().copied().unwrap_or_default())
     }
 }
 

@@ -241,6 +241,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/settings/shared-links" PAGE, shares::pages::list),
     page!(get "/share/{token}" PUBLIC, shares::reader::show),
     page!(get "/share/{token}/blobs/{sha256}" PUBLIC, shares::reader::image),
+    page!(get "/share/{token}/continue" PAGE, shares::reader::continue_page),
+    page!(post "/forms/shares/continue" PAGE, shares::reader::continue_form),
     // Providers.
     api!(get "/api/models" ANY, providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" SETTINGS, providers::api::set_default, providers::operations::set_default_model),
@@ -333,6 +335,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/profile/sessions/end-others" PAGE, accounts::profile::end_other_sessions),
     page!(post "/forms/profile/tokens/create" PAGE, accounts::profile::create_token),
     page!(post "/forms/profile/tokens/revoke" PAGE, accounts::profile::revoke_token),
+    page!(get "/settings/profile/delete" PAGE, accounts::deletion::show),
+    page!(post "/forms/profile/delete" PAGE, accounts::deletion::delete),
     page!(get "/settings/users" ADMIN, accounts::users::show),
     page!(post "/forms/users/disable" ADMIN, accounts::users::disable),
     page!(post "/forms/users/enable" ADMIN, accounts::users::enable),
@@ -340,6 +344,7 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/users/sign-out" ADMIN, accounts::users::sign_out),
     page!(post "/forms/users/invite" ADMIN, |shell| accounts::users::invite_route(shell.origin)),
     page!(post "/forms/users/revoke-invite" ADMIN, accounts::users::revoke_invite),
+    api!(get "/api/audit" ADMIN, accounts::audit_log::list, accounts::operations::list_audit_log),
     page!(get "/settings/audit" ADMIN, accounts::audit_log::show),
     // Server.
     api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),

@@ -1,13 +1,13 @@
-//! The page of the own account: name, password, sessions and API tokens.
+//! The page of the own account: name, password, sessions, API tokens, an export, and the way to its deletion.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use crate::domain::{InvalidField, SessionId, TokenScope};
+use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
 use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::{error_sentence, time_ago};
-use crate::server::server_pages::messages::save;
+use crate::server::server_pages::messages::{save, transfer};
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::sessions::ListedSession;
@@ -83,6 +83,7 @@ impl ProfilePage {
             {self.password_panel()}
             {self.sessions_panel()}
             {self.tokens_panel()}
+            {self.data_panel()}
         };
         page(notice, body)
     }
@@ -236,6 +237,26 @@ impl ProfilePage {
         }
     }
 
+    fn data_panel(&self) -> AnyView {
+        let deletion = if self.account.role == AccountRole::Owner {
+            view! { <p class="hint">{words::owner_stays()}</p> }
+        } else {
+            view! {
+                <p class="hint">{words::delete_account_description()}</p>
+                <p><a class="button danger" href="/settings/profile/delete">{words::open_delete_account()}</a></p>
+            }
+        };
+        view! {
+            <section class="panel" id="data" aria-labelledby="data-title">
+                <h2 id="data-title">{words::your_data()}</h2>
+                <p class="hint">{transfer::export_all_hint()}</p>
+                <p><a class="button" href="/api/export" download="">{words::export_my_data()}</a></p>
+                <h3>{words::delete_account()}</h3>
+                {deletion}
+            </section>
+        }
+    }
+
     fn token_form(&self) -> AnyView {
         let TokenForm { name, scopes, days, request_id } = &self.token_form;
         let error = |field: &str| self.error(ProfileForm::Token, field);
@@ -296,7 +317,7 @@ fn day(at: DateTime<Utc>) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{AccountRole, MessageCode, TokenScopes};
+    use crate::domain::{MessageCode, TokenScopes};
 
     fn sample(sessions: usize) -> ProfilePage {
         let now = DateTime::UNIX_EPOCH;
@@ -342,6 +363,17 @@ mod tests {
         assert!(two.contains("/forms/profile/sessions/end-others") && two.contains("Firefox 1"), "{two}");
         assert!(two.contains("&lt;backup&gt;") && two.contains("export · Expired"), "{two}");
         assert!(!two.contains("created-token"), "{two}");
+    }
+
+    #[test]
+    fn everybody_but_owner_can_delete_account() {
+        let mut owner = sample(1);
+        owner.account.role = AccountRole::Owner;
+        for (page, can_delete) in [(sample(1), true), (owner, false)] {
+            let html = html(page);
+            assert!(html.contains("href=\"/api/export\" download"), "{html}");
+            assert_eq!(html.contains("href=\"/settings/profile/delete\""), can_delete, "{html}");
+        }
     }
 
     #[test]

@@ -61,6 +61,23 @@ define_messages! {
     token_revoked: "The token was revoked.", "令牌已撤销。";
     expires: "Expires", "到期";
     expired: "Expired", "已到期";
+    // Leaving.
+    your_data: "Your data", "你的数据";
+    export_my_data: "Export my data", "导出我的数据";
+    delete_account: "Delete account", "删除账号";
+    delete_account_description: "Permanently deletes your account with everything in it, and signs you out everywhere.",
+        "永久删除你的账号及其全部内容，并在所有位置退出登录。";
+    open_delete_account: "Delete my account…", "删除我的账号…";
+    delete_my_account: "Delete my account permanently", "永久删除我的账号";
+    deleted_connections: "Your providers with their API keys, tool servers, settings, API tokens and shared links",
+        "你的服务商及其 API 密钥、工具服务器、设置、API 令牌和分享的链接";
+    account_permanence: "This skips Trash and cannot be undone. Replies being generated are stopped, and shared links end \
+        at once. Files are removed from disk within a day. The audit log keeps that an account was deleted, without its \
+        name.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止，分享的链接会立即失效。文件会在一天内从磁盘清除。\
+        审计日志会保留账号被删除的记录，但不含名称。";
+    account_deleted: "Your account was deleted.", "你的账号已删除。";
+    owner_stays: "The owner's account cannot be deleted, because nobody else can take its place.",
+        "所有者的账号无法删除，因为无人可以取代。";
     // All accounts.
     users: "Users", "用户";
     users_lead: "Administrators manage accounts. They cannot read the chats of others.",
@@ -89,6 +106,8 @@ define_messages! {
     audit_log: "Audit log", "审计日志";
     audit_lead: "Who did what, without content. Entries are kept for 400 days.", "谁做了什么，不含内容。记录保留 400 天。";
     no_entries: "No entries.", "没有记录。";
+    all_actions: "All actions", "所有操作";
+    all_accounts: "All accounts", "所有账号";
     older_entries: "Older entries", "更早的记录";
     time: "Time", "时间";
     actor: "Who", "操作者";
@@ -141,6 +160,7 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::DeleteAccount => localized_word("Delete own account", "删除自己的账号"),
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("password", Null),
             time("created_at", Moment),
             time("disabled_at", Moment),
+            // No repair deletes an account.
+            time("deleted_at", Null),
         ],
     ),
     // A session or a token with a lost time has expired.
