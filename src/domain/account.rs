@@ -150,10 +150,18 @@ pub enum AuditVerb {
     EnableAccount,
     ChangeRole,
     SignOutAccount,
+    ConfirmPassword,
+    EnableSecondFactor,
+    RemoveSecondFactor,
+    ResetSecondFactor,
+    RenewRecoveryCodes,
+    UseRecoveryCode,
+    CreateShare,
+    RevokeShare,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 26] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -172,6 +180,14 @@ impl AuditVerb {
         Self::EnableAccount,
         Self::ChangeRole,
         Self::SignOutAccount,
+        Self::ConfirmPassword,
+        Self::EnableSecondFactor,
+        Self::RemoveSecondFactor,
+        Self::ResetSecondFactor,
+        Self::RenewRecoveryCodes,
+        Self::UseRecoveryCode,
+        Self::CreateShare,
+        Self::RevokeShare,
     ];
 
     /// Returns its word in the database.
@@ -195,6 +211,14 @@ impl AuditVerb {
             Self::EnableAccount => "enable_account",
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
+            Self::ConfirmPassword => "confirm_password",
+            Self::EnableSecondFactor => "enable_second_factor",
+            Self::RemoveSecondFactor => "remove_second_factor",
+            Self::ResetSecondFactor => "reset_second_factor",
+            Self::RenewRecoveryCodes => "renew_recovery_codes",
+            Self::UseRecoveryCode => "use_recovery_code",
+            Self::CreateShare => "create_share",
+            Self::RevokeShare => "revoke_share",
         }
     }
 

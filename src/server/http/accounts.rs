@@ -6,6 +6,6 @@ pub mod audit_log;
 mod form_refusal;
 pub mod operations;
 pub mod profile;
-mod request_origin;
+pub mod request_origin;
 pub mod sign_in;
 pub mod users;
