@@ -346,6 +346,12 @@ CREATE TABLE queued_messages (
     CHECK ((request IS NULL) = (turn_id IS NOT NULL)),
     CHECK (refusal IS NULL OR turn_id IS NULL)
 ) STRICT;
+CREATE TABLE recovery_codes (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    created_at TEXT NOT NULL
+) STRICT;
 CREATE TABLE requests (
     owner_id          BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     client_request_id TEXT NOT NULL,
@@ -377,6 +383,15 @@ CREATE TABLE search_queue (
 CREATE VIRTUAL TABLE search_words USING fts5 (
     words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
 );
+CREATE TABLE second_factors (
+    owner_id      BLOB NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    sealed_secret BLOB NOT NULL,
+    -- The number of the last interval of 30 seconds whose code was used.
+    last_step     INTEGER NOT NULL DEFAULT 0 CHECK (last_step >= 0),
+    created_at    TEXT NOT NULL,
+    -- Null until the first code was entered.
+    confirmed_at  TEXT
+) STRICT;
 CREATE TABLE server_policies (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     server     TEXT NOT NULL CHECK (server <> ''),
@@ -400,7 +415,7 @@ CREATE TABLE sessions (
     expires_at TEXT NOT NULL,
     ip         TEXT,
     agent      TEXT
-) STRICT;
+, password_at TEXT) STRICT;
 CREATE TABLE settings (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     key        TEXT NOT NULL CHECK (key <> ''),
@@ -681,6 +696,7 @@ CREATE INDEX queued_messages_chat ON queued_messages (chat_id, owner_id);
 CREATE INDEX queued_messages_owner ON queued_messages (owner_id);
 CREATE INDEX queued_messages_turn ON queued_messages (turn_id);
 CREATE INDEX queued_messages_waiting ON queued_messages (created_at) WHERE turn_id IS NULL;
+CREATE INDEX recovery_codes_owner_id ON recovery_codes (owner_id);
 CREATE INDEX requests_by_age ON requests (created_at);
 CREATE INDEX search_entries_of_owner ON search_entries (owner_id);
 CREATE INDEX sessions_owner_id ON sessions (owner_id);

@@ -13,6 +13,10 @@ mod account_attempts;
 mod account_connections;
 #[path = "server/account_forms.rs"]
 mod account_forms;
+#[path = "server/account_passwords.rs"]
+mod account_passwords;
+#[path = "server/account_second_factor.rs"]
+mod account_second_factor;
 #[path = "server/account_secrets.rs"]
 mod account_secrets;
 #[path = "server/account_trail.rs"]

@@ -152,10 +152,18 @@ pub enum AuditVerb {
     ChangeRole,
     SignOutAccount,
     DeleteAccount,
+    ConfirmPassword,
+    EnableSecondFactor,
+    RemoveSecondFactor,
+    ResetSecondFactor,
+    RenewRecoveryCodes,
+    UseRecoveryCode,
+    CreateShare,
+    RevokeShare,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 27] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -175,6 +183,14 @@ impl AuditVerb {
         Self::ChangeRole,
         Self::SignOutAccount,
         Self::DeleteAccount,
+        Self::ConfirmPassword,
+        Self::EnableSecondFactor,
+        Self::RemoveSecondFactor,
+        Self::ResetSecondFactor,
+        Self::RenewRecoveryCodes,
+        Self::UseRecoveryCode,
+        Self::CreateShare,
+        Self::RevokeShare,
     ];
 
     /// Returns its word in the database, in JSON and in addresses.
@@ -199,6 +215,14 @@ impl AuditVerb {
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
             Self::DeleteAccount => "delete_account",
+            Self::ConfirmPassword => "confirm_password",
+            Self::EnableSecondFactor => "enable_second_factor",
+            Self::RemoveSecondFactor => "remove_second_factor",
+            Self::ResetSecondFactor => "reset_second_factor",
+            Self::RenewRecoveryCodes => "renew_recovery_codes",
+            Self::UseRecoveryCode => "use_recovery_code",
+            Self::CreateShare => "create_share",
+            Self::RevokeShare => "revoke_share",
         }
     }
 

@@ -7,13 +7,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::accounts::Actor;
 use crate::documents::uploads::is_sha256;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{
-    Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, SharedTurns, TurnId, UserId,
-    limits,
+    AuditVerb, Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, SharedTurns,
+    TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
@@ -134,6 +135,7 @@ impl Service {
     pub async fn create_share(
         &self,
         owner: UserId,
+        actor: Actor,
         request: ShareRequest,
         snapshot: RenderedSnapshot,
     ) -> Result<Created<IssuedShare>, ServiceError> {
@@ -158,7 +160,7 @@ impl Service {
             return Ok(Created::existing(IssuedShare { listed, token: None }));
         }
         growth?;
-        if shares::count(&mut tx, owner).await? >= limits::SHARES as u64 {
+        if shares::count(&mut tx, owner, now).await? >= limits::SHARES as u64 {
             let message = MessageCode::TooMany.with("most", limits::SHARES);
             return Err(ServiceError::conflict("too_many_shares", message));
         }
@@ -180,6 +182,7 @@ impl Service {
         for sha256 in &images {
             blobs::reference_by_share(&mut tx, owner, id, sha256).await?;
         }
+        self.record(&mut tx, actor, AuditVerb::CreateShare, &id.to_string()).await?;
         tx.commit().await?;
         self.note_growth(owner, bytes).await;
         let listed = ListedShare { share, chat_title: chat.title };
@@ -196,17 +199,18 @@ impl Service {
         shares::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Returns the shares of an owner, newest first, also those that ended a short time ago.
+    /// Returns the shares of an owner: first the valid ones, then those that ended a short time ago, each newest first.
     pub async fn shares(&self, owner: UserId) -> Result<Vec<ListedShare>, ServiceError> {
-        Ok(shares::list(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(shares::list(self.db(), owner, self.clock().now(), limits::PAGE_MAX).await?)
     }
 
     /// Revokes a share at once and for good.
-    pub async fn revoke_share(&self, owner: UserId, id: ShareId) -> Result<(), ServiceError> {
+    pub async fn revoke_share(&self, owner: UserId, actor: Actor, id: ShareId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         if !shares::revoke(&mut tx, owner, id, self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
+        self.record(&mut tx, actor, AuditVerb::RevokeShare, &id.to_string()).await?;
         tx.commit().await?;
         Ok(())
     }

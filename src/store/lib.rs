@@ -50,6 +50,7 @@ pub mod providers;
 pub mod queued_messages;
 pub mod reruns;
 pub mod search;
+pub mod second_factors;
 pub mod server_policies;
 pub mod sessions;
 pub mod settings;
@@ -111,6 +112,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
+        ("second_factors", second_factors::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),
         ("sessions", sessions::STATEMENTS),
         ("settings", settings::STATEMENTS),

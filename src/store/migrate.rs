@@ -64,6 +64,7 @@ migration_files!(
     "0056_search_deletions",
     "0057_accounts",
     "0058_shares",
+    "0059_second_factors",
     "0063_deleted_accounts_and_shared_turns",
 );
 

@@ -53,9 +53,11 @@ sql! {
         SELECT $1, $2, c.owner_id, c.id, t.id, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 \
         FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $3 AND c.id = $4 AND t.id = $5 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
-    COUNT = "SELECT COUNT(*) FROM shares WHERE owner_id = $1";
+    COUNT = concat!("SELECT COUNT(*)", of_kept_paths!(),
+        " AND s.owner_id = $1 AND s.revoked_at IS NULL AND s.expires_at > $2");
     FIND = of_owner!(" AND s.id = $2");
-    LIST = of_owner!(" ORDER BY s.id DESC LIMIT $2");
+    /// The valid ones come first, so that ended ones do not keep them out.
+    LIST = of_owner!(" ORDER BY (s.revoked_at IS NULL AND s.expires_at > $3) DESC, s.id DESC LIMIT $2");
     REVOKE = "UPDATE shares SET revoked_at = COALESCE(revoked_at, $3) WHERE owner_id = $1 AND id = $2";
     OPEN = concat!("SELECT s.id, s.snapshot, s.snapshot_bytes, s.last_access_at, s.turns IS NOT NULL AS has_turns",
         open_to_reader!());
@@ -176,9 +178,9 @@ pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewStoredShare) -> Result<
     Ok(stored > 0)
 }
 
-/// Counts the shares of an owner, also those that have ended or whose paths are in Trash.
-pub async fn count(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
-    let count: i64 = in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(owner.uuid()).fetch_one(conn).await?);
+/// Counts the shares of an owner that are valid now, without those whose paths are in Trash.
+pub async fn count(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
+    let count: i64 = in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(owner.uuid()).bind(now).fetch_one(conn).await?);
     Ok(to_unsigned(count))
 }
 
@@ -189,10 +191,11 @@ pub async fn find(db: &Db, owner: UserId, id: ShareId) -> Result<Option<ListedSh
     row.map(ShareRow::into_listed).transpose()
 }
 
-/// Returns the shares of an owner, newest first, also those that have ended.
-pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedShare>, StoreError> {
-    let rows: Vec<Readable<ShareRow>> =
-        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+/// Returns the shares of an owner: first those that are valid now, then those that have ended, each newest first.
+pub async fn list(db: &Db, owner: UserId, now: DateTime<Utc>, limit: u32) -> Result<Vec<ListedShare>, StoreError> {
+    let rows: Vec<Readable<ShareRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).bind(now).fetch_all(pool).await?
+    });
     Ok(keep_decoded(keep_readable(rows, TABLE).into_iter().map(ShareRow::into_listed), TABLE))
 }
 

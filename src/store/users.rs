@@ -39,6 +39,8 @@ sql! {
         WHERE id = $1 AND disabled_at IS NULL AND role <> 'owner'";
     ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL AND deleted_at IS NULL";
     SET_ROLE = "UPDATE users SET role = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND role <> $2";
+    /// Holds the row, so that what ends the rights of the account waits for what they are used for.
+    HOLD_ADMINISTRATOR = "UPDATE users SET auth_rev = auth_rev WHERE id = $1 AND disabled_at IS NULL AND role <> 'user'";
     LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
         u.created_at, (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
         FROM users u WHERE u.deleted_at IS NULL ORDER BY u.id LIMIT $1";
@@ -261,6 +263,13 @@ pub async fn set_role(tx: &mut Tx, id: UserId, role: AccountRole) -> Result<bool
         sqlx::query(SET_ROLE).bind(id.uuid()).bind(role.as_str()).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Returns whether an account is that of an administrator, which it stays until the transaction ends.
+pub async fn hold_administrator(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    let held =
+        in_tx!(tx, |conn| { sqlx::query(HOLD_ADMINISTRATOR).bind(id.uuid()).execute(conn).await?.rows_affected() });
+    Ok(held > 0)
 }
 
 /// Returns the accounts in the order of their creation.

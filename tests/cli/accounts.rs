@@ -67,6 +67,8 @@ fn accounts_are_managed_from_command_line() {
     let reset = json_of(dir, &["user", "reset-password", "bob"]);
     assert!(reset["password"].as_str().is_some_and(|made| made.len() == 20 && made != password), "{reset}");
     succeed(dir, &["user", "sign-out", "bob"]);
+    let without = fail(dir, &["user", "reset-second-factor", "bob"], 1);
+    assert!(without.contains("The account has no second factor."), "{without}");
     let listed = json_of(dir, &["user", "list"]);
     assert_eq!(
         (&listed[1]["name"], &listed[1]["role"], &listed[1]["disabled_at"], &listed[1]["has_password"]),

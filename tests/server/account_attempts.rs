@@ -3,9 +3,10 @@
 use secrecy::SecretString;
 use turnleaf::domain::AuditOutcome;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::AuditFilter;
-use turnleaf_service::accounts::{Actor, NewSecret};
+use turnleaf_service::accounts::sign_in::SignInStep;
 
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, client_at};
 
@@ -13,7 +14,7 @@ const WRONG: &str = "eleven lamps at nine";
 const HOME: [u8; 4] = [203, 0, 113, 7];
 
 /// Tries to sign in as the owner.
-async fn attempt(server: &AccountsApi, password: &str, from: [u8; 4]) -> Result<NewSecret, AccountError> {
+async fn attempt(server: &AccountsApi, password: &str, from: [u8; 4]) -> Result<SignInStep, AccountError> {
     server.service().sign_in(OWNER, &password.into(), &client_at(from)).await
 }
 

@@ -12,7 +12,7 @@ use turnleaf_store::audit::{self, AuditEntry};
 use turnleaf_store::{chats, users};
 
 use crate::access_control::text;
-use crate::accounts_api::{AccountsApi, HTML, OWNER, TestCredential};
+use crate::accounts_api::{AccountsApi, HTML, OWNER, PASSWORD, TestCredential};
 
 /// The entries that a test adds: more than two pages of the log.
 const ADDED: usize = 2 * limits::AUDIT_PAGE as usize + 50;
@@ -163,7 +163,12 @@ async fn person_deletes_own_account_after_confirmation() {
         let refused = server.submit("/forms/profile/delete", &bob, "word=Bob").await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{refused:?}");
         assert!(refused.page.contains("value=\"Bob\"") && refused.page.contains("Nothing was deleted."), "{refused:?}");
-        let done = server.submit("/forms/profile/delete", &bob, "word=Delete").await;
+        server.api.instance.sql("UPDATE sessions SET password_at = NULL").await;
+        let asked = server.submit("/forms/profile/delete", &bob, "word=Delete").await;
+        assert_eq!(asked.status, StatusCode::FORBIDDEN, "{asked:?}");
+        assert!(asked.page.contains("name=\"word\" value=\"Delete\""), "{asked:?}");
+        let form = format!("word=Delete&confirm_password={}", PASSWORD.replace(' ', "+"));
+        let done = server.submit("/forms/profile/delete", &bob, &form).await;
         assert_eq!(done.location, "/sign-in?done=account_deleted", "{done:?}");
         assert!(done.cookie.contains("Max-Age=0") && done.clears.is_some(), "{done:?}");
         let page = server.send(("GET", &done.location), &TestCredential::Nothing, &[HTML], "").await;

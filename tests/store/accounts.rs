@@ -1,14 +1,16 @@
-//! Accounts with their sessions, tokens, invitations and audit entries, on both databases: one chapter of the
-//! walkthrough. It leaves a row in every table, with a value in every column.
+//! Accounts with their second factors, sessions, tokens, invitations and audit entries, on both databases: one chapter of
+//! the walkthrough. It leaves a row in every table, with a value in every column.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use turnleaf::domain::*;
 use turnleaf_store::api_tokens::{self, NewToken};
 use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
 use turnleaf_store::invites::{self, NewInvite};
+use turnleaf_store::second_factors;
 use turnleaf_store::sessions::{self, NewSession};
 use turnleaf_store::users::{self, AccountNames};
 use turnleaf_store::{Db, StoreError};
+use uuid::Uuid;
 
 use crate::domain_fixtures::{next_id, next_time};
 
@@ -64,6 +66,7 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_tokens(db, owner, bob).await;
     check_changes(db, owner, bob).await;
     check_deletion(db, owner).await;
+    check_second_factors(db, owner, bob).await;
     check_invites(db, owner).await;
     check_audit(db, owner).await;
 }
@@ -119,7 +122,16 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(addresses("bob", now).await, ["203.0.113.7"], "the first was not used for too long");
     assert!(addresses("ann", now - hour()).await.is_empty() && addresses("", now - hour()).await.is_empty());
 
+    // A session begins with a password.
+    let entered = async |id| sessions::password_at(db, bob, id).await.unwrap();
+    assert_eq!((entered(first.id).await, entered(next_id()).await), (Some(now), None));
+    assert_eq!(sessions::password_at(db, owner, first.id).await.unwrap(), None);
     let later = now + TimeDelta::minutes(5);
+    let mut tx = db.begin().await.unwrap();
+    sessions::note_password(&mut tx, owner, first.id, later).await.unwrap();
+    sessions::note_password(&mut tx, bob, second.id, later).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!((entered(first.id).await, entered(second.id).await), (Some(now), Some(later)));
     let mut tx = db.begin().await.unwrap();
     sessions::touch(&mut tx, owner, first.id, later).await.unwrap();
     assert!(!sessions::delete(&mut tx, owner, first.id).await.unwrap());
@@ -143,6 +155,9 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(sessions::delete_others(&mut tx, bob, Some(first.id)).await.unwrap(), 1);
     assert!(sessions::delete(&mut tx, bob, first.id).await.unwrap());
     assert!(sessions::insert(&mut tx, bob, &new_session(5, now)).await.unwrap());
+    assert!(sessions::insert(&mut tx, bob, &new_session(7, now)).await.unwrap());
+    assert!(sessions::delete_by_hash(&mut tx, &[7; 32]).await.unwrap());
+    assert!(!sessions::delete_by_hash(&mut tx, &[7; 32]).await.unwrap());
     sessions::delete_expired(&mut tx, now + hour(), now - hour()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(valid(5, now).await, None);
@@ -194,6 +209,9 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     assert!(!users::disable(&mut tx, owner, now).await.unwrap(), "the owner stays");
     assert!(!users::set_role(&mut tx, owner, AccountRole::User).await.unwrap(), "the owner stays");
     assert!(!users::enable(&mut tx, owner).await.unwrap());
+    assert!(users::hold_administrator(&mut tx, owner).await.unwrap());
+    assert!(users::hold_administrator(&mut tx, bob).await.unwrap());
+    assert!(!users::hold_administrator(&mut tx, next_id()).await.unwrap());
     tx.commit().await.unwrap();
     for (at, change) in (10..).zip(["role", "password", "sign out", "disable"]) {
         let mut tx = db.begin().await.unwrap();
@@ -232,6 +250,7 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     // Some stay enabled with a session and a token, for the tests of damage.
     let mut tx = db.begin().await.unwrap();
     assert!(users::enable(&mut tx, bob).await.unwrap());
+    assert!(!users::hold_administrator(&mut tx, bob).await.unwrap(), "the role was taken away");
     let token = new_token(30, now);
     assert!(api_tokens::insert(&mut tx, bob, &token).await.unwrap());
     api_tokens::touch(&mut tx, bob, token.id, now).await.unwrap();
@@ -268,6 +287,49 @@ async fn check_deletion(db: &Db, owner: UserId) {
     tx.commit().await.unwrap();
     // The other stays for the tests of damage.
     assert_eq!(users::list_deleted(db).await.unwrap(), [dan]);
+}
+
+/// A second factor counts once a code was entered, and each code works once.
+async fn check_second_factors(db: &Db, owner: UserId, bob: UserId) {
+    let (now, later) = (next_time(), next_time());
+    let found = async |user| second_factors::find(db, user).await.unwrap();
+    assert_eq!(found(bob).await, None);
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::begin(&mut tx, bob, "first", now).await.unwrap());
+    assert!(second_factors::begin(&mut tx, bob, "second", now).await.unwrap(), "it does not count yet");
+    assert!(!second_factors::use_step(&mut tx, bob, 5).await.unwrap());
+    assert!(!second_factors::confirm(&mut tx, bob, "first", 7, later).await.unwrap(), "it was replaced");
+    assert!(!second_factors::confirm(&mut tx, owner, "second", 7, later).await.unwrap());
+    tx.commit().await.unwrap();
+    let stored = found(bob).await.unwrap();
+    assert_eq!((stored.sealed.as_str(), stored.confirmed_at), ("second", None));
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::confirm(&mut tx, bob, "second", 7, later).await.unwrap());
+    assert!(!second_factors::confirm(&mut tx, bob, "second", 8, later).await.unwrap(), "once");
+    assert!(!second_factors::begin(&mut tx, bob, "third", later).await.unwrap(), "it counts");
+    for (step, is_new) in [(7, false), (6, false), (8, true), (8, false)] {
+        assert_eq!(second_factors::use_step(&mut tx, bob, step).await.unwrap(), is_new, "{step}");
+    }
+    assert!(!second_factors::use_step(&mut tx, owner, 9).await.unwrap());
+    let codes: [(Uuid, [u8; 32]); 2] = [[1; 32], [2; 32]].map(|hash| (next_id(), hash));
+    second_factors::replace_codes(&mut tx, bob, &codes[..1], now).await.unwrap();
+    second_factors::replace_codes(&mut tx, bob, &codes, now).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(found(bob).await.unwrap().confirmed_at, Some(later));
+    assert_eq!(second_factors::count_codes(db, bob).await.unwrap(), 2);
+    assert_eq!(second_factors::count_codes(db, owner).await.unwrap(), 0);
+    let mut tx = db.begin().await.unwrap();
+    assert!(!second_factors::use_code(&mut tx, owner, &[1; 32]).await.unwrap());
+    assert!(second_factors::use_code(&mut tx, bob, &[1; 32]).await.unwrap());
+    assert!(!second_factors::use_code(&mut tx, bob, &[1; 32]).await.unwrap(), "once");
+    assert!(!second_factors::delete(&mut tx, owner).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(second_factors::count_codes(db, bob).await.unwrap(), 1);
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::delete(&mut tx, bob).await.unwrap());
+    tx.rollback().await.unwrap();
+    assert!(found(bob).await.is_some(), "it stays, for the tests of damage");
 }
 
 async fn check_invites(db: &Db, owner: UserId) {

@@ -12,7 +12,7 @@ use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
     Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, imports, invites,
-    server_policies, sessions, turns, uploads, users,
+    second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -72,8 +72,12 @@ pub async fn read_all(
     let begin = chrono::DateTime::UNIX_EPOCH;
     users::list_accounts(db, 100).await.map_err(text("accounts"))?;
     for user in users::list(db).await.map_err(text("users"))? {
-        sessions::list(db, user, begin, begin).await.map_err(text("sessions"))?;
         api_tokens::list(db, user).await.map_err(text("API tokens"))?;
+        for session in sessions::list(db, user, begin, begin).await.map_err(text("sessions"))? {
+            sessions::password_at(db, user, session.id).await.map_err(text("time of a password"))?;
+        }
+        second_factors::find(db, user).await.map_err(text("second factor"))?;
+        second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
     }
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;

@@ -53,8 +53,9 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let elsewhere = Share { chat_id: next_id(), ..new.share.clone() };
     assert!(!shares::insert(&mut tx, owner, &NewStoredShare { share: elsewhere, ..new.clone() }).await.unwrap());
     assert!(shares::insert(&mut tx, owner, &new).await.unwrap());
-    assert_eq!(shares::count(&mut tx, owner).await.unwrap(), 1);
-    assert_eq!(shares::count(&mut tx, stranger).await.unwrap(), 0);
+    assert_eq!(shares::count(&mut tx, owner, next_time()).await.unwrap(), 1);
+    assert_eq!(shares::count(&mut tx, owner, new.share.expires_at).await.unwrap(), 0, "it has ended");
+    assert_eq!(shares::count(&mut tx, stranger, next_time()).await.unwrap(), 0);
     // Only an image that the owner has becomes one of the share.
     for (sha256, bytes) in [(IMAGE, &b"abc"[..]), (STRAY, b"")] {
         blobs::insert_unreferenced(&mut tx, sha256, "image/png", bytes, next_time()).await.unwrap();
@@ -73,8 +74,8 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let stored = ListedShare { share: new.share.clone(), chat_title: title };
     assert_eq!(shares::find(db, owner, id).await.unwrap(), Some(stored.clone()));
     assert_eq!(shares::find(db, stranger, id).await.unwrap(), None);
-    assert_eq!(shares::list(db, owner, 9).await.unwrap(), [stored]);
-    assert_eq!(shares::list(db, stranger, 9).await.unwrap(), []);
+    assert_eq!(shares::list(db, owner, next_time(), 9).await.unwrap(), [stored]);
+    assert_eq!(shares::list(db, stranger, next_time(), 9).await.unwrap(), []);
 
     // A reader needs the hash and nothing else, until the share ends.
     let now = next_time();
@@ -112,7 +113,7 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     tx.commit().await.unwrap();
     assert_eq!(open(OF_SIGNED_IN, next_time(), false).await, None);
     assert_eq!(open(OF_SIGNED_IN, next_time(), true).await.unwrap().id, signed_in.share.id);
-    assert_eq!(shares::list(db, owner, 1).await.unwrap()[0].share.id, signed_in.share.id, "newest first");
+    assert_eq!(shares::list(db, owner, next_time(), 1).await.unwrap()[0].share.id, signed_in.share.id, "newest first");
 
     // A revoked one stays in the list for a while and keeps the time.
     let (at, later) = (next_time(), next_time());
@@ -124,10 +125,12 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     assert_eq!(open(OF_SIGNED_IN, later, true).await, None);
     let revoked = shares::find(db, owner, signed_in.share.id).await.unwrap().unwrap();
     assert_eq!(revoked.share.revoked_at, Some(at));
+    assert_eq!(shares::list(db, owner, later, 1).await.unwrap()[0].share.id, id, "valid ones come first");
     let mut tx = db.begin().await.unwrap();
+    assert_eq!(shares::count(&mut tx, owner, later).await.unwrap(), 1, "it does not count");
     assert_eq!(shares::delete_ended(&mut tx, at).await.unwrap(), 0);
     assert_eq!(shares::delete_ended(&mut tx, later).await.unwrap(), 1);
     tx.commit().await.unwrap();
     assert_eq!(shares::find(db, owner, signed_in.share.id).await.unwrap(), None);
-    assert_eq!(shares::list(db, owner, 9).await.unwrap().len(), 1);
+    assert_eq!(shares::list(db, owner, later, 9).await.unwrap().len(), 1);
 }

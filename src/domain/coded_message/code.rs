@@ -263,6 +263,11 @@ with_import_codes! { define_codes:
     SetupCodeWrong, "setup_code_wrong", "is not the code that the server printed when it started";
     AlreadySetUp, "already_set_up", "This server is already set up. Sign in.";
     InviteUnusable, "invite_unusable", "This invitation has expired or was already used. Ask for a new one.";
+    PasswordNeeded, "password_needed", "Enter your password again. It was not entered within the last 10 minutes.";
+    SignInCodeWrong, "sign_in_code_wrong", "The code is wrong or was already used.";
+    SecondFactorOn, "second_factor_on", "The account already has a second factor. Turn it off first.";
+    SecondFactorOff, "second_factor_off", "The account has no second factor.";
+    SecondFactorNotBegun, "second_factor_not_begun", "This code belongs to another setup. Set up the second factor again.";
     NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
     NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
     SignInNeedsSecureAddress, "sign_in_needs_secure_address",

@@ -1,4 +1,5 @@
-//! Limits of accounts: names and passwords, sessions, API tokens, invitations, attempts to sign in, and the audit log.
+//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, attempts to sign in, and
+//! the audit log.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -20,6 +21,13 @@ pub const ATTEMPT_WAIT_FIRST: Duration = Duration::from_secs(60);
 pub const ATTEMPT_WAIT_MOST: Duration = Duration::from_secs(15 * 60);
 /// The accounts and the networks whose attempts are remembered.
 pub const ATTEMPT_KEYS: usize = 10_000;
+/// The time for which a password that was entered in a session allows actions that are asked for again after it.
+pub const PASSWORD_COUNTS_FOR: TimeDelta = TimeDelta::minutes(10);
+/// The time for which a sign-in waits for the code of the second factor, and the sign-ins that wait.
+pub const SIGN_IN_CODE_WAIT: Duration = Duration::from_secs(10 * 60);
+pub const SIGN_INS_BEGUN: usize = 10_000;
+/// The recovery codes that an account gets at once.
+pub const RECOVERY_CODES: usize = 10;
 /// The duration of a session without a request, and its longest duration.
 pub const SESSION_IDLE: TimeDelta = TimeDelta::days(14);
 pub const SESSION_KEPT: TimeDelta = TimeDelta::days(60);

@@ -30,9 +30,10 @@ pub fn run_user(command: &UserCommand, config: &Config, json: bool) -> Result<()
         UserCommand::ResetPassword { name, password } => {
             reset_password(config, name, &NewPassword::read(password)?, json)
         }
-        UserCommand::Disable { name } | UserCommand::Enable { name } | UserCommand::SignOut { name } => {
-            change_account(config, name, command)
-        }
+        UserCommand::Disable { name }
+        | UserCommand::Enable { name }
+        | UserCommand::ResetSecondFactor { name }
+        | UserCommand::SignOut { name } => change_account(config, name, command),
     }
 }
 
@@ -124,7 +125,7 @@ fn print_password(result: &Value, password: &NewPassword, json: bool) -> Result<
     }
 }
 
-/// Disables, enables or signs out an account.
+/// Disables, enables or signs out an account, or takes its second factor off.
 fn change_account(config: &Config, name: &str, command: &UserCommand) -> Result<(), CliError> {
     block_on(async {
         let (service, _) = installation::open(config, None).await?;
@@ -132,6 +133,7 @@ fn change_account(config: &Config, name: &str, command: &UserCommand) -> Result<
         let changed = match command {
             UserCommand::Disable { .. } => service.disable_account(Actor::default(), account).await,
             UserCommand::Enable { .. } => service.enable_account(Actor::default(), account).await,
+            UserCommand::ResetSecondFactor { .. } => service.reset_second_factor(Actor::default(), account).await,
             _ => service.sign_out_account(Actor::default(), account).await,
         };
         service.supervisor().db().close().await;

@@ -158,6 +158,8 @@ pub enum UserCommand {
         #[command(flatten)]
         password: PasswordArgs,
     },
+    /// Take the second factor off an account whose person has lost it
+    ResetSecondFactor { name: String },
     /// End all sessions and API tokens of an account
     SignOut { name: String },
 }

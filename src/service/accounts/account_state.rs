@@ -1,9 +1,11 @@
-//! The state of signing in that is not stored: the cache of credentials, the limits on attempts, and the open setup.
+//! The state of signing in that is not stored: the cache of credentials, the limits on attempts, the sign-ins that wait
+//! for a code, and the open setup.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::attempts::{AttemptLimiter, AttemptedAccount};
+use super::begun_sign_ins::BegunSignIns;
 use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
@@ -18,7 +20,9 @@ struct AccountsState {
     hashing: PasswordHashing,
     by_account: AttemptLimiter<AttemptedAccount>,
     by_person: AttemptLimiter<UserId>,
+    by_code: AttemptLimiter<AttemptedAccount>,
     by_network: AttemptLimiter<IpAddr>,
+    begun: BegunSignIns,
     setup: SetupState,
 }
 
@@ -29,7 +33,9 @@ impl Default for Accounts {
             hashing: PasswordHashing::default(),
             by_account: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_person: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
+            by_code: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
+            begun: BegunSignIns::default(),
             setup: SetupState::default(),
         }))
     }
@@ -54,8 +60,18 @@ impl Accounts {
         &self.0.by_person
     }
 
+    /// Returns the attempts to enter the code of a second factor.
+    pub(super) fn attempts_by_code(&self) -> &AttemptLimiter<AttemptedAccount> {
+        &self.0.by_code
+    }
+
     pub(super) fn attempts_by_network(&self) -> &AttemptLimiter<IpAddr> {
         &self.0.by_network
+    }
+
+    /// Returns the sign-ins that wait for codes.
+    pub(super) fn begun_sign_ins(&self) -> &BegunSignIns {
+        &self.0.begun
     }
 
     pub(super) fn setup(&self) -> &SetupState {

@@ -49,7 +49,7 @@ impl AuditFilter {
 
 impl Service {
     /// Adds an entry about an action that is done when the transaction is committed. `target` is a name, no content.
-    pub(super) async fn record(
+    pub(crate) async fn record(
         &self,
         tx: &mut Tx,
         actor: Actor,

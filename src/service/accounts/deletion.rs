@@ -13,13 +13,14 @@ impl Service {
     /// and shared links end at once. The audit log keeps the id of the account, and no name.
     ///
     /// # Errors
-    /// `owner_account` for the owner, without whom nobody could administer the server; `import_running` and
+    /// `PasswordNeeded`; `owner_account` for the owner, without whom nobody could administer the server; `import_running` and
     /// `deletion_running` as of [`Self::delete_everything`]. Nothing is deleted then.
     pub async fn delete_own_account(&self, account: UserId, actor: Actor) -> Result<(), AccountError> {
         let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
         if found.role == AccountRole::Owner {
             return Err(AccountError::conflict("owner_account", MessageCode::NotOnOwner));
         }
+        self.require_recent_password(actor).await?;
         // The import slot: while it is held, no import can start.
         let slot = self.deletion_slot(account)?;
         let mut tx = self.db().begin().await?;

@@ -8,6 +8,7 @@ use crate::domain::{AccountRole, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::accounts::sign_in::signed_out;
 use crate::server::http::request::admission::ClientIdentity;
@@ -55,6 +56,10 @@ pub async fn delete(
     if typed.to_lowercase() != delete_all::confirmation_word().to_lowercase() {
         let page = read_page(&app, principal.user, typed, Some(delete_all::word_not_typed())).await?;
         return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)));
+    }
+    let form = ProtectedForm { action: "/forms/profile/delete", section: PageSection::Profile };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
     }
     let error = match app.service().delete_own_account(principal.user, actor(&principal, &client)).await {
         Ok(()) => return Ok(signed_out(&app, "/sign-in?done=account_deleted")),

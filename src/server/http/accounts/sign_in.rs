@@ -21,7 +21,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::accounts::sign_in::{
-    SignInFormState, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
+    SignInFormState, code_page, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
 };
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::{ActionNotice, ServerPage};
@@ -29,6 +29,7 @@ use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::NewSecret;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::sign_in::SignInStep;
 
 /// The browser forgets this about a person who signs out: drafts and cached pages. Cookies stay, because they hold the
 /// preferences of the browser.
@@ -121,13 +122,48 @@ pub async fn sign_in(
     }
     let (name, next) = (fields.text("name").unwrap_or_default(), fields.text("next").unwrap_or_default());
     let password = fields.lines("password").into();
-    let error = match app.service().sign_in(&name, &password, &client_origin(&client, &headers)).await {
-        Ok(secret) => return Ok(with_session(&app, &secret, local_path(&next))),
+    let error = match app.service().sign_in(&name, &password, &client_origin(&app, &client, &headers)).await {
+        Ok(SignInStep::SignedIn(secret)) => return Ok(with_session(&app, &secret, local_path(&next))),
+        // The answer has the form for the code, so that there is no address at which the sign-in is lost.
+        Ok(SignInStep::CodeNeeded(begun)) => {
+            let page = code_page(begun.expose(), local_path(&next), None, None);
+            return Ok(context.respond(&app, StatusCode::OK, page));
+        }
         Err(error) => error,
     };
     let mut refusal = FormRefusal::from_error(error)?;
     let form = SignInFormState { name, error: refusal.field.take(), ..SignInFormState::default() };
     let page = sign_in_page(&form, local_path(&next), refusal.notice.take());
+    Ok(refused_response(&app, context, refusal, page))
+}
+
+/// `POST /forms/sign-in/code`: the code of the second factor, after the password.
+pub async fn enter_code(
+    State(app): State<App>,
+    signed_in: SignedIn,
+    client: ClientIdentity,
+    headers: HeaderMap,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    if is_without_accounts(&signed_in) {
+        return Ok(see_other("/"));
+    }
+    if let Some(refused) = refuse_insecure(&app, &client, &context) {
+        return Ok(refused);
+    }
+    let (begun, next) = (fields.text("sign_in").unwrap_or_default(), fields.text("next").unwrap_or_default());
+    let code = fields.text("code").unwrap_or_default();
+    let error = match app.service().finish_sign_in(&begun, &code, &client_origin(&app, &client, &headers)).await {
+        Ok(secret) => return Ok(with_session(&app, &secret, local_path(&next))),
+        Err(error) => error,
+    };
+    let is_over = matches!(error, AccountError::Service(ServiceError::Conflict { .. }));
+    let mut refusal = FormRefusal::from_error(error)?;
+    let page = match is_over {
+        true => sign_in_page(&SignInFormState::default(), local_path(&next), refusal.notice.take()),
+        false => code_page(&begun, local_path(&next), refusal.field.as_ref(), refusal.notice.take()),
+    };
     Ok(refused_response(&app, context, refusal, page))
 }
 
@@ -158,7 +194,7 @@ pub async fn set_up(
     }
     let (code, name) = (fields.text("code").unwrap_or_default(), fields.text("name").unwrap_or_default());
     let password = fields.lines("password").into();
-    let error = match app.service().set_up(&code, &name, &password, &client_origin(&client, &headers)).await {
+    let error = match app.service().set_up(&code, &name, &password, &client_origin(&app, &client, &headers)).await {
         Ok(secret) => return Ok(with_session(&app, &secret, "/")),
         Err(error) => error,
     };
@@ -211,7 +247,7 @@ pub async fn accept_invite(
     }
     let (code, name) = (fields.text("code").unwrap_or_default(), fields.text("name").unwrap_or_default());
     let password = fields.lines("password").into();
-    let origin = client_origin(&client, &headers);
+    let origin = client_origin(&app, &client, &headers);
     let error = match app.service().accept_invite(&code, &name, &password, &origin).await {
         Ok(secret) => return Ok(with_session(&app, &secret, "/")),
         Err(AccountError::Service(ServiceError::Conflict { .. })) => return Ok(unusable_invite(&app, context)),

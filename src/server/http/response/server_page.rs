@@ -154,6 +154,11 @@ impl SubmittedFields {
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
     }
 
+    /// Returns all fields with their values.
+    pub fn all(&self) -> &[(String, String)] {
+        &self.0
+    }
+
     /// Returns every value of a field that may occur more than once.
     pub fn values(&self, name: &str) -> Vec<String> {
         self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()

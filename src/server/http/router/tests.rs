@@ -21,6 +21,7 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         "/forms/invite",
         "/forms/setup",
         "/forms/sign-in",
+        "/forms/sign-in/code",
         "/frame-host.js",
         "/frames/diagram/{hash}",
         "/healthz",
@@ -40,7 +41,7 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
     ];
     assert_eq!(public, BTreeSet::from(listed));
     // A stranger changes nothing but by signing in, setting up, or accepting an invitation.
-    let forms = ["/forms/invite", "/forms/setup", "/forms/sign-in"];
+    let forms = ["/forms/invite", "/forms/setup", "/forms/sign-in", "/forms/sign-in/code"];
     for Route { method, path, access, .. } in ROUTES {
         assert!(*access != Access::Public || (*method == "get") != forms.contains(path), "{method} {path}");
     }

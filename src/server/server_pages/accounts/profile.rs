@@ -1,15 +1,18 @@
-//! The page of the own account: name, password, sessions, API tokens, an export, and the way to its deletion.
+//! The page of the own account: name, password, second factor, sessions, API tokens, an export, and the way to its
+//! deletion.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
+use crate::server::server_pages::accounts::second_factor::second_factor_panel;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::{error_sentence, time_ago};
 use crate::server::server_pages::messages::{save, transfer};
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use turnleaf_service::accounts::second_factor::SecondFactorState;
 use turnleaf_service::accounts::sessions::ListedSession;
 use turnleaf_service::accounts::sign_in::OwnAccount;
 use turnleaf_service::accounts::tokens::ListedToken;
@@ -50,6 +53,7 @@ pub struct ProfilePage {
     pub sessions: Vec<ListedSession>,
     /// The session of this page.
     pub session: Option<SessionId>,
+    pub second_factor: Option<SecondFactorState>,
     pub tokens: Vec<ListedToken>,
     pub token_form: TokenForm,
     pub error: Option<ProfileFormError>,
@@ -81,6 +85,7 @@ impl ProfilePage {
             </form>
             {self.name_panel()}
             {self.password_panel()}
+            {second_factor_panel(self.second_factor)}
             {self.sessions_panel()}
             {self.tokens_panel()}
             {self.data_panel()}
@@ -343,6 +348,7 @@ mod tests {
             typed_name: "Ann".into(),
             sessions: (0..sessions).map(session).collect(),
             session: Some(id(0).into()),
+            second_factor: None,
             tokens: vec![token],
             token_form: TokenForm::default(),
             error: None,

@@ -1,4 +1,4 @@
-//! The pages for people who are not signed in: sign-in, setup, and an invitation. They have no navigation.
+//! The pages for people who are not signed in: sign-in with its code, setup, and an invitation. They have no navigation.
 
 use leptos::prelude::*;
 
@@ -87,6 +87,32 @@ pub fn sign_in_page(form: &SignInFormState, next: &str, notice: Option<ActionNot
     page(words::sign_in(), notice, body)
 }
 
+/// Renders the page for the code of the second factor. `begun` names the sign-in whose password was right.
+pub fn code_page(begun: &str, next: &str, error: Option<&InvalidField>, notice: Option<ActionNotice>) -> ServerPage {
+    let error = error.map(error_sentence);
+    let code = TextField {
+        label: words::code(),
+        name: "code",
+        form: FORM,
+        hint: Some(words::sign_in_code_hint()),
+        error: error.as_deref(),
+        kind: FieldKind::Code,
+        is_required: true,
+        autocomplete: Some("one-time-code"),
+        ..TextField::default()
+    };
+    let body = view! {
+        <form class="panel form" method="post" action="/forms/sign-in/code">
+            <input type="hidden" name="sign_in" value=begun.to_owned()/>
+            <input type="hidden" name="next" value=next.to_owned()/>
+            {code.draw()}
+            {submit(words::sign_in())}
+        </form>
+        <p><a href=PageSection::SignIn.path()>{words::sign_in_again()}</a></p>
+    };
+    page(words::second_factor(), notice, body)
+}
+
 /// Renders the page that makes the owner.
 pub fn setup_page(form: &SignInFormState, notice: Option<ActionNotice>) -> ServerPage {
     let error = form.error("code");
@@ -164,6 +190,21 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<script"), "{html}");
+    }
+
+    #[test]
+    fn code_is_asked_for_with_its_sign_in() {
+        let error = InvalidField::new("code", MessageCode::SignInCodeWrong);
+        let html = html(|| code_page("00ff", "/c/1?at=2", Some(&error), None));
+        for part in [
+            "action=\"/forms/sign-in/code\"",
+            "name=\"sign_in\" value=\"00ff\"",
+            "name=\"next\" value=\"/c/1?at=2\"",
+            "autocomplete=\"one-time-code\"",
+            "The code is wrong or was already used.",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Messages of the pages of accounts, in both languages.
 
 use crate::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope};
-use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
     // Signing in, setting up, and invitations.
@@ -23,6 +23,36 @@ define_messages! {
     create_account: "Create account", "创建账号";
     invite_unusable: "This invitation cannot be used", "此邀请无法使用";
     needs_secure_address: "Signing in from another machine needs HTTPS", "从其他设备登录需要 HTTPS";
+    code: "Code", "验证码";
+    sign_in_code_hint: "The 6 digits that your authenticator app shows, or a recovery code.",
+        "身份验证器应用显示的 6 位数字，或恢复代码。";
+    sign_in_again: "Start again", "重新开始";
+    // The question for the password before what is dangerous.
+    confirm_password: "Enter your password", "输入密码";
+    confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
+        "你已超过 10 分钟没有输入密码。你输入的内容都会保留。";
+    do_continue: "Continue", "继续";
+    // The second factor.
+    second_factor: "Second factor", "两步验证";
+    second_factor_hint: "After your password you enter a code from an authenticator app, such as Aegis or Google \
+        Authenticator.", "输入密码后，还需输入身份验证器应用（如 Aegis 或 Google Authenticator）中的验证码。";
+    set_up_second_factor: "Set up second factor", "设置两步验证";
+    second_factor_since: "Set up", "设置于";
+    turn_off_second_factor: "Turn off second factor", "关闭两步验证";
+    second_factor_removed: "The second factor was turned off.", "两步验证已关闭。";
+    second_factor_not_changed: "Nothing was changed.", "未作任何更改。";
+    second_factor_secret: "Secret", "密钥";
+    second_factor_secret_hint: "Add an account in your authenticator app and type this secret: time-based, 6 digits, 30 \
+        seconds.", "在身份验证器应用中添加账号，并输入此密钥：基于时间，6 位数字，30 秒。";
+    second_factor_uri: "Address for the app", "应用链接";
+    open_in_app: "Open in authenticator app", "在身份验证器应用中打开";
+    second_factor_code_hint: "The 6 digits that the app shows now.", "应用当前显示的 6 位数字。";
+    confirm_second_factor: "Turn on second factor", "启用两步验证";
+    recovery_codes: "Recovery codes", "恢复代码";
+    recovery_codes_lead: "Keep these codes in a safe place. Each one signs you in once if you lose your authenticator app. \
+        They are not shown again.", "请将这些代码保存在安全的地方。如果身份验证器应用丢失，每个代码可用于登录一次。代码不会再显示。";
+    new_recovery_codes: "New recovery codes", "新的恢复代码";
+    back_to_account: "Back to your account", "返回账号";
     // The own account.
     profile: "Account", "账号";
     no_accounts: "This server has no accounts. Everybody who uses it on this machine is its owner.",
@@ -161,6 +191,14 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
         AuditVerb::DeleteAccount => localized_word("Delete own account", "删除自己的账号"),
+        AuditVerb::ConfirmPassword => localized_word("Confirm own password", "确认自己的密码"),
+        AuditVerb::EnableSecondFactor => localized_word("Turn on second factor", "启用两步验证"),
+        AuditVerb::RemoveSecondFactor => localized_word("Turn off second factor", "关闭两步验证"),
+        AuditVerb::ResetSecondFactor => localized_word("Reset second factor", "重置两步验证"),
+        AuditVerb::RenewRecoveryCodes => localized_word("Create recovery codes", "生成恢复代码"),
+        AuditVerb::UseRecoveryCode => localized_word("Use recovery code", "使用恢复代码"),
+        AuditVerb::CreateShare => localized_word("Create shared link", "创建分享链接"),
+        AuditVerb::RevokeShare => localized_word("Revoke shared link", "撤销分享链接"),
     }
 }
 
@@ -176,6 +214,11 @@ pub fn outcome_note(outcome: AuditOutcome) -> Option<&'static str> {
 pub fn invited_as(role: AccountRole) -> String {
     let role = role_name(role);
     message!("You are invited to this server. Your role will be: {role}.", "你受邀使用此服务器。你的角色将是：{role}。")
+}
+
+/// Returns how many recovery codes were not used.
+pub fn recovery_codes_left(count: u64) -> String {
+    plural_message!(count; "1 recovery code is left.", "{count} recovery codes are left."; "剩余 {count} 个恢复代码。")
 }
 
 /// Returns the heading of the own account.

@@ -34,8 +34,16 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("expires_at", Moment),
             text("ip", Null),
             text("agent", Null),
+            time("password_at", Null),
         ],
     ),
+    // One whose secret is damaged stays, because it must not come off by that.
+    table(
+        "second_factors",
+        &["owner_id"],
+        &[id("owner_id", Row), time("created_at", Moment), time("confirmed_at", Moment)],
+    ),
+    table("recovery_codes", ID, &[id("id", Row), id("owner_id", Row), time("created_at", Moment)]),
     table(
         "api_tokens",
         ID,
