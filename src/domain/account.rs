@@ -150,10 +150,11 @@ pub enum AuditVerb {
     EnableAccount,
     ChangeRole,
     SignOutAccount,
+    SetBudgets,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -172,6 +173,7 @@ impl AuditVerb {
         Self::EnableAccount,
         Self::ChangeRole,
         Self::SignOutAccount,
+        Self::SetBudgets,
     ];
 
     /// Returns its word in the database.
@@ -195,6 +197,7 @@ impl AuditVerb {
             Self::EnableAccount => "enable_account",
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
+            Self::SetBudgets => "set_budgets",
         }
     }
 

@@ -141,6 +141,7 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::SetBudgets => localized_word("Set budgets", "设置预算"),
     }
 }
 
