@@ -12,7 +12,7 @@ pub use turnleaf_store::audit::AuditEntry;
 
 impl Service {
     /// Adds an entry about an action that is done when the transaction is committed. `target` is a name, no content.
-    pub(super) async fn record(
+    pub(crate) async fn record(
         &self,
         tx: &mut Tx,
         actor: Actor,

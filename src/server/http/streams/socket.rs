@@ -77,7 +77,8 @@ pub async fn open(
     let token = app.open_sockets().token();
     let place = app.open_streams().open(Subscriber::new(principal.user, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        SocketConnection::new(app, principal.user, chat, end, (place, lease), form).run(socket, query.after).await;
+        let connection = SocketConnection::new(app, principal.user, chat, end, (place, lease), form);
+        with_calling_token(principal.token(), connection.run(socket, query.after)).await;
         drop(token);
     }))
 }
