@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod audit_log;
+pub mod budgets;
 mod form_refusal;
 pub mod operations;
 pub mod profile;
