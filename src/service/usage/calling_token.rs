@@ -22,13 +22,14 @@ pub fn calling_token() -> Option<ApiTokenId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnleaf_platform::tasks;
 
     #[tokio::test]
     async fn token_belongs_to_its_task() {
         let token = ApiTokenId::from_uuid(uuid::Uuid::from_u128(7));
         assert_eq!(calling_token(), None);
         let seen = with_calling_token(Some(token), async {
-            let spawned = tokio::spawn(async { calling_token() }).await.unwrap();
+            let spawned = tasks::spawn(async { calling_token() }).await.unwrap();
             (calling_token(), spawned)
         });
         assert_eq!(seen.await, (Some(token), None));
