@@ -78,6 +78,12 @@ CREATE TABLE branches (
     CHECK (policy IN ('exact', 'signatures_only', 'omit_completed')), visited_at TEXT, tool_count INTEGER GENERATED ALWAYS AS (json_array_length(tools)) VIRTUAL, server_instructions TEXT,
     CHECK ((deleted_at IS NULL) = (deletion_id IS NULL))
 ) STRICT;
+CREATE TABLE budgets (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id BLOB REFERENCES users (id) ON DELETE CASCADE,
+    kind     TEXT NOT NULL CHECK (kind IN ('day_cost', 'day_tokens', 'month_cost', 'month_tokens')),
+    most     INTEGER NOT NULL CHECK (most >= 0)
+) STRICT;
 CREATE TABLE chat_sources (
     chat_id           BLOB NOT NULL PRIMARY KEY REFERENCES chats (id) ON DELETE CASCADE,
     format            TEXT NOT NULL,
@@ -162,7 +168,7 @@ CREATE TABLE exchanges (
     params            TEXT NOT NULL CHECK (json_valid(params)),
     client_request_id TEXT,
     request_hash      BLOB,
-    created_at        TEXT NOT NULL, not_sent TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(not_sent)),
+    created_at        TEXT NOT NULL, not_sent TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(not_sent)), token_id BLOB,
     UNIQUE (owner_id, client_request_id)
 ) STRICT;
 CREATE TABLE generation_chunks (
@@ -280,6 +286,26 @@ CREATE TABLE invites (
     used_at    TEXT,
     -- The account stays named here when it is deleted.
     used_by    BLOB
+) STRICT;
+CREATE TABLE ledger (
+    id                 BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id           BLOB REFERENCES users (id) ON DELETE SET NULL,
+    chat_id            BLOB,
+    token_id           BLOB,
+    provider           TEXT NOT NULL,
+    model              TEXT NOT NULL,
+    status             TEXT NOT NULL CHECK (status IN ('complete', 'cancelled', 'error')),
+    started_at         TEXT NOT NULL,
+    input_tokens       INTEGER CHECK (input_tokens >= 0),
+    output_tokens      INTEGER CHECK (output_tokens >= 0),
+    cache_read_tokens  INTEGER CHECK (cache_read_tokens >= 0),
+    cache_write_tokens INTEGER CHECK (cache_write_tokens >= 0),
+    reasoning_tokens   INTEGER CHECK (reasoning_tokens >= 0),
+    cost_micros        INTEGER CHECK (cost_micros >= 0),
+    cost_basis         TEXT CHECK (cost_basis IN ('reported', 'configured', 'listed', 'refused')),
+    -- The part of budgets that the call uses up: an estimate where the provider reported nothing.
+    counted_tokens     INTEGER NOT NULL CHECK (counted_tokens >= 0),
+    counted_micros     INTEGER NOT NULL CHECK (counted_micros >= 0)
 ) STRICT;
 CREATE TABLE oauth_clients (
     server_id     BLOB NOT NULL REFERENCES tool_servers (id) ON DELETE CASCADE,
@@ -478,7 +504,7 @@ CREATE TABLE title_requests (
     title              TEXT,
     first_token_at     TEXT,
     started_at         TEXT NOT NULL,
-    ended_at           TEXT,
+    ended_at           TEXT, token_id BLOB,
     CHECK ((status = 'running') = (ended_at IS NULL)),
     CHECK ((raw_response IS NULL) = (raw_sha256 IS NULL)),
     CHECK ((raw_response IS NULL) = (raw_bytes IS NULL))
@@ -648,6 +674,8 @@ CREATE INDEX branches_head ON branches (head_turn_id);
 CREATE INDEX branches_of_chat ON branches (chat_id, created_at, id);
 CREATE INDEX branches_of_deletion ON branches (deletion_id) WHERE deletion_id IS NOT NULL;
 CREATE INDEX branches_parent ON branches (parent_branch_id);
+CREATE UNIQUE INDEX budgets_default ON budgets (kind) WHERE owner_id IS NULL;
+CREATE UNIQUE INDEX budgets_owner ON budgets (owner_id, kind) WHERE owner_id IS NOT NULL;
 CREATE INDEX chats_archived ON chats (owner_id, updated_at, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX chats_copied_from ON chats (copied_from_turn_id) WHERE copied_from_turn_id IS NOT NULL;
 CREATE INDEX chats_default_branch ON chats (default_branch_id);
@@ -685,6 +713,8 @@ CREATE INDEX import_documents_of_document ON import_documents (document_id);
 CREATE INDEX imports_of_owner ON imports (owner_id, id);
 CREATE INDEX imports_running ON imports (id) WHERE state = 'running';
 CREATE INDEX invites_made_by ON invites (made_by);
+CREATE INDEX ledger_owner ON ledger (owner_id, started_at);
+CREATE INDEX ledger_started ON ledger (started_at);
 CREATE INDEX oauth_clients_owner_id ON oauth_clients (owner_id);
 CREATE INDEX projects_owner ON projects (owner_id);
 CREATE INDEX quarantine_of_chat ON quarantine (chat_id);

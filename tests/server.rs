@@ -37,6 +37,8 @@ mod bad_imports;
 mod block_forms;
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "server/budgets.rs"]
+mod budgets;
 #[path = "store/tree_fixtures.rs"]
 #[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
 mod bush;

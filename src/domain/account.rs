@@ -160,10 +160,11 @@ pub enum AuditVerb {
     UseRecoveryCode,
     CreateShare,
     RevokeShare,
+    SetBudgets,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -191,6 +192,7 @@ impl AuditVerb {
         Self::UseRecoveryCode,
         Self::CreateShare,
         Self::RevokeShare,
+        Self::SetBudgets,
     ];
 
     /// Returns its word in the database, in JSON and in addresses.
@@ -223,6 +225,7 @@ impl AuditVerb {
             Self::UseRecoveryCode => "use_recovery_code",
             Self::CreateShare => "create_share",
             Self::RevokeShare => "revoke_share",
+            Self::SetBudgets => "set_budgets",
         }
     }
 

@@ -93,6 +93,8 @@ ids! {
     InviteId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A budget of an account, or of all.
+    BudgetId;
     /// A project: a group of chats that begin with the same instructions.
     ProjectId;
     /// A chat: a whole tree of turns.

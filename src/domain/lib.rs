@@ -9,6 +9,7 @@ pub mod approval;
 pub mod attachment;
 pub mod block;
 pub mod branch;
+pub mod budget;
 pub mod byte_delta;
 pub mod byte_size;
 pub mod call_edit;
@@ -84,6 +85,7 @@ pub mod view_call;
 pub use account::{AccountRole, AuditOutcome, AuditVerb, TokenScope, TokenScopes};
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
+pub use budget::{BudgetKind, BudgetState, SpendingAmount};
 pub use capabilities::Capabilities;
 pub use chat::Chat;
 pub use coded_message::{CodedMessage, MessageCode};
@@ -93,7 +95,7 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    ApiTokenId, AuditEntryId, BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
+    ApiTokenId, AuditEntryId, BlockId, BranchId, BudgetId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
     GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId,
     TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };

@@ -14,6 +14,7 @@ mod recorder;
 mod repair;
 mod resume_state;
 mod run;
+mod spending_estimate;
 pub(crate) mod title;
 mod tools;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::usage::storage::bounds::StorageRefusal;
-use turnleaf_domain::{CodedMessage, InvalidField, MessageCode};
+use turnleaf_domain::{BudgetState, CodedMessage, InvalidField, MessageCode};
 use turnleaf_store::StoreError;
 
 /// The reason why a service call failed.
@@ -32,6 +32,9 @@ pub enum ServiceError {
     },
     #[error("too many replies are being generated")]
     TooManyRunning,
+    /// Nothing is left of a budget of the account.
+    #[error("{}", .0.refusal())]
+    BudgetExhausted(BudgetState),
     /// The disk or the person's quota has no room for anything new.
     #[error("{0}")]
     Storage(StorageRefusal),

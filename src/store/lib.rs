@@ -31,6 +31,7 @@ pub mod attachments;
 pub mod audit;
 pub mod blobs;
 pub mod branches;
+pub mod budgets;
 pub mod chat_sources;
 pub mod chat_tools;
 pub mod chats;
@@ -44,6 +45,7 @@ pub mod idempotency_keys;
 pub mod imports;
 pub mod inventory;
 pub mod invites;
+pub mod ledger;
 pub mod legacy;
 pub mod projects;
 pub mod providers;
@@ -91,6 +93,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("branches/insertion", branches::insertion::STATEMENTS),
+        ("budgets", budgets::STATEMENTS),
         ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
@@ -108,6 +111,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
         ("invites", invites::STATEMENTS),
+        ("ledger", ledger::STATEMENTS),
         ("projects", projects::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),

@@ -91,6 +91,25 @@ fn accounts_are_managed_from_command_line() {
     succeed(dir, &["token", "revoke", id, "--user", "bob"]);
     assert_eq!(json_of(dir, &["token", "list", "--user", "bob"]), json!([]));
 
+    assert_eq!(succeed(dir, &["user", "budget", "bob"]), "");
+    succeed(dir, &["user", "budget", "--default", "--month-cost", "12.50"]);
+    succeed(dir, &["user", "budget", "bob", "--day-tokens", "1000"]);
+    assert_eq!(succeed(dir, &["user", "budget", "--default"]), "month_cost: 12.50\n");
+    let budgets = json_of(dir, &["user", "budget", "BOB"]);
+    let of = |n: usize| (&budgets[n]["kind"], &budgets[n]["most"], &budgets[n]["used"], &budgets[n]["is_default"]);
+    assert_eq!(of(0), (&json!("day_tokens"), &json!(1_000), &json!(0), &json!(false)));
+    assert_eq!(of(1), (&json!("month_cost"), &json!(12_500_000), &json!(0), &json!(true)));
+    succeed(dir, &["user", "budget", "bob", "--day-tokens", "none"]);
+    let shown = succeed(dir, &["user", "budget", "bob"]);
+    assert!(
+        shown.starts_with("month_cost: 0 of 12.50 (0%, default); resets ") && shown.lines().count() == 1,
+        "{shown}"
+    );
+    let wrong = fail(dir, &["user", "budget", "bob", "--month-cost", "much"], 1);
+    assert!(wrong.contains("must be an amount in US dollars such as 12.50"), "{wrong}");
+    fail(dir, &["user", "budget", "nobody"], 1);
+    fail(dir, &["user", "budget"], 2);
+
     let invite = succeed(dir, &["invite", "--role", "admin"]);
     assert!(invite.starts_with("http://127.0.0.1:3000/invite/"), "{invite}");
     fail(dir, &["invite", "--role", "owner"], 2);

@@ -11,8 +11,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, imports, invites,
-    second_factors, server_policies, sessions, turns, uploads, users,
+    Db, StoreError, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts, exchanges, imports, invites,
+    ledger, second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -61,6 +61,7 @@ pub async fn read_all(
         SpendingGrouping::Day,
         SpendingGrouping::Model,
         SpendingGrouping::Provider,
+        SpendingGrouping::Token,
         SpendingGrouping::Chat,
         SpendingGrouping::Branch(sound_chat),
     ] {
@@ -79,6 +80,10 @@ pub async fn read_all(
         second_factors::find(db, user).await.map_err(text("second factor"))?;
         second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
     }
+    ledger::sums_by_account(db, all_times(), 100).await.map_err(text("usage of accounts"))?;
+    ledger::spent(db, owner, (begin, begin)).await.map_err(text("spending of an account"))?;
+    budgets::list_for_account(db, owner).await.map_err(text("budgets of an account"))?;
+    budgets::list_all(db).await.map_err(text("budgets"))?;
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
@@ -316,7 +321,7 @@ async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
             format!("UPDATE drafts SET provider = {NO_TEXT}, model = 'm' {of_chat}"),
             format!("UPDATE drafts SET attachments = {NO_TEXT} {of_chat}"),
             format!("UPDATE chats SET title = {NO_TEXT}"),
-            format!("UPDATE generations SET provider = {NO_TEXT}"),
+            format!("UPDATE ledger SET provider = {NO_TEXT}"),
             format!("UPDATE trusted_tools SET schema_hash = {NO_TEXT} WHERE server = 'files'"),
             format!("UPDATE blobs SET mime = {NO_TEXT} WHERE sha256 = '{SHA256}'"),
         ],

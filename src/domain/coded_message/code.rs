@@ -232,6 +232,14 @@ with_import_codes! { define_codes:
     NeedsChat, "needs_chat", "is required to select the chat";
     OnlyWithBranches, "only_with_branches", "is only allowed with `group=branch`";
     NotAllowedValue, "not_allowed_value", "is not one of the allowed values";
+    // Budgets.
+    NotDollars, "not_dollars", "must be an amount in US dollars such as 12.50";
+    BudgetDayCost, "budget_day_cost", "Your budget of US${most} for a day is used up. It resets at {resets} UTC.";
+    BudgetDayTokens, "budget_day_tokens",
+        "Your budget of {most} tokens for a day is used up. It resets at {resets} UTC.";
+    BudgetMonthCost, "budget_month_cost", "Your budget of US${most} for a month is used up. It resets at {resets} UTC.";
+    BudgetMonthTokens, "budget_month_tokens",
+        "Your budget of {most} tokens for a month is used up. It resets at {resets} UTC.";
     // The request as a whole.
     Unauthenticated, "unauthenticated", "You are not signed in.";
     Forbidden, "forbidden", "You do not have permission to do this.";

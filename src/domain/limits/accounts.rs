@@ -52,6 +52,8 @@ pub const INVITE_KEPT: TimeDelta = TimeDelta::days(7);
 pub const INVITES: u32 = 200;
 /// The accounts that are listed.
 pub const ACCOUNTS_LISTED: u32 = 1_000;
+/// The number of sums of accounts by model that administrators see.
+pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
 /// The entries of one page of the audit log, and how long they are kept.
 pub const AUDIT_PAGE: u32 = 100;
 pub const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);

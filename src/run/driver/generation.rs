@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use self::progress::GenerationProgress;
 use super::attempts::AttemptResult;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
+use super::spending_estimate::tokens_of_bytes;
 use crate::journal::JournalBatch;
 use crate::provider_access::{may_use, missing_provider_failure};
 use crate::supervisor::RunJob;
@@ -38,6 +39,7 @@ impl TurnRun<'_> {
             if self.paused_at.as_ref() == Some(&body) {
                 return Ok(GenerationFollowUp::Complete);
             }
+            self.reserve_budget(&body).await?;
             let mut progress = self.start_generation(&body, &manifest).await?;
             let wire = pictures::insert_image_bytes(&body, &request);
             let tried = self.send_with_retries(&request, &wire, &mut progress).await;
@@ -92,7 +94,7 @@ impl TurnRun<'_> {
         };
         self.recorder.flush(JournalBatch { generation: Some(generation), ..JournalBatch::default() }).await?;
         self.recorder.start_raw(keeps_raw.then_some(id));
-        Ok(self.progress(id, keeps_raw))
+        Ok(GenerationProgress { request_tokens: tokens_of_bytes(body.len() as u64), ..self.progress(id, keeps_raw) })
     }
 
     /// Returns the request as it is stored: as a byte delta against an earlier request of its path, if that one can
@@ -143,6 +145,7 @@ impl TurnRun<'_> {
             response_id: None,
             first_token_at: None,
             has_content: false,
+            request_tokens: 0,
             reply_bytes: 0,
         }
     }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
+use crate::budgets::BudgetReservation;
 use crate::live_turns::{Interrupt, LiveTurn};
 use crate::provider_access::missing_provider_failure;
 use crate::supervisor::{RunJob, Supervisor};
@@ -75,6 +76,8 @@ pub(super) struct TurnRun<'a> {
     /// The repair of this turn's requests; a turn is repaired once.
     pub(super) repair: Option<AppliedRepair>,
     pub(super) deadline: Instant,
+    /// The reservation of the present call in the budgets of the account, until its end is stored.
+    pub(super) budget: Option<Arc<BudgetReservation>>,
     /// The end of a generation that a failure or a Stop cut off, not stored yet.
     pub(super) cut_off: Option<GenerationEnd>,
 }
@@ -142,6 +145,7 @@ impl<'a> TurnRun<'a> {
             step: 0,
             repair: None,
             deadline: Instant::now() + supervisor.timeouts().turn,
+            budget: None,
             cut_off: None,
         }
     }

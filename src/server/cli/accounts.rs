@@ -1,6 +1,8 @@
 //! `turnleaf user`, `turnleaf token` and `turnleaf invite`: accounts, for whoever may write to the database. They work
 //! beside a server, which ends what they have ended within half a minute.
 
+mod budgets;
+
 use std::io::BufRead;
 
 use serde_json::{Value, json};
@@ -34,6 +36,7 @@ pub fn run_user(command: &UserCommand, config: &Config, json: bool) -> Result<()
         | UserCommand::Enable { name }
         | UserCommand::ResetSecondFactor { name }
         | UserCommand::SignOut { name } => change_account(config, name, command),
+        UserCommand::Budget(args) => budgets::run(args, config, json),
     }
 }
 
@@ -169,7 +172,7 @@ fn account_json(account: &ListedAccount) -> Value {
 }
 
 /// Returns the account with this name.
-async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
+pub(super) async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
     let found = service.find_account(name).await.map_err(|error| CliError::could_not("find the account", error))?;
     found.ok_or_else(|| CliError::new(CliExitCode::Failed, format_args!("no account has the name {name}")))
 }

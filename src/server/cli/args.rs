@@ -162,6 +162,31 @@ pub enum UserCommand {
     ResetSecondFactor { name: String },
     /// End all sessions and API tokens of an account
     SignOut { name: String },
+    /// Show the budgets of an account and what is used of them, or set them
+    Budget(BudgetArgs),
+}
+
+/// The budgets to set, and whose.
+#[derive(Debug, clap::Args)]
+pub struct BudgetArgs {
+    /// Name of the account
+    #[arg(required_unless_present = "is_default", conflicts_with = "is_default")]
+    pub name: Option<String>,
+    /// The defaults of all accounts
+    #[arg(long = "default")]
+    pub is_default: bool,
+    /// US dollars per day in UTC, or none
+    #[arg(long, value_name = "DOLLARS")]
+    pub day_cost: Option<String>,
+    /// Tokens per day in UTC, or none
+    #[arg(long, value_name = "TOKENS")]
+    pub day_tokens: Option<String>,
+    /// US dollars per month in UTC, or none
+    #[arg(long, value_name = "DOLLARS")]
+    pub month_cost: Option<String>,
+    /// Tokens per month in UTC, or none
+    #[arg(long, value_name = "TOKENS")]
+    pub month_tokens: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

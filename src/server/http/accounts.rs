@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod audit_log;
+pub mod budgets;
 pub mod deletion;
 mod form_refusal;
 pub mod operations;

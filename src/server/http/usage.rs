@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, InvalidField, MessageCode};
-use crate::server::access::Principal;
+use crate::domain::{BudgetState, ChatId, InvalidField, MessageCode};
+use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::query::StrictQuery;
@@ -48,6 +48,8 @@ pub enum UsageGroup {
     Day,
     Model,
     Provider,
+    /// API tokens.
+    Token,
     Chat,
     Branch,
 }
@@ -64,6 +66,9 @@ pub struct UsageReport {
     total: SpendingSum,
     /// Storage in use now, regardless of the period.
     storage: StorageUse,
+    /// The budgets of the account with what is used of them now, regardless of the period. Absent without budgets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    budgets: Vec<BudgetState>,
 }
 
 impl UsageQuery {
@@ -82,6 +87,7 @@ impl UsageQuery {
             (UsageGroup::Day, None) => SpendingGrouping::Day,
             (UsageGroup::Model, None) => SpendingGrouping::Model,
             (UsageGroup::Provider, None) => SpendingGrouping::Provider,
+            (UsageGroup::Token, None) => SpendingGrouping::Token,
             (UsageGroup::Chat, None) => SpendingGrouping::Chat,
         };
         Ok((group, grouping))
@@ -103,12 +109,13 @@ pub async fn show(
     }
     let total = SpendingSum::total(&rows);
     let storage = app.service().storage_use(principal.user).await?;
+    let budgets = app.service().budgets(principal.user).await?;
     let (from, to) = (period.from(), period.to());
-    Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage }).into_response())
+    Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage, budgets }).into_response())
 }
 
 fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
-    const HEAD: [&str; 17] = [
+    const HEAD: [&str; 19] = [
         "day",
         "provider",
         "model",
@@ -126,6 +133,8 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
         "cost_micros",
         "unknown_cost_generations",
         "estimated_generations",
+        "token_id",
+        "token_name",
     ];
     let mut body = csv::csv_line(HEAD.map(str::to_owned));
     for row in rows {
@@ -148,6 +157,8 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
             csv::number_cell(row.cost_micros),
             csv::number_cell(Some(row.unknown_cost_generations)),
             csv::number_cell(Some(row.estimated_generations)),
+            row.token_id.map(|id| id.to_string()).unwrap_or_default(),
+            text(&row.token_name),
         ]));
     }
     csv::csv_download(Body::from(body), &format!("usage-{}-{}.csv", period.from(), period.to()))
@@ -190,11 +201,14 @@ pub async fn page(
         UsageGrouping::Day => SpendingGrouping::Day,
         UsageGrouping::Model => SpendingGrouping::Model,
         UsageGrouping::Provider => SpendingGrouping::Provider,
+        UsageGrouping::Token => SpendingGrouping::Token,
         UsageGrouping::Chat => SpendingGrouping::Chat,
     };
     let rows = app.service().usage(principal.user, period, grouping).await?;
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let page = UsagePage { period, today, grouping: by, rows }.draw(refused);
+    let budgets = app.service().budgets(principal.user).await?;
+    let has_accounts = principal.credential != Credential::Admission;
+    let page = UsagePage { period, today, grouping: by, rows, has_accounts, budgets }.draw(refused);
     Ok(context.respond(&app, status, page))
 }
 

@@ -2,6 +2,7 @@
 //! password, all accounts, and the audit log.
 
 pub mod audit_log;
+pub mod budgets;
 pub mod deletion;
 pub mod password_prompt;
 pub mod profile;

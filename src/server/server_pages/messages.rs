@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod api_reference;
+pub mod budgets;
 pub mod built_in_tools;
 pub mod chats;
 pub mod compare;

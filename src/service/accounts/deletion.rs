@@ -6,7 +6,7 @@ use super::account_error::AccountError;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, MessageCode, UserId};
 use turnleaf_platform::tasks;
-use turnleaf_store::{invites, providers, sessions, tool_servers, users};
+use turnleaf_store::{invites, ledger, providers, sessions, tool_servers, users};
 
 impl Service {
     /// Deletes the own account with everything that belongs to it. Its sessions, tokens, open connections, invitations
@@ -62,6 +62,7 @@ impl Service {
         self.delete_all_owned(account).await?;
         self.remove_own_connections(account).await?;
         let mut tx = self.db().begin().await?;
+        ledger::anonymize(&mut tx, account).await?;
         users::delete(&mut tx, account).await?;
         Ok(tx.commit().await?)
     }

@@ -362,6 +362,7 @@ fn lasting_refusal(error: &ServiceError) -> Option<CodedMessage> {
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
         ServiceError::TooLarge { limit, .. } => Some(limit.clone()),
         ServiceError::Storage(refusal) => Some((*refusal).into()),
+        ServiceError::BudgetExhausted(budget) => Some(budget.refusal()),
         ServiceError::Store(StoreError::Full) => Some(MessageCode::DiskFull.into()),
         ServiceError::NotFound | ServiceError::TooManyRunning | ServiceError::Store(_) => None,
     }

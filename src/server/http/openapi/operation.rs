@@ -20,7 +20,11 @@ const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (413, "TooLarge", "Something exceeds its limit (`too_large`)."),
     (415, "UnsupportedMediaType", "The body must be uncompressed JSON (`unsupported_media_type`)."),
     (421, "UnknownHost", "The server does not accept this host name (`unknown_host`)."),
-    (429, "TooMany", "Too many requests (`too_many`); retry after `Retry-After`."),
+    (
+        429,
+        "TooMany",
+        "Too many requests (`too_many`), or a budget is used up (`budget_exhausted`); retry after `Retry-After`.",
+    ),
     (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
     (500, "Internal", "Something went wrong on the server (`internal`)."),
     (503, "Unavailable", "The server is starting, shutting down or waiting for its database (`unavailable`)."),

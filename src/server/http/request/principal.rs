@@ -88,8 +88,9 @@ impl Authentication {
         Self(WaysIn::Admission(owner))
     }
 
-    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens.
+    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens. From now on, budgets apply.
     pub fn with_accounts(service: Service, cookie: SessionCookie) -> Self {
+        service.enforce_budgets();
         Self(WaysIn::Accounts(Arc::new(AccountsAccess { service, cookie })))
     }
 

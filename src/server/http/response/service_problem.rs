@@ -2,9 +2,10 @@
 
 use http::StatusCode;
 
-use crate::domain::{InvalidField, MessageCode};
+use crate::domain::{BudgetState, InvalidField, MessageCode};
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence, too_large_sentence};
+use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::error::UnfitReason;
 use turnleaf_service::usage::storage::StorageRefusal;
@@ -46,6 +47,15 @@ impl From<ServiceError> for Problem {
                     StorageRefusal::QuotaReached { quota_bytes } => problem.with_member(QUOTA_BYTES, quota_bytes),
                 }
             }
+            ServiceError::BudgetExhausted(budget) => {
+                let seconds = (budget.resets_at - SystemClock.now()).num_seconds().max(1).unsigned_abs();
+                Self::new(StatusCode::TOO_MANY_REQUESTS, BudgetState::EXHAUSTED, budget.refusal())
+                    .with_retry_after(seconds)
+                    .with_member("budget", budget.kind.as_str())
+                    .with_member("most", budget.most)
+                    .with_member("used", budget.used)
+                    .with_member("resets_at", budget.resets_at.to_rfc3339())
+            }
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", MessageCode::DiskFull)
             }
@@ -82,6 +92,7 @@ pub fn refusal_sentence(error: &ServiceError) -> String {
         ServiceError::Invalid(invalid) => field_error_sentence(invalid),
         ServiceError::Conflict { message, .. } | ServiceError::Unfit { message, .. } => coded_sentence(message),
         ServiceError::Storage(refusal) => coded_sentence(&(*refusal).into()),
+        ServiceError::BudgetExhausted(budget) => coded_sentence(&budget.refusal()),
         ServiceError::NotFound => coded_sentence(&MessageCode::NotFound.into()),
         ServiceError::TooManyRunning => coded_sentence(&MessageCode::TooManyRunning.into()),
         ServiceError::Store(error) => error.to_string(),

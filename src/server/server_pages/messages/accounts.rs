@@ -199,6 +199,7 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::UseRecoveryCode => localized_word("Use recovery code", "使用恢复代码"),
         AuditVerb::CreateShare => localized_word("Create shared link", "创建分享链接"),
         AuditVerb::RevokeShare => localized_word("Revoke shared link", "撤销分享链接"),
+        AuditVerb::SetBudgets => localized_word("Set budgets", "设置预算"),
     }
 }
 

@@ -1,10 +1,11 @@
-//! The stored columns of accounts, their credentials, invitations and the audit log. What decides about access is never
-//! replaced by a value that gives more of it.
+//! The stored columns of accounts, their credentials, invitations, the audit log, the ledger and budgets. What decides
+//! about access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
-use turnleaf_domain::{AccountRole, AuditOutcome};
+use crate::generations::GenerationStatus;
+use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis};
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -84,4 +85,21 @@ pub(super) const TABLES: &[CheckedTable] = &[
             word::<AuditOutcome>("outcome", Text("refused")),
         ],
     ),
+    // Spending stays as far as it is readable.
+    table(
+        "ledger",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Null),
+            id("chat_id", Null),
+            id("token_id", Null),
+            text("provider", Lossy),
+            text("model", Lossy),
+            word::<GenerationStatus>("status", Text("error")),
+            time("started_at", Moment),
+            word::<CostBasis>("cost_basis", Null),
+        ],
+    ),
+    table("budgets", ID, &[id("id", Row), id("owner_id", Row), word::<BudgetKind>("kind", Row)]),
 ];
