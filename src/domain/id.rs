@@ -93,6 +93,10 @@ ids! {
     InviteId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A group of accounts.
+    GroupId;
+    /// A rule that says whom a model or a tool server is for.
+    AccessRuleId;
     /// A project: a group of chats that begin with the same instructions.
     ProjectId;
     /// A chat: a whole tree of turns.

@@ -64,6 +64,7 @@ migration_files!(
     "0056_search_deletions",
     "0057_accounts",
     "0058_shares",
+    "0061_groups_and_grants",
 );
 
 /// What all files of SQLite make of an empty database, in a fifth of their time: every start on an empty data folder and

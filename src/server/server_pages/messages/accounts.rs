@@ -141,6 +141,12 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::AddGroup => localized_word("Add group", "添加组"),
+        AuditVerb::RenameGroup => localized_word("Rename group", "重命名组"),
+        AuditVerb::DeleteGroup => localized_word("Delete group", "删除组"),
+        AuditVerb::AddMember => localized_word("Add member to group", "将成员加入组"),
+        AuditVerb::RemoveMember => localized_word("Remove member from group", "将成员移出组"),
+        AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
     }
 }
 

@@ -1,9 +1,10 @@
-//! The stored columns of accounts, their credentials, invitations and the audit log. What decides about access is never
+//! The stored columns of accounts, their credentials, invitations, groups, grants and the audit log. What decides about access is never
 //! replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
+use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
 use turnleaf_domain::{AccountRole, AuditOutcome};
 
 pub(super) const TABLES: &[CheckedTable] = &[
@@ -73,5 +74,25 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("target", Lossy),
             word::<AuditOutcome>("outcome", Text("refused")),
         ],
+    ),
+    table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
+    table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
+    // What has lost its rule would be for everybody, so a rule stays and grants nothing.
+    table(
+        "access_rules",
+        ID,
+        &[
+            id("id", Keep),
+            word::<GrantKind>("kind", Keep),
+            text("target", Keep),
+            text("model", Keep),
+            word::<AudienceScope>("audience", Text("listed")),
+            time("changed_at", Moment),
+        ],
+    ),
+    table(
+        "access_grants",
+        ID,
+        &[id("id", Row), id("rule_id", Row), id("group_id", Row), id("user_id", Row)],
     ),
 ];
