@@ -116,12 +116,19 @@ impl GrantAudience {
     }
 }
 
+/// The rules of a shared provider.
+#[derive(Debug, Clone, Default)]
+struct ProviderRules {
+    /// That of the models without one of their own.
+    others: Option<GrantAudience>,
+    models: HashMap<String, GrantAudience>,
+}
+
 /// The rights of all accounts, as they are checked. The default grants all models and no tool server.
 #[derive(Debug, Clone, Default)]
 pub struct AccessRights {
     owner: Option<UserId>,
-    providers: HashMap<String, GrantAudience>,
-    models: HashMap<ModelLock, GrantAudience>,
+    providers: HashMap<String, ProviderRules>,
     tool_servers: HashMap<String, GrantAudience>,
     groups_of: HashMap<UserId, HashSet<GroupId>>,
     is_incomplete: bool,
@@ -129,7 +136,7 @@ pub struct AccessRights {
 
 impl AccessRights {
     /// Returns the rights of accounts. The owner may use everything, and so everything is granted on a server without
-    /// accounts. Without a readable rule nothing is granted if `is_incomplete`, because a rule could not be read.
+    /// accounts. If `is_incomplete`, because a rule could not be read, nothing is granted without a rule.
     pub fn new(
         owner: UserId,
         rules: impl IntoIterator<Item = (GrantTarget, GrantAudience)>,
@@ -139,9 +146,15 @@ impl AccessRights {
         let mut rights = Self { owner: Some(owner), is_incomplete, ..Self::default() };
         for (target, audience) in rules {
             match target {
-                GrantTarget::Provider(provider) => drop(rights.providers.insert(provider, audience)),
-                GrantTarget::Model(lock) => drop(rights.models.insert(lock, audience)),
-                GrantTarget::ToolServer(server) => drop(rights.tool_servers.insert(server, audience)),
+                GrantTarget::Provider(provider) => {
+                    rights.providers.entry(provider).or_default().others = Some(audience);
+                }
+                GrantTarget::Model(ModelLock { provider, model }) => {
+                    rights.providers.entry(provider).or_default().models.insert(model, audience);
+                }
+                GrantTarget::ToolServer(server) => {
+                    rights.tool_servers.insert(server, audience);
+                }
             }
         }
         for (group, user) in members {
@@ -151,22 +164,33 @@ impl AccessRights {
     }
 
     /// Returns whether an account may use a model of a shared provider. The rule of the model counts alone if there is
-    /// one, else that of its provider, else it is for everybody.
-    pub fn may_use_model(&self, user: UserId, lock: &ModelLock) -> bool {
-        let rule = self.models.get(lock).or_else(|| self.providers.get(&lock.provider));
-        self.is_owner(user) || rule.map_or(!self.is_incomplete, |rule| self.is_in(rule, user))
+    /// one, else that of its provider, else it is for everybody. A name that the provider does not list may be another
+    /// name of a model that it lists, so an account to which one of these is closed has no such name.
+    pub fn may_use_model(&self, user: UserId, (provider, model): (&str, &str), is_listed: bool) -> bool {
+        let rules = self.providers.get(provider);
+        if let Some(rule) = rules.and_then(|rules| rules.models.get(model)) {
+            return self.is_owner(user) || self.is_in(rule, user);
+        }
+        let is_closed = |rules: &ProviderRules| rules.models.values().any(|rule| !self.is_in(rule, user));
+        self.is_owner(user) || (self.may_use_others(user, rules) && (is_listed || !rules.is_some_and(is_closed)))
     }
 
     /// Returns whether an account may use any model of a shared provider.
     pub fn may_use_provider(&self, user: UserId, provider: &str) -> bool {
-        let of_provider = self.providers.get(provider).map_or(!self.is_incomplete, |rule| self.is_in(rule, user));
-        let has_model = || self.models.iter().any(|(lock, rule)| lock.provider == provider && self.is_in(rule, user));
-        self.is_owner(user) || of_provider || has_model()
+        let rules = self.providers.get(provider);
+        let has_model = |rules: &ProviderRules| rules.models.values().any(|rule| self.is_in(rule, user));
+        self.is_owner(user) || self.may_use_others(user, rules) || rules.is_some_and(has_model)
     }
 
     /// Returns whether an account may use a tool server of the configuration file: only the owner may without a rule.
     pub fn may_use_tool_server(&self, user: UserId, server: &str) -> bool {
         self.is_owner(user) || self.tool_servers.get(server).is_some_and(|rule| self.is_in(rule, user))
+    }
+
+    /// Returns whether an account may use the models of a provider that have no rule.
+    fn may_use_others(&self, user: UserId, rules: Option<&ProviderRules>) -> bool {
+        let rule = rules.and_then(|rules| rules.others.as_ref());
+        rule.map_or(!self.is_incomplete, |rule| self.is_in(rule, user))
     }
 
     fn is_owner(&self, user: UserId) -> bool {
@@ -239,12 +263,25 @@ mod tests {
         ] {
             let rights = rights(rules.clone(), false);
             for (user, expected) in PEOPLE.into_iter().zip(expected) {
-                let may = |model: &str| rights.may_use_model(user, &ModelLock::new("openai", model));
+                let may = |model: &str| rights.may_use_model(user, ("openai", model), true);
                 let seen = [may("large"), may("small"), rights.may_use_provider(user, "openai")];
                 assert_eq!(seen, expected, "{rules:?} {user}");
-                assert!(rights.may_use_model(user, &ModelLock::new("other", "large")));
+                assert!(rights.may_use_model(user, ("other", "large"), true));
             }
         }
+    }
+
+    #[test]
+    fn closed_model_is_not_reached_by_name_that_provider_does_not_list() {
+        let may =
+            |rights: &AccessRights| PEOPLE.map(|user| rights.may_use_model(user, ("openai", "large:online"), false));
+        assert_eq!(may(&rights(vec![], false)), [true; 4]);
+        assert_eq!(may(&rights(vec![(model(), of_bob())], false)), [true, false, true, false]);
+        assert_eq!(may(&rights(vec![(provider(), of_group())], false)), [true, true, false, false]);
+        // What has a rule needs no list.
+        let granted = rights(vec![(provider(), nobody()), (model(), of_bob())], false);
+        assert!(granted.may_use_model(BOB, ("openai", "large"), false));
+        assert!(!granted.may_use_model(BOB, ("openai", "large:online"), false));
     }
 
     #[test]
@@ -268,9 +305,8 @@ mod tests {
     #[test]
     fn unreadable_rule_grants_nothing_that_has_no_other() {
         let rights = rights(vec![(model(), of_bob())], true);
-        let lock = |model: &str| ModelLock::new("openai", model);
-        assert_eq!(PEOPLE.map(|user| rights.may_use_model(user, &lock("large"))), [true, false, true, false]);
-        assert_eq!(PEOPLE.map(|user| rights.may_use_model(user, &lock("small"))), [true, false, false, false]);
+        let may = |model: &str| PEOPLE.map(|user| rights.may_use_model(user, ("openai", model), true));
+        assert_eq!((may("large"), may("small")), ([true, false, true, false], [true, false, false, false]));
         assert_eq!(PEOPLE.map(|user| rights.may_use_provider(user, "openai")), [true, false, true, false]);
     }
 

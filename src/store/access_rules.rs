@@ -68,7 +68,10 @@ impl TryFrom<AccessRuleRow> for StoredAccessRule {
         Ok(Self {
             id: id.into(),
             target: target.ok_or_else(|| inconsistent(TABLE, "target", id, "it does not fit the kind"))?,
-            audience: GrantAudience { everybody: audience == Some(AudienceScope::Everybody), ..GrantAudience::default() },
+            audience: GrantAudience {
+                everybody: audience == Some(AudienceScope::Everybody),
+                ..GrantAudience::default()
+            },
             changed_at: row.changed_at.unwrap_or_default(TABLE, "changed_at", id),
         })
     }

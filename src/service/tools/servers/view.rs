@@ -66,6 +66,12 @@ impl ToolServerView {
     pub fn with_instructions(self, (instructions, offers_instructions): (String, bool)) -> Self {
         Self { instructions, offers_instructions, ..self }
     }
+
+    /// Removes how it is started and reached, and its log, which may have what other people did.
+    pub fn without_connection(self) -> Self {
+        let status = ToolServerStatus { log: String::new(), ..self.status };
+        Self { program: None, url: None, headers: Vec::new(), status, ..self }
+    }
 }
 
 /// The status of a server.

@@ -1,5 +1,5 @@
-//! The stored columns of accounts, their credentials, invitations, groups, grants and the audit log. What decides about access is never
-//! replaced by a value that gives more of it.
+//! The stored columns of accounts, their credentials, invitations, groups, grants and the audit log. What decides about
+//! access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, text, time, word};
@@ -90,9 +90,5 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("changed_at", Moment),
         ],
     ),
-    table(
-        "access_grants",
-        ID,
-        &[id("id", Row), id("rule_id", Row), id("group_id", Row), id("user_id", Row)],
-    ),
+    table("access_grants", ID, &[id("id", Row), id("rule_id", Row), id("group_id", Row), id("user_id", Row)]),
 ];
