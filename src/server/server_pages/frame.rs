@@ -72,6 +72,8 @@ pub enum PageSection {
     Profile,
     /// All accounts, for administrators.
     Users,
+    /// Groups of accounts, and who may use what.
+    Groups,
     AuditLog,
     /// The pages of one chat, which are reached from the chat and not listed.
     Chat,
@@ -105,7 +107,13 @@ const SETTINGS: [SettingsGroup; 4] = [
     SettingsGroup {
         name: messages::preferences::group_server,
         icon: "system",
-        sections: &[PageSection::Users, PageSection::AuditLog, PageSection::Api, PageSection::About],
+        sections: &[
+            PageSection::Users,
+            PageSection::Groups,
+            PageSection::AuditLog,
+            PageSection::Api,
+            PageSection::About,
+        ],
     },
 ];
 
@@ -143,6 +151,7 @@ impl PageSection {
             Self::Api => "/api/docs",
             Self::Profile => "/settings/profile",
             Self::Users => "/settings/users",
+            Self::Groups => "/settings/groups",
             Self::AuditLog => "/settings/audit",
             Self::Chat => "/",
             Self::SignIn => "/sign-in",
@@ -171,6 +180,7 @@ impl PageSection {
             Self::Api => messages::API,
             Self::Profile => messages::accounts::profile(),
             Self::Users => messages::accounts::users(),
+            Self::Groups => messages::rights::groups(),
             Self::AuditLog => messages::accounts::audit_log(),
             Self::Chat => messages::chat_settings(),
             Self::SignIn => messages::accounts::sign_in(),
@@ -181,7 +191,7 @@ impl PageSection {
     fn is_listed(self, accounts: AccountPages) -> bool {
         match self {
             Self::Profile => accounts != AccountPages::None,
-            Self::Users | Self::AuditLog => accounts == AccountPages::All,
+            Self::Users | Self::Groups | Self::AuditLog => accounts == AccountPages::All,
             _ => true,
         }
     }
