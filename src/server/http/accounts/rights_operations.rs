@@ -14,12 +14,12 @@ fn describe(operation: ApiOperation, id: &str, summary: &str, more: &str) -> Api
 }
 
 pub fn list_groups(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "list_groups", "Lists the groups of accounts.", "")
+    describe(operation, "list_account_groups", "Lists the groups of accounts.", "")
         .list_response::<GroupSummary>("The groups, in the order of their creation.")
 }
 
 pub fn create_group(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "create_group", "Creates a group of accounts.", "")
+    describe(operation, "create_account_group", "Creates a group of accounts.", "")
         .request_body::<CreateGroupRequest>(json!({ "name": "Research", "client_request_id": "group-1" }))
         .created_response::<GroupSummary>("The group.")
         // A repeated idempotency key names a group that was deleted since.
@@ -29,11 +29,12 @@ pub fn create_group(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn show_group(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "show_group", "Shows a group with its members.", "").response::<GroupDetails>(200, "The group.")
+    describe(operation, "show_account_group", "Shows a group with its members.", "")
+        .response::<GroupDetails>(200, "The group.")
 }
 
 pub fn rename_group(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "rename_group", "Gives a group another name.", "")
+    describe(operation, "rename_account_group", "Gives a group another name.", "")
         .request_body::<RenameGroupRequest>(json!({ "name": "Teaching" }))
         .response::<GroupSummary>(200, "The group.")
         .problem_response(422, INVALID_VALUE)
@@ -42,7 +43,7 @@ pub fn rename_group(operation: ApiOperation) -> ApiOperation {
 pub fn delete_group(operation: ApiOperation) -> ApiOperation {
     describe(
         operation,
-        "delete_group",
+        "delete_account_group",
         "Deletes a group.",
         "Its members stay, without what only the group was granted.",
     )
@@ -50,11 +51,12 @@ pub fn delete_group(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn add_member(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "add_group_member", "Adds an account to a group.", "").empty_response(204, "It is a member.")
+    describe(operation, "add_account_group_member", "Adds an account to a group.", "")
+        .empty_response(204, "It is a member.")
 }
 
 pub fn remove_member(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "remove_group_member", "Removes an account from a group.", "")
+    describe(operation, "remove_account_group_member", "Removes an account from a group.", "")
         .empty_response(204, "It is no member.")
 }
 
