@@ -16,7 +16,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
-use crate::server::server_pages::accounts::groups::{GroupPage, GroupsPage, RefusedGroupForm, group_path};
+use crate::server::server_pages::accounts::groups::{AccountGroupPage, GroupsPage, RefusedGroupForm, group_path};
 use crate::server::server_pages::messages::rights as words;
 use turnleaf_service::accounts::account_error::AccountError;
 
@@ -70,7 +70,7 @@ pub async fn show(
     context: PageContext,
 ) -> Result<Response, Problem> {
     let (group, members) = app.service().group(id).await?;
-    let page = GroupPage { group, members, refused: None };
+    let page = AccountGroupPage { group, members, refused: None };
     Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(GroupsFormResult::notice))))
 }
 
@@ -106,7 +106,7 @@ async fn finish(
     };
     let refusal = FormRefusal::from_error(error)?;
     let (group, members) = app.service().group(id).await?;
-    let page = GroupPage { group, members, refused: refusal.field.map(refused) };
+    let page = AccountGroupPage { group, members, refused: refusal.field.map(refused) };
     Ok(context.respond(app, refusal.status, page.draw(refusal.notice)))
 }
 

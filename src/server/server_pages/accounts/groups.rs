@@ -70,13 +70,13 @@ pub enum RefusedGroupForm {
 }
 
 /// A group with its members.
-pub struct GroupPage {
+pub struct AccountGroupPage {
     pub group: AccountGroup,
     pub members: Vec<GroupMember>,
     pub refused: Option<RefusedGroupForm>,
 }
 
-impl GroupPage {
+impl AccountGroupPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let body = view! {
             <p><a class="button bare" href=PageSection::Groups.path()>{words::all_groups()}</a></p>
@@ -209,7 +209,7 @@ mod tests {
         let member = GroupMember { user: uuid::Uuid::from_u128(2).into(), name: "Ann".into() };
         let error = InvalidField::new("name", MessageCode::NoSuchAccount.with("name", "Bab"));
         let refused = Some(RefusedGroupForm::Member("Bab".into(), error));
-        let page = GroupPage { group: group(), members: vec![member], refused };
+        let page = AccountGroupPage { group: group(), members: vec![member], refused };
         let html = html(|| page.draw(None));
         assert!(html.contains("value=\"Bab\"") && html.contains("value=\"&lt;Lab&gt;\""), "{html}");
         assert!(html.contains("here is no account Bab") && html.contains("Ann</bdi>"), "{html}");
