@@ -12,7 +12,7 @@ CREATE TABLE group_members (
 );
 CREATE INDEX group_members_user ON group_members (user_id);
 
--- Whom a model of a shared provider or a tool server is for. What has no row has its default.
+-- Rules: a model of a shared provider or a tool server is for these people. A target without a rule has its default.
 CREATE TABLE access_rules (
     id         UUID NOT NULL PRIMARY KEY,
     kind       TEXT NOT NULL CHECK (kind IN ('provider', 'model', 'tool_server')),

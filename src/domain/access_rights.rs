@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::branch::ModelLock;
 use crate::id::{GroupId, UserId};
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GrantTarget {
     /// The models of a shared provider that have no rule of their own.
@@ -101,7 +101,7 @@ pub enum AudienceScope {
     Listed,
 }
 
-/// Whom a target is for.
+/// The people that a target is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GrantAudience {
     pub everybody: bool,
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(may(&rights(vec![], false)), [true; 4]);
         assert_eq!(may(&rights(vec![(model(), of_bob())], false)), [true, false, true, false]);
         assert_eq!(may(&rights(vec![(provider(), of_group())], false)), [true, true, false, false]);
-        // What has a rule needs no list.
+        // A model with a rule needs no list.
         let granted = rights(vec![(provider(), nobody()), (model(), of_bob())], false);
         assert!(granted.may_use_model(BOB, ("openai", "large"), false));
         assert!(!granted.may_use_model(BOB, ("openai", "large:online"), false));

@@ -206,7 +206,7 @@ async fn grants_of_groups_accounts_and_everybody_take_effect_at_once() {
         }
         assert_eq!(seen().await, [CLOSED, OPEN], "the default again");
 
-        // What another process has changed is found when the database is asked again.
+        // A change of another process is found when the database is asked again.
         grants.set(all, GrantAudience::default()).await;
         grants.server.api.instance.sql("DELETE FROM access_rules").await;
         assert_eq!(seen().await, [""; 0]);

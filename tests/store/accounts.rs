@@ -360,7 +360,7 @@ async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!((listed.rules.first(), listed.rules.len(), listed.is_incomplete), (Some(&first), 2, false));
     assert!(listed.rules[1].audience.everybody);
 
-    // What goes takes its memberships and grants with it.
+    // A group or a rule takes its memberships and grants with it.
     let mut tx = db.begin().await.unwrap();
     assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
     assert!(!account_groups::remove_member(&mut tx, group, owner).await.unwrap());

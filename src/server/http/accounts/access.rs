@@ -18,7 +18,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
-use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, AccessTable};
+use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, SharedTargets};
 use crate::server::server_pages::messages::rights as words;
 use turnleaf_service::ServiceError;
 
@@ -59,10 +59,10 @@ pub struct AccessRuleQuery {
     model: Option<String>,
 }
 
-async fn read_table(app: &App) -> Result<AccessTable, ServiceError> {
+async fn read_table(app: &App) -> Result<SharedTargets, ServiceError> {
     let service = app.service();
     let rules = service.access_rules().await?;
-    Ok(AccessTable { providers: service.shared_models(), tool_servers: service.shared_tool_servers(), rules })
+    Ok(SharedTargets { providers: service.shared_models(), tool_servers: service.shared_tool_servers(), rules })
 }
 
 /// `GET /settings/access`.

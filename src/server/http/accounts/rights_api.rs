@@ -62,7 +62,7 @@ pub struct RenameGroupRequest {
     name: String,
 }
 
-/// Whom a model, the other models of a provider, or a tool server is for.
+/// The people that a model, the other models of a provider, or a tool server is for.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct AccessRuleDetails {
     id: AccessRuleId,
@@ -78,7 +78,8 @@ pub struct AccessRuleDetails {
     changed_at: DateTime<Utc>,
 }
 
-/// Whom a model, the other models of a provider, or a tool server is for. It replaces the rule that the target has.
+/// The people that a model, the other models of a provider, or a tool server is for. It replaces the rule that the target
+/// has.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetAccessRuleRequest {

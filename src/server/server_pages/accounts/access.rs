@@ -16,8 +16,8 @@ use crate::ui::kit::Icon;
 use turnleaf_service::accounts::access_rules::{SharedModels, StoredAccessRule};
 use turnleaf_service::accounts::groups::AccountGroup;
 
-/// What the server shares, and the rules about it.
-pub struct AccessTable {
+/// The models and tool servers that the server shares, and the rules about them.
+pub struct SharedTargets {
     pub providers: Vec<SharedModels>,
     /// The ids and names of the tool servers.
     pub tool_servers: Vec<(String, String)>,
@@ -34,7 +34,7 @@ struct AccessRow {
     is_inherited: bool,
 }
 
-impl AccessTable {
+impl SharedTargets {
     /// Returns the name of a target.
     pub fn name(&self, target: &GrantTarget) -> String {
         let id = target.id();
@@ -104,7 +104,7 @@ fn rule_path(target: &GrantTarget) -> String {
 
 /// The matrix of models and tool servers by groups.
 pub struct AccessPage {
-    pub table: AccessTable,
+    pub table: SharedTargets,
     pub groups: Vec<AccountGroup>,
     /// The provider of which all models are shown.
     pub open_provider: Option<String>,
@@ -244,7 +244,7 @@ mod tests {
 
     const GROUP: GroupId = GroupId::from_uuid(uuid::Uuid::from_u128(1));
 
-    fn table() -> AccessTable {
+    fn table() -> SharedTargets {
         let rule = |n: u128, target: GrantTarget, audience: GrantAudience| StoredAccessRule {
             id: uuid::Uuid::from_u128(n).into(),
             target,
@@ -252,7 +252,7 @@ mod tests {
             changed_at: DateTime::UNIX_EPOCH,
         };
         let of_group = || GrantAudience { groups: [GROUP].into(), ..GrantAudience::default() };
-        AccessTable {
+        SharedTargets {
             providers: vec![
                 SharedModels {
                     provider: "openai".into(),

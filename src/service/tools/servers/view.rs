@@ -67,6 +67,11 @@ impl ToolServerView {
         Self { instructions, offers_instructions, ..self }
     }
 
+    /// Returns true if it belongs to the server and the viewer only uses it.
+    pub fn is_shared(&self) -> bool {
+        self.locked && self.program.is_none() && self.url.is_none()
+    }
+
     /// Removes how it is started and reached, and its log, which may have what other people did.
     pub fn without_connection(self) -> Self {
         let status = ToolServerStatus { log: String::new(), ..self.status };

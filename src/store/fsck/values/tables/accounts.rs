@@ -77,7 +77,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
     ),
     table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
-    // What has lost its rule would be for everybody, so a rule stays and grants nothing.
+    // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
     table(
         "access_rules",
         ID,
