@@ -8,6 +8,30 @@ CREATE TABLE _sqlx_migrations (
     checksum BLOB NOT NULL,
     execution_time BIGINT NOT NULL
 );
+CREATE TABLE access_grants (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    rule_id  BLOB NOT NULL REFERENCES access_rules (id) ON DELETE CASCADE,
+    group_id BLOB REFERENCES account_groups (id) ON DELETE CASCADE,
+    user_id  BLOB REFERENCES users (id) ON DELETE CASCADE,
+    CHECK ((group_id IS NULL) <> (user_id IS NULL))
+) STRICT;
+CREATE TABLE access_rules (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    kind       TEXT NOT NULL CHECK (kind IN ('provider', 'model', 'tool_server')),
+    -- The id of the provider or of the tool server.
+    target     TEXT NOT NULL,
+    -- Empty for all but models.
+    model      TEXT NOT NULL,
+    -- Everybody, or only those with a grant.
+    audience   TEXT NOT NULL CHECK (audience IN ('everybody', 'listed')),
+    changed_at TEXT NOT NULL,
+    UNIQUE (kind, target, model)
+) STRICT;
+CREATE TABLE account_groups (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    name       TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
 CREATE TABLE api_tokens (
     id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -237,6 +261,11 @@ CREATE TABLE grafts (
     created_at        TEXT NOT NULL,
     updated_at        TEXT NOT NULL,
     CHECK ((status = 'paused') = (reason IS NOT NULL))
+) STRICT;
+CREATE TABLE group_members (
+    group_id BLOB NOT NULL REFERENCES account_groups (id) ON DELETE CASCADE,
+    user_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    PRIMARY KEY (group_id, user_id)
 ) STRICT;
 CREATE TABLE import_chats (
     import_id BLOB NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
@@ -664,6 +693,9 @@ CREATE TABLE view_calls (
     result    TEXT,
     ended_at  TEXT
 ) STRICT;
+CREATE INDEX access_grants_group ON access_grants (group_id);
+CREATE INDEX access_grants_rule ON access_grants (rule_id);
+CREATE INDEX access_grants_user ON access_grants (user_id);
 CREATE INDEX api_tokens_owner_id ON api_tokens (owner_id);
 CREATE INDEX blob_forms_in ON blob_forms (is_in);
 CREATE INDEX blobs_by_age ON blobs (created_at);
@@ -707,6 +739,7 @@ CREATE INDEX grafts_leaf ON grafts (leaf_turn_id);
 CREATE INDEX grafts_of_branch ON grafts (branch_id);
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);
 CREATE INDEX grafts_running ON grafts (created_at) WHERE status = 'running';
+CREATE INDEX group_members_user ON group_members (user_id);
 CREATE INDEX import_chats_of_chat ON import_chats (chat_id);
 CREATE INDEX import_deletions_of_import ON import_deletions (import_id);
 CREATE INDEX import_documents_of_document ON import_documents (document_id);

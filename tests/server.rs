@@ -133,6 +133,8 @@ mod made;
 mod malformed_replies;
 #[path = "server/message_queue.rs"]
 mod message_queue;
+#[path = "server/model_grants.rs"]
+mod model_grants;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]
@@ -206,6 +208,8 @@ mod tool_call_support;
 mod tool_edits;
 #[path = "server/tool_exposure.rs"]
 mod tool_exposure;
+#[path = "server/tool_grants.rs"]
+mod tool_grants;
 #[path = "server/tool_imports.rs"]
 mod tool_imports;
 #[path = "server/tool_loop.rs"]

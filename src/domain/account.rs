@@ -161,10 +161,16 @@ pub enum AuditVerb {
     CreateShare,
     RevokeShare,
     SetBudgets,
+    AddGroup,
+    RenameGroup,
+    DeleteGroup,
+    AddMember,
+    RemoveMember,
+    ChangeGrants,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 34] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -193,6 +199,12 @@ impl AuditVerb {
         Self::CreateShare,
         Self::RevokeShare,
         Self::SetBudgets,
+        Self::AddGroup,
+        Self::RenameGroup,
+        Self::DeleteGroup,
+        Self::AddMember,
+        Self::RemoveMember,
+        Self::ChangeGrants,
     ];
 
     /// Returns its word in the database, in JSON and in addresses.
@@ -226,6 +238,12 @@ impl AuditVerb {
             Self::CreateShare => "create_share",
             Self::RevokeShare => "revoke_share",
             Self::SetBudgets => "set_budgets",
+            Self::AddGroup => "add_group",
+            Self::RenameGroup => "rename_group",
+            Self::DeleteGroup => "delete_group",
+            Self::AddMember => "add_member",
+            Self::RemoveMember => "remove_member",
+            Self::ChangeGrants => "change_grants",
         }
     }
 
@@ -244,6 +262,16 @@ pub fn check_account_name(name: &str) -> Result<String, InvalidField> {
     if length == 0 || length > limits::ACCOUNT_NAME_CHARS || !name.chars().all(is_allowed) {
         let reason = MessageCode::AccountNameInvalid.with("most", limits::ACCOUNT_NAME_CHARS);
         return Err(InvalidField::new("name", reason));
+    }
+    Ok(name.to_owned())
+}
+
+/// Validates the name of a group and trims it.
+pub fn check_group_name(name: &str) -> Result<String, InvalidField> {
+    let name = name.trim();
+    let length = name.chars().count();
+    if length == 0 || length > limits::GROUP_NAME_CHARS || name.chars().any(char::is_control) {
+        return Err(InvalidField::invalid_name("name", limits::GROUP_NAME_CHARS));
     }
     Ok(name.to_owned())
 }
@@ -317,6 +345,15 @@ mod tests {
             // A trailing line break is trimmed.
             let is_fine = wrong == "a\n";
             assert_eq!(check_account_name(wrong).is_ok(), is_fine, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn group_name_is_one_line() {
+        assert_eq!(check_group_name(" Research & 教学 ").unwrap(), "Research & 教学");
+        let long = "a".repeat(limits::GROUP_NAME_CHARS + 1);
+        for wrong in ["", " ", "a\nb", "a\0", long.as_str()] {
+            assert_eq!(check_group_name(wrong).unwrap_err().field, "name", "{wrong:?}");
         }
     }
 

@@ -95,6 +95,10 @@ ids! {
     AuditEntryId;
     /// A budget of an account, or of all.
     BudgetId;
+    /// A group of accounts.
+    GroupId;
+    /// A rule that says whom a model or a tool server is for.
+    AccessRuleId;
     /// A project: a group of chats that begin with the same instructions.
     ProjectId;
     /// A chat: a whole tree of turns.

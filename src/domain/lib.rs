@@ -4,6 +4,7 @@
 //! and draw the same reasoning blocks. It has no clock, randomness, disk or network; callers pass ids and times
 //! (`docs/adr/0002-pure-domain-crate.md`).
 
+pub mod access_rights;
 pub mod account;
 pub mod approval;
 pub mod attachment;
@@ -95,9 +96,9 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    ApiTokenId, AuditEntryId, BlockId, BranchId, BudgetId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
-    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId,
-    TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    AccessRuleId, ApiTokenId, AuditEntryId, BlockId, BranchId, BudgetId, ChatId, DeletionId, DocumentId, ElicitationId,
+    ExchangeId, GenerationId, GroupId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId,
+    ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -311,7 +311,9 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Invalid(InvalidField { field, reason }) => {
             ApiError::Invalid { field, reason: coded_sentence(&reason) }
         }
-        ServiceError::Conflict { code, message, .. } | ServiceError::Unfit { code, message, .. } => {
+        ServiceError::Conflict { code, message, .. }
+        | ServiceError::Forbidden { code, message, .. }
+        | ServiceError::Unfit { code, message, .. } => {
             ApiError::Conflict { code: code.into(), message: coded_sentence(&message) }
         }
         // Nothing was stored, so the page keeps the message in the composer.

@@ -1,9 +1,11 @@
-//! Accounts: the setup, signing in, sessions, API tokens, invitations, and what administrators do. The service decides
-//! who somebody is and what they may give to others; `http` decides by role and scope what a request may do.
+//! Accounts: the setup, signing in, sessions, API tokens, invitations, groups, and what administrators do. The service
+//! decides who somebody is, what they may give to others, and which models and tools they may use; `http` decides by role
+//! and scope what a request may do.
 //!
 //! In reading order: [`account_error`], `account_names` and `passwords` (what is typed), `attempts` (how often),
 //! [`credential_cache`] and [`credentials`] (sessions and tokens of requests), [`audit_log`], then one file per action.
 
+pub mod access_rules;
 pub mod account_error;
 mod account_names;
 mod account_state;
@@ -13,6 +15,7 @@ mod begun_sign_ins;
 pub mod credential_cache;
 pub mod credentials;
 pub mod deletion;
+pub mod groups;
 pub mod invitations;
 mod local_network;
 pub mod management;

@@ -18,6 +18,9 @@ pub enum ServiceError {
     /// The present state forbids the change. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
     Conflict { code: &'static str, message: CodedMessage, extra: Value },
+    /// The account may not do this. `code` is stable; `extra` may say how to continue.
+    #[error("{message}")]
+    Forbidden { code: &'static str, message: CodedMessage, extra: Value },
     /// The value exceeds a bound.
     #[error("{field} is too large: {limit}")]
     TooLarge { field: &'static str, limit: CodedMessage },

@@ -5,6 +5,7 @@ pub mod exchanges;
 pub mod generations;
 pub mod membership;
 pub mod messages;
+mod model_access;
 pub mod placement;
 pub mod queue;
 pub mod references;

@@ -25,6 +25,8 @@ mod sqlite_tx;
 pub mod time_limits;
 pub mod title_requests;
 
+pub mod access_rules;
+pub mod account_groups;
 pub mod api_tokens;
 pub mod archive;
 pub mod attachments;
@@ -84,6 +86,8 @@ pub use time_limits::TimeLimits;
 /// Returns every statement of the crate as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("access_rules", access_rules::STATEMENTS),
+        ("account_groups", account_groups::STATEMENTS),
         ("api_tokens", api_tokens::STATEMENTS),
         ("archive", archive::STATEMENTS),
         ("archive/remains", archive::salvage::STATEMENTS),

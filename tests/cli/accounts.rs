@@ -79,6 +79,8 @@ fn accounts_are_managed_from_command_line() {
     let unknown = fail(dir, &["user", "disable", "nobody"], 1);
     assert!(unknown.contains("no account has the name nobody"), "{unknown}");
 
+    check_groups(dir);
+
     let token = succeed(dir, &["token", "create", "Backup", "--user", "bob", "--scope", "chats:read,export"]);
     assert!(token.starts_with("tl_") && token.trim().len() == 67, "{token}");
     let listed = json_of(dir, &["token", "list", "--user", "bob"]);
@@ -113,6 +115,24 @@ fn accounts_are_managed_from_command_line() {
     let invite = succeed(dir, &["invite", "--role", "admin"]);
     assert!(invite.starts_with("http://127.0.0.1:3000/invite/"), "{invite}");
     fail(dir, &["invite", "--role", "owner"], 2);
+}
+
+/// Bob is the account beside the owner.
+fn check_groups(dir: &Path) {
+    succeed(dir, &["group", "add", "Research"]);
+    let made = json_of(dir, &["group", "add", "Teaching"]);
+    assert_eq!((&made["name"], &made["members"]), (&json!("Teaching"), &json!(0)));
+    let taken = fail(dir, &["group", "add", "research"], 1);
+    assert!(taken.contains("could not add the group") && taken.contains("another group has this name"), "{taken}");
+    succeed(dir, &["group", "members", "RESEARCH", "--add", "ann,bob"]);
+    succeed(dir, &["group", "members", "Research", "--add", "bob", "--remove", "ann"]);
+    assert_eq!(succeed(dir, &["group", "members", "Research"]), "Bob\n");
+    assert_eq!(succeed(dir, &["group", "list"]), "Research: 1\nTeaching: 0\n");
+    assert_eq!(json_of(dir, &["group", "members", "Research"])[0]["name"], "Bob");
+    let unknown = fail(dir, &["group", "members", "Research", "--add", "nobody", "--remove", "bob"], 1);
+    assert!(unknown.contains("no account has the name nobody"), "{unknown}");
+    assert_eq!(succeed(dir, &["group", "members", "Research"]), "Bob\n", "an unknown name changes nothing");
+    assert!(fail(dir, &["group", "members", "Chess"], 1).contains("no group has the name Chess"));
 }
 
 #[test]

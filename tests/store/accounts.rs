@@ -1,8 +1,11 @@
-//! Accounts with their second factors, sessions, tokens, invitations and audit entries, on both databases: one chapter of
-//! the walkthrough. It leaves a row in every table, with a value in every column.
+//! Accounts with their second factors, sessions, tokens, invitations, audit entries, groups and rules, on both databases:
+//! one chapter of the walkthrough. It leaves a row in every table, with a value in every column.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use turnleaf::domain::access_rights::{AudienceScope, GrantAudience, GrantTarget};
 use turnleaf::domain::*;
+use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
+use turnleaf_store::account_groups;
 use turnleaf_store::api_tokens::{self, NewToken};
 use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
 use turnleaf_store::invites::{self, NewInvite};
@@ -69,6 +72,7 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_second_factors(db, owner, bob).await;
     check_invites(db, owner).await;
     check_audit(db, owner).await;
+    check_groups_and_rules(db, owner, bob).await;
 }
 
 async fn check_second_account(db: &Db) -> UserId {
@@ -430,4 +434,57 @@ async fn check_audit(db: &Db, owner: UserId) {
     audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(audit::list(db, &all, 9).await.unwrap().len(), 2);
+}
+
+async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
+    let (group, other, now): (GroupId, GroupId, _) = (next_id(), next_id(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    account_groups::insert(&mut tx, group, "Research", now).await.unwrap();
+    account_groups::insert(&mut tx, other, "Teaching", now).await.unwrap();
+    for (user, is_added) in [(owner, true), (bob, true), (bob, false), (next_id(), false)] {
+        assert_eq!(account_groups::add_member(&mut tx, group, user).await.unwrap(), is_added, "{user}");
+    }
+    assert!(!account_groups::add_member(&mut tx, next_id(), bob).await.unwrap(), "there is no such group");
+    assert!(account_groups::add_member(&mut tx, other, bob).await.unwrap());
+    assert!(account_groups::rename(&mut tx, group, "Lab").await.unwrap());
+    assert!(!account_groups::rename(&mut tx, next_id(), "Lab").await.unwrap());
+    tx.commit().await.unwrap();
+    let listed = account_groups::list(db, 9).await.unwrap();
+    let seen: Vec<_> = listed.iter().map(|group| (group.name.as_str(), group.members)).collect();
+    assert_eq!(seen, [("Lab", 2), ("Teaching", 1)]);
+    assert_eq!(account_groups::find(db, group).await.unwrap().as_ref(), listed.first());
+    assert_eq!(account_groups::find(db, next_id()).await.unwrap(), None);
+    let members = account_groups::members(db, group, 9).await.unwrap();
+    assert_eq!(members.iter().map(|member| member.user).collect::<Vec<_>>(), [owner, bob]);
+    assert_eq!(account_groups::all_members(db).await.unwrap().len(), 3);
+
+    let model = GrantTarget::Model(ModelLock::new("openai", "large"));
+    let server = GrantTarget::ToolServer("files".into());
+    let (rule, of_server): (AccessRuleId, AccessRuleId) = (next_id(), next_id());
+    let grants =
+        [NewGrant::Group(next_id(), group), NewGrant::Group(next_id(), other), NewGrant::Account(next_id(), bob)];
+    let mut tx = db.begin().await.unwrap();
+    access_rules::put(&mut tx, rule, (&model, AudienceScope::Everybody), &[], now).await.unwrap();
+    access_rules::put(&mut tx, next_id(), (&model, AudienceScope::Listed), &grants, now).await.unwrap();
+    access_rules::put(&mut tx, of_server, (&server, AudienceScope::Everybody), &[], now).await.unwrap();
+    assert_eq!(access_rules::count(&mut tx).await.unwrap(), 2);
+    tx.commit().await.unwrap();
+    let audience = GrantAudience { everybody: false, groups: [group, other].into(), accounts: [bob].into() };
+    let first = StoredAccessRule { id: rule, target: model.clone(), audience, changed_at: now };
+    let listed = access_rules::list(db).await.unwrap();
+    assert_eq!((listed.rules.first(), listed.rules.len(), listed.is_incomplete), (Some(&first), 2, false));
+    assert!(listed.rules[1].audience.everybody);
+
+    // A group or a rule takes its memberships and grants with it.
+    let mut tx = db.begin().await.unwrap();
+    assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(!account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(account_groups::delete(&mut tx, other).await.unwrap());
+    assert!(!account_groups::delete(&mut tx, other).await.unwrap());
+    assert!(access_rules::delete(&mut tx, of_server).await.unwrap());
+    assert!(!access_rules::delete(&mut tx, of_server).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(account_groups::all_members(db).await.unwrap(), [(group, bob)]);
+    let listed = access_rules::list(db).await.unwrap().rules;
+    assert_eq!((listed.len(), &listed[0].audience.groups), (1, &[group].into()));
 }

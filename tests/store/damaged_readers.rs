@@ -11,8 +11,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts, exchanges, imports, invites,
-    ledger, second_factors, server_policies, sessions, turns, uploads, users,
+    Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts,
+    exchanges, imports, invites, ledger, second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -86,6 +86,11 @@ pub async fn read_all(
     budgets::list_all(db).await.map_err(text("budgets"))?;
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
+    for group in account_groups::list(db, 100).await.map_err(text("groups"))? {
+        account_groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
+    }
+    account_groups::all_members(db).await.map_err(text("members of all groups"))?;
+    access_rules::list(db).await.map_err(text("access rules"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {

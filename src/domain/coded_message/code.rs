@@ -103,6 +103,8 @@ with_import_codes! { define_codes:
     AnswersNoMessage, "answers_no_message", "this reply does not belong to a message";
     BranchLocked, "branch_locked", "this branch uses {provider} / {model}; create a new branch to use another model";
     ModelUnavailable, "model_unavailable", "{model} is not available; choose another model";
+    ModelNotGranted, "model_not_granted", "your account may not use {model}; choose another model";
+    ProviderNotGranted, "provider_not_granted", "your account may not use this provider; choose another model";
     ProviderUnavailable, "provider_unavailable", "this provider is not available; choose another model";
     TooManyVersions, "too_many_versions", "a message can have at most {most} versions";
     TooManyBranches, "too_many_branches", "a chat can have at most {most} branches";
@@ -277,6 +279,9 @@ with_import_codes! { define_codes:
     SecondFactorOff, "second_factor_off", "The account has no second factor.";
     SecondFactorNotBegun, "second_factor_not_begun", "This code belongs to another setup. Set up the second factor again.";
     NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
+    GroupNameTaken, "group_name_taken", "another group has this name";
+    NoSuchAccount, "no_such_account", "there is no account {name}";
+    ServerForOwner, "server_for_owner", "“{name}” is shared; only the owner of this server can restart it";
     NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
     SignInNeedsSecureAddress, "sign_in_needs_secure_address",
         "Signing in from another machine needs HTTPS. Ask the administrator to set TURNLEAF_PUBLIC_URL.";

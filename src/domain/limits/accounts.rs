@@ -1,5 +1,5 @@
-//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, attempts to sign in, and
-//! the audit log.
+//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, attempts to sign in,
+//! groups, and the audit log.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -54,6 +54,11 @@ pub const INVITES: u32 = 200;
 pub const ACCOUNTS_LISTED: u32 = 1_000;
 /// The number of sums of accounts by model that administrators see.
 pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
+/// The groups of accounts, and the length of the name of one.
+pub const GROUPS: u32 = 200;
+pub const GROUP_NAME_CHARS: usize = 64;
+/// The rules about models and tool servers.
+pub const ACCESS_RULES: u32 = 2_000;
 /// The entries of one page of the audit log, and how long they are kept.
 pub const AUDIT_PAGE: u32 = 100;
 pub const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);

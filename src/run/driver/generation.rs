@@ -16,7 +16,7 @@ use super::attempts::AttemptResult;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
 use super::spending_estimate::tokens_of_bytes;
 use crate::journal::JournalBatch;
-use crate::provider_access::{may_use, missing_provider_failure};
+use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::RunJob;
 use crate::timeouts::RunTimeouts;
 use turnleaf_domain::byte_delta::is_too_short_for_delta;
@@ -157,8 +157,8 @@ impl TurnRun<'_> {
         progress: &mut GenerationProgress,
     ) -> Result<Result<DecodeOutcome, ProviderError>, HaltReason> {
         let RunJob { owner, lock, .. } = &self.job;
-        if !may_use(*owner, self.scope, lock) {
-            let refused = ProviderError::not_sent(missing_provider_failure(&lock.provider));
+        if !may_use(self.supervisor.registry(), *owner, self.scope, lock) {
+            let refused = ProviderError::not_sent(refused_call_failure(Some(self.scope), lock));
             return Ok(Err(ProviderError { retries_by_itself: false, ..refused }));
         }
         let sent_at = Instant::now();

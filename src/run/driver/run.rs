@@ -8,7 +8,6 @@ use tokio::time::Instant;
 use super::recorder::Recorder;
 use crate::budgets::BudgetReservation;
 use crate::live_turns::{Interrupt, LiveTurn};
-use crate::provider_access::missing_provider_failure;
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::context::ManifestEntry;
@@ -152,9 +151,10 @@ impl<'a> TurnRun<'a> {
 
     /// Looks up the provider again, because its settings may have changed while the run waited for a person.
     pub(super) fn refresh_provider(&mut self) -> Result<(), Failure> {
-        let lock = &self.job.lock;
-        let found = self.supervisor.usable_provider(self.job.owner, lock);
-        let ScopedProvider { scope, provider } = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
+        let (owner, lock) = (self.job.owner, &self.job.lock);
+        let found = self.supervisor.usable_provider(owner, lock);
+        let gone = || self.supervisor.unusable_provider_failure(owner, lock);
+        let ScopedProvider { scope, provider } = found.ok_or_else(gone)?;
         if provider.api() != self.provider.api() {
             // The API of the provider determines which earlier replies can be sent raw, so the context is read again.
             self.context = None;

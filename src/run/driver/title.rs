@@ -15,7 +15,7 @@ use super::run::{HaltReason, TurnRun};
 use super::spending_estimate::{REPLY_TOKENS, estimate_spending, tokens_of_bytes};
 use crate::budgets::BudgetReservation;
 use crate::live_turns::LiveTurn;
-use crate::provider_access::{may_use, missing_provider_failure};
+use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::chat::clean_suggested_title;
 use turnleaf_domain::{
@@ -92,7 +92,7 @@ pub(crate) struct TitleJob {
 pub(crate) async fn prepare(supervisor: &Supervisor, job: RunJob) -> Result<PreparedTitleRequest, Failure> {
     let (owner, lock) = (job.owner, job.lock.clone());
     let found = supervisor.usable_provider(owner, &lock);
-    let found = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
+    let found = found.ok_or_else(|| supervisor.unusable_provider_failure(owner, &lock))?;
     let ScopedProvider { scope, provider } = found.clone();
     let live = Arc::new(LiveTurn::new(job.owner, job.turn.clone()));
     let (turn, now) = (job.turn.id, supervisor.clock().now());
@@ -299,9 +299,9 @@ async fn receive(
     decoder: &mut dyn Decoder,
     response: &mut TitleResponse,
 ) -> Result<(), Failure> {
-    if !may_use(request.owner, request.scope, &request.lock) {
+    if !may_use(supervisor.registry(), request.owner, request.scope, &request.lock) {
         response.is_refused = true;
-        return Err(missing_provider_failure(&request.lock.provider));
+        return Err(refused_call_failure(Some(request.scope), &request.lock));
     }
     let sent = request.provider.send(&request.lock.model, request.wire.clone()).await;
     let mut body = sent

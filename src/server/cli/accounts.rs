@@ -172,7 +172,7 @@ fn account_json(account: &ListedAccount) -> Value {
 }
 
 /// Returns the account with this name.
-pub(super) async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
+pub async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
     let found = service.find_account(name).await.map_err(|error| CliError::could_not("find the account", error))?;
     found.ok_or_else(|| CliError::new(CliExitCode::Failed, format_args!("no account has the name {name}")))
 }

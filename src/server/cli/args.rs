@@ -87,6 +87,9 @@ pub enum CliCommand {
     /// Manage accounts
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage groups of accounts
+    #[command(subcommand)]
+    Group(GroupCommand),
     /// Manage API tokens
     #[command(subcommand)]
     Token(TokenCommand),
@@ -194,6 +197,24 @@ pub struct PasswordArgs {
     /// Read the password from the first line of standard input instead of making one
     #[arg(long = "password-stdin")]
     pub is_on_stdin: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GroupCommand {
+    /// Add a group without members
+    Add { name: String },
+    /// List all groups with the numbers of their members
+    List,
+    /// List the members of a group, or change who they are
+    Members {
+        name: String,
+        /// Account to add; may be repeated
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        add: Vec<String>,
+        /// Account to remove; may be repeated
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        remove: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

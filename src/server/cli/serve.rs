@@ -246,7 +246,7 @@ async fn open_components(
     Ok(ServerComponents { db, claim, registry, supervisor, service })
 }
 
-/// Loads stored providers and tool servers, and starts the background tasks.
+/// Loads rights, stored providers and tool servers, and starts the background tasks.
 async fn start_background_work(
     service: &Service,
     registry: &Arc<ProviderRegistry>,
@@ -264,6 +264,8 @@ async fn start_background_work(
             "imports ended because the server restarted; import the files again to add the rest"
         );
     }
+    // Without them everything would be granted.
+    service.load_rights().await.map_err(|error| CliError::could_not("load the rights of accounts", error))?;
     service.load_all_providers().await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // Tool servers start in the background, so one that hangs does not delay the start.
     service.load_tools(owner).await.map_err(|error| CliError::could_not("load the tool servers", error))?;

@@ -74,6 +74,8 @@ pub enum PageSection {
     Users,
     /// The budgets of all accounts, for administrators.
     Budgets,
+    /// Groups of accounts, and who may use what.
+    Groups,
     AuditLog,
     /// The pages of one chat, which are reached from the chat and not listed.
     Chat,
@@ -109,6 +111,7 @@ const SETTINGS: [SettingsGroup; 4] = [
         icon: "system",
         sections: &[
             PageSection::Users,
+            PageSection::Groups,
             PageSection::Budgets,
             PageSection::AuditLog,
             PageSection::Api,
@@ -152,6 +155,7 @@ impl PageSection {
             Self::Profile => "/settings/profile",
             Self::Users => "/settings/users",
             Self::Budgets => "/settings/budgets",
+            Self::Groups => "/settings/groups",
             Self::AuditLog => "/settings/audit",
             Self::Chat => "/",
             Self::SignIn => "/sign-in",
@@ -181,6 +185,7 @@ impl PageSection {
             Self::Profile => messages::accounts::profile(),
             Self::Users => messages::accounts::users(),
             Self::Budgets => messages::budgets::budgets(),
+            Self::Groups => messages::rights::groups(),
             Self::AuditLog => messages::accounts::audit_log(),
             Self::Chat => messages::chat_settings(),
             Self::SignIn => messages::accounts::sign_in(),
@@ -191,7 +196,7 @@ impl PageSection {
     fn is_listed(self, accounts: AccountPages) -> bool {
         match self {
             Self::Profile => accounts != AccountPages::None,
-            Self::Users | Self::Budgets | Self::AuditLog => accounts == AccountPages::All,
+            Self::Users | Self::Groups | Self::Budgets | Self::AuditLog => accounts == AccountPages::All,
             _ => true,
         }
     }

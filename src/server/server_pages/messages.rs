@@ -19,6 +19,7 @@ pub mod preferences;
 pub mod preview;
 pub mod projects;
 pub mod providers;
+pub mod rights;
 pub mod search;
 pub mod sent_request;
 pub mod shares;

@@ -103,12 +103,16 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// Compares the credentials in use with the database at an interval, for as long as the server runs.
+    /// Compares the credentials in use, and the rights of accounts, with the database at an interval, for as long as the
+    /// server runs.
     pub async fn watch_credentials(&self) {
         loop {
             tokio::time::sleep(limits::CREDENTIAL_RECHECK).await;
             if let Err(error) = self.recheck_credentials().await {
                 tracing::warn!(%error, "sessions could not be checked; they are checked again soon");
+            }
+            if let Err(error) = self.load_rights().await {
+                tracing::warn!(%error, "the rights of accounts could not be read; they are read again soon");
             }
             if let Err(error) = self.recheck_setup().await {
                 tracing::warn!(%error, "whether the server is set up could not be checked");

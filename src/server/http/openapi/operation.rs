@@ -13,7 +13,8 @@ const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (
         403,
         "Forbidden",
-        "The API token lacks the scope (`forbidden`), or a browser sent the request from another site (`cross_site`).",
+        "The API token lacks the scope (`forbidden`), the account may not use the model (`model_not_granted`), or a browser \
+        sent the request from another site (`cross_site`).",
     ),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),

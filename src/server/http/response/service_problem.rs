@@ -20,6 +20,9 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound => Self::not_found(),
             ServiceError::Invalid(invalid) => invalid_input_problem(invalid),
             ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
+            ServiceError::Forbidden { code, message, extra } => {
+                with_members(Self::new(StatusCode::FORBIDDEN, code, message), extra)
+            }
             ServiceError::TooLarge { field, limit } => {
                 Self::of_field(StatusCode::PAYLOAD_TOO_LARGE, "too_large", InvalidField::new(field, limit))
             }
@@ -90,7 +93,9 @@ pub fn refusal_sentence(error: &ServiceError) -> String {
     match error {
         ServiceError::TooLarge { field, limit } => too_large_sentence(field, limit),
         ServiceError::Invalid(invalid) => field_error_sentence(invalid),
-        ServiceError::Conflict { message, .. } | ServiceError::Unfit { message, .. } => coded_sentence(message),
+        ServiceError::Conflict { message, .. }
+        | ServiceError::Forbidden { message, .. }
+        | ServiceError::Unfit { message, .. } => coded_sentence(message),
         ServiceError::Storage(refusal) => coded_sentence(&(*refusal).into()),
         ServiceError::BudgetExhausted(budget) => coded_sentence(&budget.refusal()),
         ServiceError::NotFound => coded_sentence(&MessageCode::NotFound.into()),

@@ -200,6 +200,12 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::CreateShare => localized_word("Create shared link", "创建分享链接"),
         AuditVerb::RevokeShare => localized_word("Revoke shared link", "撤销分享链接"),
         AuditVerb::SetBudgets => localized_word("Set budgets", "设置预算"),
+        AuditVerb::AddGroup => localized_word("Add group", "添加组"),
+        AuditVerb::RenameGroup => localized_word("Rename group", "重命名组"),
+        AuditVerb::DeleteGroup => localized_word("Delete group", "删除组"),
+        AuditVerb::AddMember => localized_word("Add member to group", "将成员加入组"),
+        AuditVerb::RemoveMember => localized_word("Remove member from group", "将成员移出组"),
+        AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
     }
 }
 

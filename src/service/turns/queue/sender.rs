@@ -76,7 +76,12 @@ impl Service {
         let Err(error) = &sent else { return sent };
         let Some(reason) = self.record_refusal(owner, id, tried, error).await? else { return sent };
         match sent {
-            Err(ServiceError::Storage(_) | ServiceError::BudgetExhausted(_) | ServiceError::Store(_)) => sent,
+            Err(
+                ServiceError::Forbidden { .. }
+                | ServiceError::Storage(_)
+                | ServiceError::BudgetExhausted(_)
+                | ServiceError::Store(_),
+            ) => sent,
             _ => Err(ServiceError::conflict("queued_message_refused", reason)),
         }
     }

@@ -245,7 +245,9 @@ fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusCh
         ServiceError::Conflict { code: "too_many_siblings" | "too_many_turns" | "too_many_branches", .. } => {
             RerunPauseReason::LimitReached
         }
-        ServiceError::Conflict { code: "model_unavailable", .. } => RerunPauseReason::ModelUnavailable,
+        ServiceError::Conflict { code: "model_unavailable", .. } | ServiceError::Forbidden { .. } => {
+            RerunPauseReason::ModelUnavailable
+        }
         ServiceError::Conflict { .. }
         | ServiceError::Invalid(_)
         | ServiceError::TooLarge { .. }
@@ -258,7 +260,7 @@ fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusCh
         }
     };
     let detail = match error {
-        ServiceError::Conflict { message, .. } => Some(message.clone()),
+        ServiceError::Conflict { message, .. } | ServiceError::Forbidden { message, .. } => Some(message.clone()),
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
         ServiceError::Storage(refusal) => Some((*refusal).into()),
         ServiceError::BudgetExhausted(budget) => Some(budget.refusal()),

@@ -1,10 +1,11 @@
-//! The stored columns of accounts, their credentials, invitations, the audit log, the ledger and budgets. What decides
-//! about access is never replaced by a value that gives more of it.
+//! The stored columns of accounts, their credentials, invitations, groups, grants, the audit log, the ledger and budgets.
+//! What decides about access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::generations::GenerationStatus;
+use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
 use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis};
 
 pub(super) const TABLES: &[CheckedTable] = &[
@@ -102,4 +103,20 @@ pub(super) const TABLES: &[CheckedTable] = &[
         ],
     ),
     table("budgets", ID, &[id("id", Row), id("owner_id", Row), word::<BudgetKind>("kind", Row)]),
+    table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
+    table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
+    // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
+    table(
+        "access_rules",
+        ID,
+        &[
+            id("id", Keep),
+            word::<GrantKind>("kind", Keep),
+            text("target", Keep),
+            text("model", Keep),
+            word::<AudienceScope>("audience", Text("listed")),
+            time("changed_at", Moment),
+        ],
+    ),
+    table("access_grants", ID, &[id("id", Row), id("rule_id", Row), id("group_id", Row), id("user_id", Row)]),
 ];
