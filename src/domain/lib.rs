@@ -94,8 +94,8 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     ApiTokenId, AuditEntryId, BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
-    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId,
-    TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    GenerationId, IdentityId, IdentitySignInId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId,
+    SessionId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

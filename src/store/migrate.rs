@@ -64,6 +64,7 @@ migration_files!(
     "0056_search_deletions",
     "0057_accounts",
     "0058_shares",
+    "0060_identities",
 );
 
 /// What all files of SQLite make of an empty database, in a fifth of their time: every start on an empty data folder and

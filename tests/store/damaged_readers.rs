@@ -10,8 +10,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, imports, invites,
-    server_policies, sessions, turns, uploads, users,
+    Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, identities, imports,
+    invites, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -73,6 +73,7 @@ pub async fn read_all(
     for user in users::list(db).await.map_err(text("users"))? {
         sessions::list(db, user, begin, begin).await.map_err(text("sessions"))?;
         api_tokens::list(db, user).await.map_err(text("API tokens"))?;
+        identities::list(db, user).await.map_err(text("identities"))?;
     }
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, None, 100).await.map_err(text("audit log"))?;
