@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 
 use crate::config::Config;
+use crate::config::identity_providers::IdentityProviderConfig;
 use crate::config::logging::LogFormat;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
@@ -78,6 +79,7 @@ pub fn to_json(config: &Config) -> Value {
         "prices": prices,
         "tool_servers": config.tool_servers.iter().map(tool_server).collect::<Vec<_>>(),
         "web_search": config.web_search.as_ref().map(search_engine),
+        "identity_providers": config.identity_providers.iter().map(identity_provider).collect::<Vec<_>>(),
     })
 }
 
@@ -106,6 +108,19 @@ fn tool_server(server: &ToolServerConfig) -> Value {
     });
     shown["trusted_tools"] = trusted.collect();
     shown
+}
+
+fn identity_provider(provider: &IdentityProviderConfig) -> Value {
+    json!({
+        "id": provider.id,
+        "name": provider.name,
+        "issuer": provider.issuer.as_str(),
+        "client_id": provider.client_id,
+        "client_secret": provider.client_secret.as_ref().map(|_| MASK),
+        "scopes": provider.scopes,
+        "allowed_domains": provider.allowed_domains,
+        "groups_claim": provider.groups_claim,
+    })
 }
 
 fn search_engine(engine: &SearchEngine) -> Value {

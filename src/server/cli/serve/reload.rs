@@ -84,6 +84,7 @@ impl ConfigReload {
         self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
         self.service.reload_providers(config.providers.endpoints).await?;
         self.service.reload_web_search(config.web_search).await;
+        self.service.set_identity_providers(config.identity_providers);
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers list their models in the background.
         let registry = self.registry.clone();
@@ -110,6 +111,7 @@ impl ConfigReload {
             prices: _,
             tool_servers: _,
             web_search: _,
+            identity_providers: _,
             security:
                 SecuritySettings { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
             drain: DrainSettings { announce, finish },
