@@ -79,6 +79,8 @@ mod external_links;
 mod failed_pages;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
+#[path = "server/fake_identity_provider.rs"]
+mod fake_identity_provider;
 #[path = "server/fake_sign_in.rs"]
 mod fake_sign_in;
 #[path = "support/fake_provider.rs"]
@@ -96,6 +98,8 @@ mod grown_exports;
 mod http_api;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/identity_sign_in.rs"]
+mod identity_sign_in;
 #[path = "server/images.rs"]
 mod images;
 #[path = "server/import_flow.rs"]

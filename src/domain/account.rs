@@ -150,10 +150,13 @@ pub enum AuditVerb {
     EnableAccount,
     ChangeRole,
     SignOutAccount,
+    /// An identity at an identity provider was added to the own account, or removed from it.
+    LinkIdentity,
+    UnlinkIdentity,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -172,6 +175,8 @@ impl AuditVerb {
         Self::EnableAccount,
         Self::ChangeRole,
         Self::SignOutAccount,
+        Self::LinkIdentity,
+        Self::UnlinkIdentity,
     ];
 
     /// Returns its word in the database.
@@ -195,6 +200,8 @@ impl AuditVerb {
             Self::EnableAccount => "enable_account",
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
+            Self::LinkIdentity => "link_identity",
+            Self::UnlinkIdentity => "unlink_identity",
         }
     }
 

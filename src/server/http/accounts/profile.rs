@@ -43,6 +43,8 @@ enum ProfileFormResult {
     SessionEnded,
     SessionsEnded,
     TokenRevoked,
+    Linked,
+    Unlinked,
 }
 
 impl ProfileFormResult {
@@ -53,6 +55,8 @@ impl ProfileFormResult {
             Self::SessionEnded => words::session_ended(),
             Self::SessionsEnded => words::sessions_ended(),
             Self::TokenRevoked => words::token_revoked(),
+            Self::Linked => words::identity_linked(),
+            Self::Unlinked => words::identity_unlinked(),
         };
         ActionNotice::Done(sentence.to_owned())
     }
@@ -65,6 +69,7 @@ async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Prob
     Ok(ProfilePage {
         typed_name: account.name.clone(),
         account,
+        identities: service.own_identities(user).await?,
         sessions: service.sessions(user).await?,
         session: principal.session(),
         tokens: service.api_tokens(user).await?,

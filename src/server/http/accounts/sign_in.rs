@@ -34,23 +34,23 @@ use turnleaf_service::accounts::account_error::AccountError;
 const CLEAR_SITE_DATA: (HeaderName, &str) = (HeaderName::from_static("clear-site-data"), "\"cache\", \"storage\"");
 
 /// The principal, if somebody is signed in, on a route for people who are not.
-type SignedIn = Option<Extension<Principal>>;
+pub type SignedIn = Option<Extension<Principal>>;
 
 /// The query of the sign-in page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignInQuery {
     /// The address to which the person returns.
-    next: Option<String>,
+    pub next: Option<String>,
 }
 
 /// Returns whether the server has no accounts: nobody signs in to it.
-fn is_without_accounts(signed_in: &SignedIn) -> bool {
+pub fn is_without_accounts(signed_in: &SignedIn) -> bool {
     signed_in.as_ref().is_some_and(|Extension(principal)| principal.credential == Credential::Admission)
 }
 
 /// Returns the page for clients whose passwords others could read on the way.
-fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
+pub fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
     let is_safe = SessionCookie::new(app.transport()).is_safe_for(client);
     (!is_safe).then(|| {
         let page = insecure_page(coded_sentence(&MessageCode::SignInNeedsSecureAddress.into()));
@@ -66,7 +66,7 @@ pub fn with_session(app: &App, secret: &NewSecret, to: &str) -> Response {
 }
 
 /// Responds with the page of a form that was refused.
-fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
+pub fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
     let seconds = refusal.retry_after();
     with_retry_after(context.respond(app, refusal.status, page), seconds)
 }
@@ -89,7 +89,8 @@ pub async fn show(
     if let Some(refused) = refuse_insecure(&app, &client, &context) {
         return refused;
     }
-    context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), None))
+    let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
+    context.respond(&app, StatusCode::OK, sign_in_page(&form, (local_path(&next), &providers), None))
 }
 
 /// `POST /forms/sign-in`.
@@ -115,7 +116,8 @@ pub async fn sign_in(
     };
     let mut refusal = FormRefusal::from_error(error)?;
     let form = SignInFormState { name, error: refusal.field.take(), ..SignInFormState::default() };
-    let page = sign_in_page(&form, local_path(&next), refusal.notice.take());
+    let providers = app.service().identity_providers();
+    let page = sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take());
     Ok(refused_response(&app, context, refusal, page))
 }
 

@@ -1,15 +1,17 @@
-//! The page of the own account: name, password, sessions and API tokens.
+//! The page of the own account: name, password, sign-in services, sessions and API tokens.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{InvalidField, SessionId, TokenScope};
+use crate::server::server_pages::accounts::identities::identities_panel;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::{error_sentence, time_ago};
 use crate::server::server_pages::messages::save;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use turnleaf_service::accounts::identities::OwnIdentities;
 use turnleaf_service::accounts::sessions::ListedSession;
 use turnleaf_service::accounts::sign_in::OwnAccount;
 use turnleaf_service::accounts::tokens::ListedToken;
@@ -47,6 +49,7 @@ pub struct ProfilePage {
     pub account: OwnAccount,
     /// The name in its form, as it was typed.
     pub typed_name: String,
+    pub identities: OwnIdentities,
     pub sessions: Vec<ListedSession>,
     /// The session of this page.
     pub session: Option<SessionId>,
@@ -73,14 +76,15 @@ pub fn no_accounts_page() -> ServerPage {
 
 impl ProfilePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
-        let OwnAccount { name, role } = &self.account;
+        let OwnAccount { name, role, has_password } = &self.account;
         let body = view! {
             <p class="lead" dir="auto">{words::signed_in_as(name, *role)}</p>
             <form method="post" action="/forms/sign-out">
                 <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
             </form>
             {self.name_panel()}
-            {self.password_panel()}
+            {if *has_password { self.password_panel() } else { self.no_password_panel() }}
+            {identities_panel(&self.identities, self.now)}
             {self.sessions_panel()}
             {self.tokens_panel()}
         };
@@ -142,6 +146,15 @@ impl ProfilePage {
                 {field(words::new_password(), "password", Some(words::password_hint()), "new-password")}
                 <div class="deeds"><button type="submit" class="button primary">{words::change_password()}</button></div>
             </form>
+        }
+    }
+
+    fn no_password_panel(&self) -> AnyView {
+        view! {
+            <section class="panel" aria-labelledby="no-password-title">
+                <h2 id="no-password-title">{words::password()}</h2>
+                <p class="hint">{words::no_password_hint()}</p>
+            </section>
         }
     }
 
@@ -318,8 +331,9 @@ mod tests {
             last_used_at: None,
         };
         ProfilePage {
-            account: OwnAccount { name: "Ann".into(), role: AccountRole::User },
+            account: OwnAccount { name: "Ann".into(), role: AccountRole::User, has_password: true },
             typed_name: "Ann".into(),
+            identities: OwnIdentities::default(),
             sessions: (0..sessions).map(session).collect(),
             session: Some(id(0).into()),
             tokens: vec![token],
@@ -342,6 +356,15 @@ mod tests {
         assert!(two.contains("/forms/profile/sessions/end-others") && two.contains("Firefox 1"), "{two}");
         assert!(two.contains("&lt;backup&gt;") && two.contains("export · Expired"), "{two}");
         assert!(!two.contains("created-token"), "{two}");
+    }
+
+    #[test]
+    fn account_without_password_has_no_form_for_it() {
+        let with_password = html(sample(1));
+        assert!(with_password.contains("/forms/profile/password") && !with_password.contains("identities"));
+        let account = OwnAccount { has_password: false, ..sample(1).account };
+        let without = html(ProfilePage { account, ..sample(1) });
+        assert!(!without.contains("/forms/profile/password") && without.contains("no password"), "{without}");
     }
 
     #[test]

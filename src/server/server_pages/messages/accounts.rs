@@ -22,6 +22,7 @@ define_messages! {
     invitation: "Create your account", "创建账号";
     create_account: "Create account", "创建账号";
     invite_unusable: "This invitation cannot be used", "此邀请无法使用";
+    other_ways: "Other ways to sign in", "其他登录方式";
     needs_secure_address: "Signing in from another machine needs HTTPS", "从其他设备登录需要 HTTPS";
     // The own account.
     profile: "Account", "账号";
@@ -36,6 +37,17 @@ define_messages! {
     password_changed: "Password changed. Your other sessions and API tokens ended.",
         "密码已更改，其他会话和 API 令牌已失效。";
     sign_out: "Sign out", "退出登录";
+    no_password_hint: "Your account has no password. You sign in with another service.",
+        "你的账号没有密码，你通过其他服务登录。";
+    identities: "Sign-in services", "登录服务";
+    identities_hint: "Accounts of other services with which you sign in here.", "可用于在此登录的其他服务的账号。";
+    no_identities: "None is linked.", "尚未关联。";
+    unlink: "Unlink", "取消关联";
+    link_title: "Link a sign-in service", "关联登录服务";
+    back_to_account: "Back to your account", "返回你的账号";
+    identity_linked: "The service was linked. You can sign in with it now.", "已关联该服务，现在可以用它登录。";
+    identity_unlinked: "The service was unlinked. You cannot sign in with it any more.",
+        "已取消关联该服务，不能再用它登录。";
     sessions: "Sessions", "会话";
     sessions_hint: "The browsers in which you are signed in.", "已登录的浏览器。";
     this_session: "This browser", "当前浏览器";
@@ -141,6 +153,8 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::LinkIdentity => localized_word("Link sign-in", "关联登录"),
+        AuditVerb::UnlinkIdentity => localized_word("Unlink sign-in", "取消关联登录"),
     }
 }
 
@@ -156,6 +170,24 @@ pub fn outcome_note(outcome: AuditOutcome) -> Option<&'static str> {
 pub fn invited_as(role: AccountRole) -> String {
     let role = role_name(role);
     message!("You are invited to this server. Your role will be: {role}.", "你受邀使用此服务器。你的角色将是：{role}。")
+}
+
+/// Returns the label of the link to another service.
+pub fn sign_in_with(name: &str) -> String {
+    message!("Sign in with {name}", "使用 {name} 登录")
+}
+
+/// Returns the label of the button that adds an account of another service to the own account.
+pub fn link_service(name: &str) -> String {
+    message!("Link {name}", "关联 {name}")
+}
+
+/// Returns the explanation before the browser goes to another service.
+pub fn link_lead(name: &str) -> String {
+    message!(
+        "Sign in at {name} to link it to your account here. You will then return here.",
+        "请在 {name} 登录，将其关联到你在这里的账号，之后会返回这里。"
+    )
 }
 
 /// Returns the heading of the own account.
