@@ -827,6 +827,40 @@ fn server_with_accounts_warns_where_passwords_would_be_sent_in_plain_text() {
 }
 
 #[test]
+fn proxy_names_people_only_where_it_proves_itself() {
+    let proxy = ("TURNLEAF_AUTH", "proxy");
+    let (user, groups) =
+        (("TURNLEAF_PROXY_USER_HEADER", "Remote-User"), ("TURNLEAF_PROXY_GROUPS_HEADER", "Remote-Groups"));
+    let creates = |word| ("TURNLEAF_PROXY_CREATE_ACCOUNTS", word);
+    assert_eq!(load(&[proxy]).unwrap().security.proxy_users, None);
+    let config = load(&[proxy, user]).unwrap();
+    let users = config.security.proxy_users.clone().unwrap();
+    assert_eq!((users.user_header.as_str(), users.groups_header, users.creates_accounts), ("remote-user", None, false));
+    let shown = masked_config::to_json(&config);
+    assert_eq!((&shown["proxy_user_header"], &shown["proxy_create_accounts"]), (&"remote-user".into(), &false.into()));
+    let users = load(&[proxy, user, groups, creates("true")]).unwrap().security.proxy_users.unwrap();
+    let groups_header = users.groups_header.unwrap();
+    assert_eq!((groups_header.as_str(), users.creates_accounts), ("remote-groups", true));
+    let in_file = load_file("auth = 'proxy'\nproxy_user_header = 'X-User'\nproxy_create_accounts = true\n").unwrap();
+    let users = in_file.security.proxy_users.unwrap();
+    assert_eq!((users.user_header.as_str(), users.creates_accounts), ("x-user", true));
+    for (variables, expected) in [
+        (&[user][..], "TURNLEAF_PROXY_USER_HEADER needs TURNLEAF_AUTH=proxy"),
+        (&[("TURNLEAF_AUTH", "accounts"), user], "TURNLEAF_PROXY_USER_HEADER needs TURNLEAF_AUTH=proxy"),
+        (&[proxy, groups], "TURNLEAF_PROXY_GROUPS_HEADER needs TURNLEAF_PROXY_USER_HEADER"),
+        (&[proxy, creates("true")], "TURNLEAF_PROXY_CREATE_ACCOUNTS needs TURNLEAF_PROXY_USER_HEADER"),
+        (&[proxy, user, creates("perhaps")], "TURNLEAF_PROXY_CREATE_ACCOUNTS must be true or false"),
+        (&[proxy, user, ("TURNLEAF_PROXY_GROUPS_HEADER", "remote-user")], "name the same header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "Cookie")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "X-Forwarded-For")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "a b")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+    ] {
+        let error = load(variables).unwrap_err();
+        assert!(error.contains(expected), "{variables:?}: {error}");
+    }
+}
+
+#[test]
 fn drain_delay_applies_only_behind_proxy() {
     let seconds = |variables: &[(&str, &str)]| {
         let drain = load(variables).unwrap().drain;

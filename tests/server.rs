@@ -144,6 +144,8 @@ mod projects;
 mod provider_scopes;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/proxy_users.rs"]
+mod proxy_users;
 #[path = "server/raw_pages.rs"]
 mod raw_pages;
 #[path = "server/refused_entries.rs"]

@@ -15,6 +15,7 @@ pub mod masked_config;
 pub mod presets;
 pub mod prices;
 pub mod providers;
+pub mod proxy_users;
 pub mod security;
 pub mod setting;
 pub mod storage;

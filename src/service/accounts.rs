@@ -19,6 +19,7 @@ mod local_network;
 pub mod management;
 mod origin;
 mod passwords;
+pub mod proxy_users;
 mod secrets;
 pub mod sessions;
 pub mod setup;

@@ -16,7 +16,7 @@ sql! {
     FIND = "SELECT i.id, i.owner_id, u.name, u.disabled_at IS NOT NULL AS is_disabled \
         FROM identities i JOIN users u ON u.id = i.owner_id WHERE i.issuer = $1 AND i.subject = $2";
     /// The identity of an owner ($1) whose account is not disabled.
-    FIND_VALID = "SELECT u.role FROM identities i JOIN users u ON u.id = i.owner_id \
+    FIND_VALID = "SELECT u.role, i.last_used_at FROM identities i JOIN users u ON u.id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND u.disabled_at IS NULL";
     INSERT = "INSERT INTO identities (id, owner_id, issuer, subject, email, group_names, created_at, last_used_at) \
         VALUES ($2, $1, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING";
@@ -53,6 +53,14 @@ pub struct FoundIdentity {
     /// The name of the account.
     pub name: String,
     pub is_disabled: bool,
+}
+
+/// An identity whose account is not disabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidIdentity {
+    /// The role of the account.
+    pub role: AccountRole,
+    pub last_used_at: DateTime<Utc>,
 }
 
 /// An identity as a list entry.
@@ -111,12 +119,13 @@ pub async fn find(tx: &mut Tx, key: IdentityKey<'_>) -> Result<Option<FoundIdent
     }))
 }
 
-/// Returns the role of the account of an identity, unless that was removed or the account is disabled.
-pub async fn find_valid(db: &Db, owner: UserId, id: IdentityId) -> Result<Option<AccountRole>, StoreError> {
-    let role: Option<String> = with_pool!(db, |pool| {
-        sqlx::query_scalar(FIND_VALID).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?
+/// Returns an identity of an account, unless it was removed or the account is disabled.
+pub async fn find_valid(db: &Db, owner: UserId, id: IdentityId) -> Result<Option<ValidIdentity>, StoreError> {
+    let row: Option<(String, DateTime<Utc>)> = with_pool!(db, |pool| {
+        sqlx::query_as(FIND_VALID).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?
     });
-    role.map(|role| parse_word(role, "users", "role", owner)).transpose()
+    row.map(|(role, last_used_at)| Ok(ValidIdentity { role: parse_word(role, "users", "role", owner)?, last_used_at }))
+        .transpose()
 }
 
 /// Adds an identity to an account. Returns false if it belongs to an account already.

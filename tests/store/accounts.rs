@@ -308,7 +308,8 @@ async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
     let found = identities::find(&mut tx, key).await.unwrap().unwrap();
     assert_eq!((found.id, found.owner, found.name.as_str(), found.is_disabled), (own, owner, "Ann", false));
     tx.commit().await.unwrap();
-    assert_eq!(identities::find_valid(db, owner, own).await.unwrap(), Some(AccountRole::Owner));
+    let valid = identities::find_valid(db, owner, own).await.unwrap().unwrap();
+    assert_eq!((valid.role, valid.last_used_at), (AccountRole::Owner, now));
     assert_eq!(identities::find_valid(db, bob, own).await.unwrap(), None);
     let listed = identities::list(db, owner).await.unwrap();
     assert_eq!((listed[0].id, listed[0].issuer.as_str(), &listed[0].details), (own, key.issuer, &details));

@@ -25,8 +25,6 @@ macro_rules! with_account_codes {
             OnlyWayIn, "only_way_in", "This is the only way to sign in to your account, so it stays.";
             AccountDisabled, "account_disabled", "Your account is disabled. Ask the administrator.";
             ProxyUserUnknown, "proxy_user_unknown", "No account here belongs to {name}. Ask the administrator.";
-            ProxyUserMissing, "proxy_user_missing",
-                "The reverse proxy did not say who you are. Sign in there, or ask the administrator.";
             NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
             NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
             SignInNeedsSecureAddress, "sign_in_needs_secure_address",

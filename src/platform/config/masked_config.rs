@@ -66,6 +66,10 @@ pub fn to_json(config: &Config) -> Value {
         "allowed_hosts": sourced(json!(security.allowed_hosts.value), security.allowed_hosts.source),
         "trusted_proxies": sourced(json!(proxies), security.trusted_proxies.source),
         "proxy_secret": security.proxy_secret.as_ref().map(|_| MASK),
+        "proxy_user_header": security.proxy_users.as_ref().map(|users| users.user_header.as_str()),
+        "proxy_groups_header":
+            security.proxy_users.as_ref().and_then(|users| users.groups_header.as_ref()).map(|name| name.as_str()),
+        "proxy_create_accounts": security.proxy_users.as_ref().is_some_and(|users| users.creates_accounts),
         "secret_key": security.secret_key.as_ref().map(|_| MASK),
         "drain_seconds": sourced(json!(config.drain.finish.value.as_secs()), config.drain.finish.source),
         "drain_announce_seconds": sourced(json!(config.drain.announce.value.as_secs()), config.drain.announce.source),

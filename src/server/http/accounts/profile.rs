@@ -103,7 +103,7 @@ pub async fn show(
     StrictQuery(query): StrictQuery<ProfilePageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    if principal.session().is_none() {
+    if !principal.has_account() {
         return Ok(context.respond(&app, StatusCode::OK, no_accounts_page()));
     }
     let page = read_page(&app, &principal).await?;

@@ -51,7 +51,7 @@ pub struct ProfilePage {
     pub typed_name: String,
     pub identities: OwnIdentities,
     pub sessions: Vec<ListedSession>,
-    /// The session of this page.
+    /// The session of this page. `None` for a person whom a proxy names: how they get in is the proxy's.
     pub session: Option<SessionId>,
     pub tokens: Vec<ListedToken>,
     pub token_form: TokenForm,
@@ -77,15 +77,25 @@ pub fn no_accounts_page() -> ServerPage {
 impl ProfilePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let OwnAccount { name, role, has_password } = &self.account;
+        let sign_out = self.session.map(|_| {
+            view! {
+                <form method="post" action="/forms/sign-out">
+                    <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
+                </form>
+            }
+        });
+        let ways_in = self.session.map(|_| {
+            view! {
+                {if *has_password { self.password_panel() } else { self.no_password_panel() }}
+                {identities_panel(&self.identities, self.now)}
+                {self.sessions_panel()}
+            }
+        });
         let body = view! {
             <p class="lead" dir="auto">{words::signed_in_as(name, *role)}</p>
-            <form method="post" action="/forms/sign-out">
-                <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
-            </form>
+            {sign_out}
             {self.name_panel()}
-            {if *has_password { self.password_panel() } else { self.no_password_panel() }}
-            {identities_panel(&self.identities, self.now)}
-            {self.sessions_panel()}
+            {ways_in}
             {self.tokens_panel()}
         };
         page(notice, body)
@@ -362,6 +372,9 @@ mod tests {
     fn account_without_password_has_no_form_for_it() {
         let with_password = html(sample(1));
         assert!(with_password.contains("/forms/profile/password") && !with_password.contains("identities"));
+        let behind_proxy = html(ProfilePage { session: None, ..sample(1) });
+        assert!(!behind_proxy.contains("sign-out") && !behind_proxy.contains("/forms/profile/password"));
+        assert!(behind_proxy.contains("new-token"), "{behind_proxy}");
         let account = OwnAccount { has_password: false, ..sample(1).account };
         let without = html(ProfilePage { account, ..sample(1) });
         assert!(!without.contains("/forms/profile/password") && without.contains("no password"), "{without}");

@@ -285,7 +285,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::OnlyWayIn => "这是登录你账号的唯一方式，因此保留。",
         MessageCode::AccountDisabled => "你的账号已停用，请联系管理员。",
         MessageCode::ProxyUserUnknown => "这里没有属于 {name} 的账号，请联系管理员。",
-        MessageCode::ProxyUserMissing => "反向代理没有说明你是谁。请在那里登录，或联系管理员。",
         MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
         MessageCode::NotOnOwner => "不能在此更改所有者的账号。",
         MessageCode::SignInNeedsSecureAddress => "从其他设备登录需要 HTTPS，请联系管理员设置 TURNLEAF_PUBLIC_URL。",
