@@ -7,7 +7,6 @@ use crate::base_url;
 use crate::config::ConfigError;
 use crate::config::environment::{Environment, parse_switch};
 use crate::config::file::ConfigFile;
-use crate::config::security::AuthMode;
 
 const USER_HEADER: &str = "TURNLEAF_PROXY_USER_HEADER";
 const GROUPS_HEADER: &str = "TURNLEAF_PROXY_GROUPS_HEADER";
@@ -26,12 +25,12 @@ pub struct ProxyUserSettings {
     pub creates_accounts: bool,
 }
 
-/// Reads the settings.
+/// Reads the settings. `has_proxy` says whether a proxy authenticates people.
 ///
 /// # Errors
 /// A header that cannot be one, a setting without that of the name, and any of them without `auth = proxy`.
 pub fn read(
-    auth: AuthMode,
+    has_proxy: bool,
     environment: &Environment,
     file: &ConfigFile,
 ) -> Result<Option<ProxyUserSettings>, ConfigError> {
@@ -47,7 +46,7 @@ pub fn read(
         };
         return Err(ConfigError::new(format!("{alone} needs {USER_HEADER}, which is not set")));
     };
-    if auth != AuthMode::Proxy {
+    if !has_proxy {
         // Otherwise whoever reaches the server could name anybody.
         return Err(ConfigError::new(format!("{USER_HEADER} needs TURNLEAF_AUTH=proxy")));
     }

@@ -237,7 +237,7 @@ impl SecuritySettings {
         );
         let auth = auth.try_map(|text, source| read_auth(&text, source))?;
         Ok(Self {
-            proxy_users: proxy_users::read(auth.value, environment, file)?,
+            proxy_users: proxy_users::read(auth.value == AuthMode::Proxy, environment, file)?,
             auth,
             public_url: public_url.map(str::parse).transpose()?,
             allowed_hosts: SourcedSetting::first_set(

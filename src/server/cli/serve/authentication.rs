@@ -1,5 +1,5 @@
-//! The ways into a server, decided at its start: without accounts, by signing in, or as whom a proxy names. A server with accounts that
-//! nobody can sign in to yet waits for its setup.
+//! The ways into a server, decided at its start: without accounts, by signing in, or as whom a proxy names. A server
+//! with accounts that nobody can sign in to yet waits for its setup.
 
 use tokio_util::sync::CancellationToken;
 

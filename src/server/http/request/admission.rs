@@ -97,8 +97,8 @@ impl Admission {
         }))
     }
 
-    /// Identifies the client and decides on admission. Removes the secret and the name of the person from the headers; the
-    /// name counts only from the proxy.
+    /// Identifies the client and decides on admission. Removes the secret and the name of the person from the headers;
+    /// the name counts only from the proxy.
     fn identify(&self, request: &mut Request) -> ClientIdentity {
         // Only requests of tests come without a socket.
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());

@@ -1,6 +1,7 @@
-//! The cookie of a session, and that of a browser that signs in at an identity provider. Over HTTPS a cookie has the prefix `__Host-`, by which
-//! browsers let only this host set it, and only over HTTPS. Without HTTPS browsers refuse that; such a server is reached
-//! on this machine alone, and the cookie has another name there, which a server with HTTPS does not accept.
+//! The cookie of a session, and that of a browser that signs in at an identity provider. Over HTTPS a cookie has the
+//! prefix `__Host-`, by which browsers let only this host set it, and only over HTTPS. Without HTTPS browsers refuse that;
+//! such a server is reached on this machine alone, and the cookie has another name there, which a server with HTTPS does
+//! not accept.
 
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
