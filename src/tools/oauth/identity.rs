@@ -145,9 +145,8 @@ fn identity(issuer: &str, claims: &Map<String, Value>, groups_claim: Option<&str
     let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
     // Some providers write the word.
     let is_verified = claims.get("email_verified").is_some_and(|value| *value == true || *value == "true");
-    let is_address = |email: &String| {
-        email.len() <= limits::EMAIL_BYTES && email.contains('@') && !email.contains(char::is_control)
-    };
+    let is_address =
+        |email: &String| email.len() <= limits::EMAIL_BYTES && email.contains('@') && !email.contains(char::is_control);
     let email = text("email").filter(is_address).filter(|_| is_verified);
     let of_email = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(name, _)| name.to_owned());
     let names = [text("preferred_username"), of_email, text("nickname"), text("name")];
