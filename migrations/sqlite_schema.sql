@@ -267,6 +267,27 @@ CREATE TABLE group_members (
     user_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     PRIMARY KEY (group_id, user_id)
 ) STRICT;
+CREATE TABLE identities (
+    id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    issuer       TEXT NOT NULL,
+    subject      TEXT NOT NULL,
+    email        TEXT,
+    -- The groups that were named at the last sign-in, as JSON.
+    group_names  TEXT NOT NULL,
+    created_at   TEXT NOT NULL,
+    last_used_at TEXT NOT NULL,
+    UNIQUE (issuer, subject)
+) STRICT;
+CREATE TABLE identity_sign_ins (
+    id             BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    state_hash     BLOB NOT NULL UNIQUE CHECK (length(state_hash) = 32),
+    browser_hash   BLOB NOT NULL CHECK (length(browser_hash) = 32),
+    -- The account that is linked. Null for a person who signs in.
+    owner_id       BLOB REFERENCES users (id) ON DELETE CASCADE,
+    sealed_request BLOB NOT NULL,
+    expires_at     TEXT NOT NULL
+) STRICT;
 CREATE TABLE import_chats (
     import_id BLOB NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
     chat_id   BLOB NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
@@ -740,6 +761,8 @@ CREATE INDEX grafts_of_branch ON grafts (branch_id);
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);
 CREATE INDEX grafts_running ON grafts (created_at) WHERE status = 'running';
 CREATE INDEX group_members_user ON group_members (user_id);
+CREATE INDEX identities_owner_id ON identities (owner_id);
+CREATE INDEX identity_sign_ins_owner_id ON identity_sign_ins (owner_id);
 CREATE INDEX import_chats_of_chat ON import_chats (chat_id);
 CREATE INDEX import_deletions_of_import ON import_deletions (import_id);
 CREATE INDEX import_documents_of_document ON import_documents (document_id);

@@ -89,6 +89,8 @@ mod external_links;
 mod failed_pages;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
+#[path = "server/fake_identity_provider.rs"]
+mod fake_identity_provider;
 #[path = "server/fake_sign_in.rs"]
 mod fake_sign_in;
 #[path = "support/fake_provider.rs"]
@@ -106,6 +108,8 @@ mod grown_exports;
 mod http_api;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/identity_sign_in.rs"]
+mod identity_sign_in;
 #[path = "server/images.rs"]
 mod images;
 #[path = "server/import_flow.rs"]
@@ -152,6 +156,8 @@ mod projects;
 mod provider_scopes;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/proxy_users.rs"]
+mod proxy_users;
 #[path = "server/raw_pages.rs"]
 mod raw_pages;
 #[path = "server/refused_entries.rs"]

@@ -167,10 +167,13 @@ pub enum AuditVerb {
     AddMember,
     RemoveMember,
     ChangeGrants,
+    /// An identity at an identity provider was added to the own account, or removed from it.
+    LinkIdentity,
+    UnlinkIdentity,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -205,6 +208,8 @@ impl AuditVerb {
         Self::AddMember,
         Self::RemoveMember,
         Self::ChangeGrants,
+        Self::LinkIdentity,
+        Self::UnlinkIdentity,
     ];
 
     /// Returns its word in the database, in JSON and in addresses.
@@ -244,6 +249,8 @@ impl AuditVerb {
             Self::AddMember => "add_member",
             Self::RemoveMember => "remove_member",
             Self::ChangeGrants => "change_grants",
+            Self::LinkIdentity => "link_identity",
+            Self::UnlinkIdentity => "unlink_identity",
         }
     }
 

@@ -91,6 +91,10 @@ ids! {
     ApiTokenId;
     /// An invitation.
     InviteId;
+    /// An identity of a person at an identity provider.
+    IdentityId;
+    /// A sign-in at an identity provider that has begun.
+    IdentitySignInId;
     /// An entry of the audit log.
     AuditEntryId;
     /// A budget of an account, or of all.

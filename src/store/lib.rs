@@ -44,6 +44,8 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod idempotency_keys;
+pub mod identities;
+pub mod identity_sign_ins;
 pub mod imports;
 pub mod inventory;
 pub mod invites;
@@ -111,6 +113,8 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw/pieces", generations::raw::pieces::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
+        ("identities", identities::STATEMENTS),
+        ("identity_sign_ins", identity_sign_ins::STATEMENTS),
         ("imports", imports::STATEMENTS),
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),

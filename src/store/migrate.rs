@@ -65,6 +65,7 @@ migration_files!(
     "0057_accounts",
     "0058_shares",
     "0059_second_factors",
+    "0060_identities",
     "0061_groups_and_grants",
     "0062_ledger",
     "0063_deleted_accounts_and_shared_turns",

@@ -12,7 +12,7 @@ use turnleaf_domain::{AccountRole, SessionId, UserId};
 const TABLE: &str = "sessions";
 
 sql! {
-    /// It begins with a password.
+    /// It begins with a password, or with the answer of an identity provider, which counts as one.
     INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent, \
         password_at) \
         SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $4 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";

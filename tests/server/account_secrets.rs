@@ -127,7 +127,7 @@ async fn invitation_of_former_administrator_opens_nothing() {
 }
 
 /// Returns everything that the database has, as text.
-async fn dump(db: &Db) -> String {
+pub async fn dump(db: &Db) -> String {
     match db {
         Db::Sqlite { path, .. } => {
             let log = std::path::PathBuf::from(format!("{}-wal", path.display()));

@@ -11,6 +11,7 @@ use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{AccountRole, FailureKind, ModelLock, TurnId, TurnStatus, UserId};
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::audit_log::AuditFilter;
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential};
@@ -296,7 +297,7 @@ async fn only_administrators_manage_groups_and_grants() {
         assert_eq!(call("DELETE", &address, json!({})).await.0, StatusCode::NOT_FOUND);
         assert_eq!(call("DELETE", &member, json!({})).await.0, StatusCode::NO_CONTENT);
         assert_eq!(call("DELETE", &format!("/api/groups/{id}"), json!({})).await.0, StatusCode::NO_CONTENT);
-        let log = grants.server.service().audit_log(None).await.unwrap();
+        let log = grants.server.service().audit_log(&AuditFilter::default(), None, 100).await.unwrap();
         let verbs: Vec<&str> = log.iter().map(|entry| entry.verb.as_str()).collect();
         for verb in ["add_group", "rename_group", "add_member", "remove_member", "change_grants", "delete_group"] {
             assert!(verbs.contains(&verb), "{verb}: {verbs:?}");

@@ -8,6 +8,8 @@ use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
 use turnleaf_store::account_groups;
 use turnleaf_store::api_tokens::{self, NewToken};
 use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
+use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
 use turnleaf_store::invites::{self, NewInvite};
 use turnleaf_store::second_factors;
 use turnleaf_store::sessions::{self, NewSession};
@@ -71,6 +73,8 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_deletion(db, owner).await;
     check_second_factors(db, owner, bob).await;
     check_invites(db, owner).await;
+    check_identities(db, owner, bob).await;
+    check_identity_sign_ins(db, owner).await;
     check_audit(db, owner).await;
     check_groups_and_rules(db, owner, bob).await;
 }
@@ -79,8 +83,8 @@ async fn check_second_account(db: &Db) -> UserId {
     let (bob, now): (UserId, _) = (next_id(), next_time());
     let mut tx = db.begin().await.unwrap();
     let role = AccountRole::Admin;
-    assert!(!users::insert(&mut tx, next_id(), OWNER, role, "x", now).await.unwrap(), "the name is taken");
-    assert!(users::insert(&mut tx, bob, OTHER, role, "secret", now).await.unwrap());
+    assert!(!users::insert(&mut tx, next_id(), OWNER, role, Some("x"), now).await.unwrap(), "the name is taken");
+    assert!(users::insert(&mut tx, bob, OTHER, role, Some("secret"), now).await.unwrap());
     tx.commit().await.unwrap();
     let mut tx = db.begin().await.unwrap();
     let renamed = users::rename(&mut tx, bob, OWNER).await;
@@ -268,7 +272,7 @@ async fn check_deletion(db: &Db, owner: UserId) {
     let (listed, now) = (users::list_accounts(db, 10).await.unwrap().len(), next_time());
     let mut tx = db.begin().await.unwrap();
     for (id, names) in [(cy, AccountNames { name: "Cy", key: "cy" }), (dan, AccountNames { name: "Dan", key: "dan" })] {
-        assert!(users::insert(&mut tx, id, names, AccountRole::User, "secret", now).await.unwrap());
+        assert!(users::insert(&mut tx, id, names, AccountRole::User, Some("secret"), now).await.unwrap());
     }
     assert!(sessions::insert(&mut tx, cy, &new_session(40, now)).await.unwrap());
     assert!(!users::delete(&mut tx, cy).await.unwrap(), "its deletion has not started");
@@ -383,6 +387,85 @@ async fn check_invites(db: &Db, owner: UserId) {
     assert_eq!(invites::count_open(&mut tx, now).await.unwrap(), 0);
     tx.commit().await.unwrap();
     assert_eq!(invites::list_open(db, now, 9).await.unwrap(), []);
+}
+
+/// Leaves the identity of the owner: a test damages its values, which are unique together.
+async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
+    let (now, own) = (next_time(), next_id());
+    let key = IdentityKey { issuer: "https://id.example", subject: "0042" };
+    let details = IdentityDetails { email: Some("ann@id.example".into()), groups: vec!["staff".into()] };
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(identities::find(&mut tx, key).await.unwrap(), None);
+    assert!(identities::insert(&mut tx, owner, (own, key), &details, now).await.unwrap());
+    assert!(!identities::insert(&mut tx, bob, (next_id(), key), &details, now).await.unwrap(), "it has an account");
+    let others = [IdentityKey { subject: "0043", ..key }, IdentityKey { issuer: "https://id2.example", ..key }];
+    for other in others {
+        assert_eq!(identities::find(&mut tx, other).await.unwrap(), None, "{other:?}");
+    }
+    let found = identities::find(&mut tx, key).await.unwrap().unwrap();
+    assert_eq!((found.id, found.owner, found.name.as_str(), found.is_disabled), (own, owner, "Ann", false));
+    tx.commit().await.unwrap();
+    let valid = identities::find_valid(db, owner, own).await.unwrap().unwrap();
+    assert_eq!((valid.role, valid.last_used_at), (AccountRole::Owner, now));
+    assert_eq!(identities::find_valid(db, bob, own).await.unwrap(), None);
+    let listed = identities::list(db, owner).await.unwrap();
+    assert_eq!((listed[0].id, listed[0].issuer.as_str(), &listed[0].details), (own, key.issuer, &details));
+    assert_eq!((listed[0].created_at, listed[0].last_used_at), (now, now));
+    assert_eq!(identities::list(db, bob).await.unwrap(), []);
+
+    let (changed, later) = (IdentityDetails { groups: vec!["a".into(), "b".into()], ..details }, now + hour());
+    let mut tx = db.begin().await.unwrap();
+    identities::record_use(&mut tx, bob, own, &IdentityDetails::default(), later).await.unwrap();
+    identities::record_use(&mut tx, owner, own, &changed, later).await.unwrap();
+    identities::touch(&mut tx, owner, own, now).await.unwrap();
+    identities::touch(&mut tx, bob, own, later + hour()).await.unwrap();
+    assert_eq!(identities::count_of_others(&mut tx, owner, "").await.unwrap(), 1);
+    assert_eq!(identities::count_of_others(&mut tx, owner, key.issuer).await.unwrap(), 0);
+    assert_eq!(identities::count_of_issuer(&mut tx, owner, key.issuer).await.unwrap(), 1);
+    assert_eq!(identities::count_of_issuer(&mut tx, bob, key.issuer).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let listed = identities::list(db, owner).await.unwrap();
+    assert_eq!((&listed[0].details, listed[0].last_used_at), (&changed, later));
+    let accounts = users::list_accounts(db, 10).await.unwrap();
+    let with_identity: Vec<_> = accounts.iter().filter(|account| account.has_identity).map(|one| one.id).collect();
+    assert_eq!(with_identity, [owner]);
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::lock(&mut tx, owner).await.unwrap() && !users::lock(&mut tx, next_id()).await.unwrap());
+    assert_eq!(identities::delete(&mut tx, bob, own).await.unwrap(), None);
+    assert_eq!(identities::delete(&mut tx, owner, own).await.unwrap().as_deref(), Some(key.issuer));
+    assert!(identities::insert(&mut tx, owner, (own, key), &changed, now).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+async fn check_identity_sign_ins(db: &Db, owner: UserId) {
+    let now = next_time();
+    let begun = |hash: u8, expires_at: DateTime<Utc>| StoredIdentitySignIn {
+        id: next_id(),
+        state_hash: [hash; 32],
+        browser_hash: [hash + 1; 32],
+        owner: Some(owner),
+        sealed: "sealed".into(),
+        expires_at,
+    };
+    let (first, second) = (begun(1, now + hour()), begun(3, now));
+    let stranger = StoredIdentitySignIn { owner: None, ..begun(5, now + hour() * 2) };
+    let mut tx = db.begin().await.unwrap();
+    for one in [&first, &second, &stranger] {
+        identity_sign_ins::begin(&mut tx, one).await.unwrap();
+    }
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[4; 32]).await.unwrap(), None, "another browser");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[9; 32], &[2; 32]).await.unwrap(), None, "another state");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), Some(first.clone()));
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), None, "once");
+    identity_sign_ins::delete_expired(&mut tx, now).await.unwrap();
+    assert_eq!(identity_sign_ins::take(&mut tx, &[3; 32], &[4; 32]).await.unwrap(), None, "it has expired");
+    identity_sign_ins::begin(&mut tx, &first).await.unwrap();
+    identity_sign_ins::delete_surplus(&mut tx, 1).await.unwrap();
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), None, "it began first");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[5; 32], &[6; 32]).await.unwrap(), Some(stranger));
+    identity_sign_ins::begin(&mut tx, &first).await.unwrap();
+    tx.commit().await.unwrap();
 }
 
 async fn check_audit(db: &Db, owner: UserId) {

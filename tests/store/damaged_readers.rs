@@ -12,7 +12,7 @@ use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
     Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts,
-    exchanges, imports, invites, ledger, second_factors, server_policies, sessions, turns, uploads, users,
+    exchanges, identities, imports, invites, ledger, second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -79,6 +79,7 @@ pub async fn read_all(
         }
         second_factors::find(db, user).await.map_err(text("second factor"))?;
         second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
+        identities::list(db, user).await.map_err(text("identities"))?;
     }
     ledger::sums_by_account(db, all_times(), 100).await.map_err(text("usage of accounts"))?;
     ledger::spent(db, owner, (begin, begin)).await.map_err(text("spending of an account"))?;

@@ -31,7 +31,7 @@ async fn add_account(db: &Db, name: &str) -> UserId {
     let account = next_id();
     let mut tx = db.begin().await.unwrap();
     let names = AccountNames { name, key: name };
-    assert!(users::insert(&mut tx, account, names, AccountRole::User, "hash", next_time()).await.unwrap());
+    assert!(users::insert(&mut tx, account, names, AccountRole::User, Some("hash"), next_time()).await.unwrap());
     tx.commit().await.unwrap();
     account
 }

@@ -1,8 +1,8 @@
-//! The codes of sentences with their English templates. Those of imports are beside it.
+//! The codes of sentences with their English templates. Those of accounts and of imports are beside it.
 
 use crate::drop_reason::DropReason;
 
-with_import_codes! { define_codes:
+with_account_codes! { with_import_codes: define_codes:
     // Values of fields.
     Empty, "empty", "must not be empty";
     HasNul, "has_nul", "must not contain NUL";
@@ -262,29 +262,6 @@ with_import_codes! { define_codes:
     ShuttingDown, "shutting_down", "The server is shutting down.";
     DiskFull, "disk_full", "The server's disk is full.";
     Internal, "internal", "Something went wrong on this server.";
-    // Accounts.
-    AccountNameInvalid, "account_name_invalid", "must be 1 to {most} letters, digits or . _ - + @, without spaces";
-    AccountNameTaken, "account_name_taken", "is already in use";
-    PasswordCommon, "password_common", "is one of the passwords that are guessed first; choose another one";
-    PasswordWrong, "password_wrong", "is not your current password";
-    WrongNameOrPassword, "wrong_name_or_password", "The name or the password is wrong.";
-    TooManyAttempts, "too_many_attempts", "Too many attempts. Try again in {seconds} seconds.";
-    SignInBusy, "sign_in_busy", "Many people are signing in. Try again in a moment.";
-    SetupCodeWrong, "setup_code_wrong", "is not the code that the server printed when it started";
-    AlreadySetUp, "already_set_up", "This server is already set up. Sign in.";
-    InviteUnusable, "invite_unusable", "This invitation has expired or was already used. Ask for a new one.";
-    PasswordNeeded, "password_needed", "Enter your password again. It was not entered within the last 10 minutes.";
-    SignInCodeWrong, "sign_in_code_wrong", "The code is wrong or was already used.";
-    SecondFactorOn, "second_factor_on", "The account already has a second factor. Turn it off first.";
-    SecondFactorOff, "second_factor_off", "The account has no second factor.";
-    SecondFactorNotBegun, "second_factor_not_begun", "This code belongs to another setup. Set up the second factor again.";
-    NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
-    GroupNameTaken, "group_name_taken", "another group has this name";
-    NoSuchAccount, "no_such_account", "there is no account {name}";
-    ServerForOwner, "server_for_owner", "“{name}” is shared; only the owner of this server can restart it";
-    NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
-    SignInNeedsSecureAddress, "sign_in_needs_secure_address",
-        "Signing in from another machine needs HTTPS. Ask the administrator to set TURNLEAF_PUBLIC_URL.";
     // The states of providers and tool servers.
     Working, "working", "Working";
     WorkingWithoutModels, "working_without_models", "Working, but no models are listed.";

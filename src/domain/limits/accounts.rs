@@ -1,5 +1,5 @@
-//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, attempts to sign in,
-//! groups, and the audit log.
+//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, identities, attempts to
+//! sign in, groups, and the audit log.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -50,6 +50,27 @@ pub const API_TOKEN_NAME_CHARS: usize = 100;
 /// The time for which an invitation is valid, and the open ones of the server.
 pub const INVITE_KEPT: TimeDelta = TimeDelta::days(7);
 pub const INVITES: u32 = 200;
+/// The identity providers, the length of the name of one, and that of its other settings.
+pub const IDENTITY_PROVIDERS: usize = 16;
+pub const IDENTITY_PROVIDER_NAME_CHARS: usize = 60;
+pub const IDENTITY_SETTING_BYTES: usize = 1_024;
+/// The identities of one account.
+pub const IDENTITIES_PER_USER: u64 = 20;
+/// The sign-ins at identity providers that have begun; the first ends for a further one.
+pub const IDENTITY_SIGN_INS: u32 = 1_000;
+/// Those that a network may begin before it waits, as after failed attempts. One that is finished does not count.
+pub const IDENTITY_SIGN_INS_PER_NETWORK: u32 = 100;
+/// The length of a subject (OpenID Connect Core, 2), and of an address.
+pub const SUBJECT_BYTES: usize = 255;
+pub const EMAIL_BYTES: usize = 254;
+/// The groups of an identity that are kept, and the length of the name of one.
+pub const IDENTITY_GROUPS: usize = 200;
+pub const IDENTITY_GROUP_CHARS: usize = 200;
+/// The keys of an issuer that are tried, and the difference between its clock and this one.
+pub const ISSUER_KEYS: usize = 50;
+pub const ISSUER_CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
+/// The names that are tried for a new account before one with random characters.
+pub const NEW_ACCOUNT_NAMES: usize = 20;
 /// The accounts that are listed.
 pub const ACCOUNTS_LISTED: u32 = 1_000;
 /// The number of sums of accounts by model that administrators see.

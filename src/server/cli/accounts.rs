@@ -2,11 +2,13 @@
 //! beside a server, which ends what they have ended within half a minute.
 
 mod budgets;
+pub mod named_account;
 
 use std::io::BufRead;
 
 use serde_json::{Value, json};
 
+use self::named_account::find_account;
 use crate::domain::{AccountRole, ApiTokenId, TokenScope, UserId};
 use crate::server::cli::args::{PasswordArgs, TokenCommand, UserCommand};
 use crate::server::cli::database::block_on;
@@ -169,12 +171,6 @@ fn account_json(account: &ListedAccount) -> Value {
         "disabled_at": account.disabled_at,
         "last_used_at": account.seen_at,
     })
-}
-
-/// Returns the account with this name.
-pub async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
-    let found = service.find_account(name).await.map_err(|error| CliError::could_not("find the account", error))?;
-    found.ok_or_else(|| CliError::new(CliExitCode::Failed, format_args!("no account has the name {name}")))
 }
 
 /// Returns the account with this name, or the owner.

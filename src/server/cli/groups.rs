@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::GroupId;
-use crate::server::cli::accounts::find_account;
+use crate::server::cli::accounts::named_account::find_account;
 use crate::server::cli::args::GroupCommand;
 use crate::server::cli::database::block_on;
 use crate::server::cli::exit::{CliError, CliExitCode};

@@ -112,7 +112,7 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
         Ok(authenticated) => authenticated,
         // Public routes need no database.
         Err(_) if required == Access::Public => None,
-        Err(error) => return Problem::from(error).into_response(),
+        Err(problem) => return problem.into_response(),
     };
     let principal = authenticated.as_ref().map(|authenticated| authenticated.principal);
     if let Err(problem) = required.check(principal) {

@@ -1,8 +1,8 @@
 //! The state of signing in that is not stored: the cache of credentials, the limits on attempts, the sign-ins that wait
-//! for a code, and the open setup.
+//! for a code, the open setup, and the configured identity providers.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::attempts::{AttemptLimiter, AttemptedAccount};
 use super::begun_sign_ins::BegunSignIns;
@@ -10,6 +10,7 @@ use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
 use turnleaf_domain::{UserId, limits};
+use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 
 /// The state of signing in. Cheap to clone.
 #[derive(Clone)]
@@ -23,7 +24,9 @@ struct AccountsState {
     by_code: AttemptLimiter<AttemptedAccount>,
     by_network: AttemptLimiter<IpAddr>,
     begun: BegunSignIns,
+    begun_by_network: AttemptLimiter<IpAddr>,
     setup: SetupState,
+    identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
 }
 
 impl Default for Accounts {
@@ -36,7 +39,9 @@ impl Default for Accounts {
             by_code: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
             begun: BegunSignIns::default(),
+            begun_by_network: AttemptLimiter::new(limits::IDENTITY_SIGN_INS_PER_NETWORK),
             setup: SetupState::default(),
+            identity_providers: Mutex::default(),
         }))
     }
 }
@@ -74,7 +79,22 @@ impl Accounts {
         &self.0.begun
     }
 
+    /// Returns the sign-ins at identity providers that were begun and not finished in each network. They guess nothing,
+    /// so there may be more of them.
+    pub(super) fn begun_by_network(&self) -> &AttemptLimiter<IpAddr> {
+        &self.0.begun_by_network
+    }
+
     pub(super) fn setup(&self) -> &SetupState {
         &self.0.setup
+    }
+
+    /// Returns the configured identity providers, which a reload of the configuration replaces.
+    pub(super) fn identity_providers(&self) -> Arc<[IdentityProviderConfig]> {
+        self.0.identity_providers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_identity_providers(&self, providers: Vec<IdentityProviderConfig>) {
+        *self.0.identity_providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.into();
     }
 }

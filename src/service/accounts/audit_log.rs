@@ -9,7 +9,7 @@ use turnleaf_domain::{AuditEntryId, AuditOutcome, AuditVerb, InvalidField, Messa
 use turnleaf_platform::ids;
 use turnleaf_store::audit::AuditSelection;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, api_tokens, audit, invites, sessions};
+use turnleaf_store::{StoreError, api_tokens, audit, identity_sign_ins, invites, sessions};
 
 pub use turnleaf_store::audit::AuditEntry;
 
@@ -112,7 +112,7 @@ impl Service {
         Ok(audit::list(self.db(), &filter.selection(before)?, limit).await?)
     }
 
-    /// Deletes sessions, tokens and invitations that have expired, and old entries of the audit log.
+    /// Deletes sessions, tokens, invitations and begun sign-ins that have expired, and old entries of the audit log.
     pub async fn delete_expired_credentials(&self) -> Result<(), ServiceError> {
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
@@ -120,6 +120,7 @@ impl Service {
         // Expired tokens and invitations are shown for a while, so that people see why a program stopped.
         api_tokens::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
         invites::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
+        identity_sign_ins::delete_expired(&mut tx, now).await?;
         audit::delete_old(&mut tx, now - limits::AUDIT_KEPT).await?;
         Ok(tx.commit().await?)
     }

@@ -96,7 +96,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         let accepted = invites::accept(&mut tx, &secret_hash(code), account, now).await?;
         let role = accepted.ok_or_else(unusable)?;
-        if !users::insert(&mut tx, account, name.names(), role, &hash, now).await? {
+        if !users::insert(&mut tx, account, name.names(), role, Some(&hash), now).await? {
             return Err(AccountError::name_taken());
         }
         let secret = self.start_session(&mut tx, account, client).await?.ok_or_else(AccountError::not_found)?;

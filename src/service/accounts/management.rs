@@ -47,7 +47,7 @@ impl Service {
             return Ok(owner);
         }
         let account: UserId = ids::mint();
-        if !users::insert(&mut tx, account, name.names(), role, &hash, self.clock().now()).await? {
+        if !users::insert(&mut tx, account, name.names(), role, Some(&hash), self.clock().now()).await? {
             return Err(AccountError::name_taken());
         }
         self.record(&mut tx, actor, AuditVerb::AddAccount, &name.name).await?;

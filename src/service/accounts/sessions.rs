@@ -3,7 +3,7 @@
 use secrecy::ExposeSecret;
 
 use super::account_error::AccountError;
-use super::credential_cache::CredentialKey;
+use super::credential_cache::{CredentialKey, CredentialKind};
 use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
@@ -48,7 +48,7 @@ impl Service {
     /// Ends the connections that are open with the former session of a browser.
     pub(super) fn forget_former_session(&self, client: &ClientOrigin) {
         if let Some(former) = &client.former_session {
-            let key = CredentialKey { hash: secret_hash(former.expose_secret()), is_token: false };
+            let key = CredentialKey { hash: secret_hash(former.expose_secret()), kind: CredentialKind::Session };
             self.accounts().credentials().revoke_key(key);
         }
     }

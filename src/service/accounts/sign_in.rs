@@ -25,6 +25,8 @@ pub struct OwnAccount {
     /// Empty on a server without accounts.
     pub name: String,
     pub role: AccountRole,
+    /// An account that an identity provider or a proxy made has none.
+    pub has_password: bool,
 }
 
 /// The outcome of a right password.
@@ -140,7 +142,7 @@ impl Service {
     /// Returns the account of a person.
     pub async fn own_account(&self, user: UserId) -> Result<OwnAccount, ServiceError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
-        Ok(OwnAccount { name: account.name, role: account.role })
+        Ok(OwnAccount { name: account.name, role: account.role, has_password: account.password.is_some() })
     }
 
     /// Changes the name of the own account.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::find_account;
 use crate::domain::{BudgetKind, BudgetState, InvalidField, MessageCode, UserId};
+use crate::server::cli::accounts::named_account::find_account;
 use crate::server::cli::args::BudgetArgs;
 use crate::server::cli::database::block_on;
 use crate::server::cli::exit::{CliError, CliExitCode};

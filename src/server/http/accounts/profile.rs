@@ -45,6 +45,8 @@ enum ProfileFormResult {
     SessionEnded,
     SessionsEnded,
     TokenRevoked,
+    Linked,
+    Unlinked,
 }
 
 impl ProfileFormResult {
@@ -56,6 +58,8 @@ impl ProfileFormResult {
             Self::SessionEnded => words::session_ended(),
             Self::SessionsEnded => words::sessions_ended(),
             Self::TokenRevoked => words::token_revoked(),
+            Self::Linked => words::identity_linked(),
+            Self::Unlinked => words::identity_unlinked(),
         };
         ActionNotice::Done(sentence.to_owned())
     }
@@ -68,6 +72,7 @@ async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Prob
     Ok(ProfilePage {
         typed_name: account.name.clone(),
         account,
+        identities: service.own_identities(user).await?,
         sessions: service.sessions(user).await?,
         session: principal.session(),
         second_factor: service.second_factor(user).await?,
@@ -102,7 +107,7 @@ pub async fn show(
     StrictQuery(query): StrictQuery<ProfilePageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    if principal.session().is_none() {
+    if !principal.has_account() {
         return Ok(context.respond(&app, StatusCode::OK, no_accounts_page()));
     }
     let page = read_page(&app, &principal).await?;

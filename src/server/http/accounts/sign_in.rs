@@ -36,14 +36,14 @@ use turnleaf_service::accounts::sign_in::SignInStep;
 const CLEAR_SITE_DATA: (HeaderName, &str) = (HeaderName::from_static("clear-site-data"), "\"cache\", \"storage\"");
 
 /// The principal, if somebody is signed in, on a route for people who are not.
-type SignedIn = Option<Extension<Principal>>;
+pub type SignedIn = Option<Extension<Principal>>;
 
 /// The query of the sign-in page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignInQuery {
     /// The address to which the person returns.
-    next: Option<String>,
+    pub next: Option<String>,
     /// The action after which the person is here.
     done: Option<SignInPageResult>,
 }
@@ -56,12 +56,12 @@ enum SignInPageResult {
 }
 
 /// Returns whether the server has no accounts: nobody signs in to it.
-fn is_without_accounts(signed_in: &SignedIn) -> bool {
+pub fn is_without_accounts(signed_in: &SignedIn) -> bool {
     signed_in.as_ref().is_some_and(|Extension(principal)| principal.credential == Credential::Admission)
 }
 
 /// Returns the page for clients whose passwords others could read on the way.
-fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
+pub fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
     let is_safe = SessionCookie::new(app.transport()).is_safe_for(client);
     (!is_safe).then(|| {
         let page = insecure_page(coded_sentence(&MessageCode::SignInNeedsSecureAddress.into()));
@@ -77,7 +77,7 @@ pub fn with_session(app: &App, secret: &NewSecret, to: &str) -> Response {
 }
 
 /// Responds with the page of a form that was refused.
-fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
+pub fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
     let seconds = refusal.retry_after();
     with_retry_after(context.respond(app, refusal.status, page), seconds)
 }
@@ -102,7 +102,8 @@ pub async fn show(
     }
     let notice =
         query.done.map(|SignInPageResult::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
-    context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), notice))
+    let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
+    context.respond(&app, StatusCode::OK, sign_in_page(&form, (local_path(&next), &providers), notice))
 }
 
 /// `POST /forms/sign-in`.
@@ -133,7 +134,8 @@ pub async fn sign_in(
     };
     let mut refusal = FormRefusal::from_error(error)?;
     let form = SignInFormState { name, error: refusal.field.take(), ..SignInFormState::default() };
-    let page = sign_in_page(&form, local_path(&next), refusal.notice.take());
+    let providers = app.service().identity_providers();
+    let page = sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take());
     Ok(refused_response(&app, context, refusal, page))
 }
 
@@ -161,7 +163,10 @@ pub async fn enter_code(
     let is_over = matches!(error, AccountError::Service(ServiceError::Conflict { .. }));
     let mut refusal = FormRefusal::from_error(error)?;
     let page = match is_over {
-        true => sign_in_page(&SignInFormState::default(), local_path(&next), refusal.notice.take()),
+        true => {
+            let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
+            sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take())
+        }
         false => code_page(&begun, local_path(&next), refusal.field.as_ref(), refusal.notice.take()),
     };
     Ok(refused_response(&app, context, refusal, page))

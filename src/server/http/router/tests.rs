@@ -37,6 +37,9 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         "/share/{token}",
         "/share/{token}/blobs/{sha256}",
         "/sign-in",
+        // To an identity provider and back.
+        "/sign-in/{provider}",
+        "/sign-in/{provider}/callback",
         "/worker.js",
     ];
     assert_eq!(public, BTreeSet::from(listed));

@@ -160,6 +160,7 @@ mod tests {
             name: "<Ann>".into(),
             role: AccountRole::User,
             has_password: true,
+            has_identity: false,
             disabled_at: None,
             created_at: DateTime::UNIX_EPOCH,
             seen_at: None,

@@ -192,6 +192,7 @@ mod tests {
             name: name.into(),
             role: AccountRole::User,
             has_password: true,
+            has_identity: false,
             disabled_at: None,
             created_at: DateTime::UNIX_EPOCH,
             seen_at: None,

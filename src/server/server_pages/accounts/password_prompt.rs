@@ -22,6 +22,8 @@ pub struct PasswordPrompt {
     pub section: PageSection,
     /// The name of the account.
     pub name: String,
+    /// False for an account that signs in at an identity provider only: its person signs in again.
+    pub has_password: bool,
     /// What was typed into the form.
     pub fields: Vec<(String, String)>,
     pub error: Option<InvalidField>,
@@ -29,6 +31,24 @@ pub struct PasswordPrompt {
 
 impl PasswordPrompt {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
+        let (section, title) = (self.section, words::confirm_password().to_owned());
+        let body = if self.has_password { self.password_form() } else { self.sign_out_form() };
+        ServerPage { section, title, notice, body }
+    }
+
+    fn sign_out_form(self) -> AnyView {
+        view! {
+            <p class="lead">{words::sign_in_again_lead()}</p>
+            <form class="panel form" method="post" action="/forms/sign-out">
+                <div class="deeds">
+                    <a class="button" href=self.section.path()>{app_words::cancel()}</a>
+                    <button type="submit" class="button primary">{words::sign_out()}</button>
+                </div>
+            </form>
+        }
+    }
+
+    fn password_form(self) -> AnyView {
         let error = self.error.as_ref().map(error_sentence);
         let password = TextField {
             label: words::password(),
@@ -42,7 +62,7 @@ impl PasswordPrompt {
         };
         let fields =
             self.fields.into_iter().map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
-        let body = view! {
+        view! {
             <p class="lead">{words::confirm_password_lead()}</p>
             <form class="panel form" method="post" action=self.action>
                 <input type="text" name=USERNAME_FIELD value=self.name autocomplete="username" hidden=true/>
@@ -53,8 +73,7 @@ impl PasswordPrompt {
                     <button type="submit" class="button primary">{words::do_continue()}</button>
                 </div>
             </form>
-        };
-        ServerPage { section: self.section, title: words::confirm_password().to_owned(), notice, body }
+        }
     }
 }
 
@@ -69,6 +88,7 @@ mod tests {
             action: "/forms/profile/tokens/create",
             section: PageSection::Profile,
             name: "Ann".into(),
+            has_password: true,
             fields: [("scope", "export"), ("scope", "chats:read"), ("name", "\"><script>")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
@@ -86,5 +106,19 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<script"), "{html}");
+    }
+
+    #[test]
+    fn person_without_password_signs_in_again() {
+        let prompt = PasswordPrompt {
+            action: "/forms/profile/tokens/create",
+            section: PageSection::Profile,
+            name: "Ann".into(),
+            has_password: false,
+            fields: Vec::new(),
+            error: None,
+        };
+        let html = Owner::new().with(|| prompt.draw(None).body.to_html()).replace("<!>", "");
+        assert!(html.contains("action=\"/forms/sign-out\"") && !html.contains("type=\"password\""), "{html}");
     }
 }

@@ -3,11 +3,13 @@
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField};
+use crate::server::server_pages::accounts::identities::provider_links;
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use turnleaf_service::accounts::identity_providers::IdentityProviderChoice;
 
 /// The typed values of a form, with the error of a field. A password is never shown again.
 #[derive(Debug, Clone, Default)]
@@ -74,8 +76,13 @@ fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage 
     ServerPage { section: PageSection::SignIn, title: title.to_owned(), notice, body }
 }
 
-/// Renders the page for people who sign in. `next` is the address to which they return.
-pub fn sign_in_page(form: &SignInFormState, next: &str, notice: Option<ActionNotice>) -> ServerPage {
+/// Renders the page for people who sign in. `next` is the address to which they return, `providers` are the other
+/// services with whose accounts they may.
+pub fn sign_in_page(
+    form: &SignInFormState,
+    (next, providers): (&str, &[IdentityProviderChoice]),
+    notice: Option<ActionNotice>,
+) -> ServerPage {
     let body = view! {
         <form class="panel form" method="post" action="/forms/sign-in">
             <input type="hidden" name="next" value=next.to_owned()/>
@@ -83,6 +90,7 @@ pub fn sign_in_page(form: &SignInFormState, next: &str, notice: Option<ActionNot
             {form.password_field(None, "current-password")}
             {submit(words::sign_in())}
         </form>
+        {provider_links(providers, next)}
     };
     page(words::sign_in(), notice, body)
 }
@@ -178,7 +186,7 @@ mod tests {
     fn refused_form_keeps_name_and_no_password() {
         let error = Some(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         let form = SignInFormState { name: "\"><script>".into(), error, ..SignInFormState::default() };
-        let html = html(|| sign_in_page(&form, "/c/1?at=2", None));
+        let html = html(|| sign_in_page(&form, ("/c/1?at=2", &[]), None));
         for part in [
             "value=\"&quot;",
             "autocomplete=\"username\"",
@@ -189,7 +197,7 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        assert!(!html.contains("<script"), "{html}");
+        assert!(!html.contains("<script") && !html.contains("other-ways"), "{html}");
     }
 
     #[test]

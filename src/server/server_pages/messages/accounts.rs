@@ -22,6 +22,7 @@ define_messages! {
     invitation: "Create your account", "创建账号";
     create_account: "Create account", "创建账号";
     invite_unusable: "This invitation cannot be used", "此邀请无法使用";
+    other_ways: "Other ways to sign in", "其他登录方式";
     needs_secure_address: "Signing in from another machine needs HTTPS", "从其他设备登录需要 HTTPS";
     code: "Code", "验证码";
     sign_in_code_hint: "The 6 digits that your authenticator app shows, or a recovery code.",
@@ -32,6 +33,8 @@ define_messages! {
     confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
         "你已超过 10 分钟没有输入密码。你输入的内容都会保留。";
     do_continue: "Continue", "继续";
+    sign_in_again_lead: "You have not signed in for 10 minutes, and your account has no password to enter. Sign out and in \
+        again, then repeat this.", "你已超过 10 分钟没有登录，且你的账号没有可输入的密码。请退出后重新登录，然后重试。";
     // The second factor.
     second_factor: "Second factor", "两步验证";
     second_factor_hint: "After your password you enter a code from an authenticator app, such as Aegis or Google \
@@ -66,6 +69,16 @@ define_messages! {
     password_changed: "Password changed. Your other sessions and API tokens ended.",
         "密码已更改，其他会话和 API 令牌已失效。";
     sign_out: "Sign out", "退出登录";
+    no_password_hint: "Your account has no password. You sign in with another service.",
+        "你的账号没有密码，你通过其他服务登录。";
+    identities: "Sign-in services", "登录服务";
+    identities_hint: "Accounts of other services with which you sign in here.", "可用于在此登录的其他服务的账号。";
+    no_identities: "None is linked.", "尚未关联。";
+    unlink: "Unlink", "取消关联";
+    link_title: "Link a sign-in service", "关联登录服务";
+    identity_linked: "The service was linked. You can sign in with it now.", "已关联该服务，现在可以用它登录。";
+    identity_unlinked: "The service was unlinked. You cannot sign in with it any more.",
+        "已取消关联该服务，不能再用它登录。";
     sessions: "Sessions", "会话";
     sessions_hint: "The browsers in which you are signed in.", "已登录的浏览器。";
     this_session: "This browser", "当前浏览器";
@@ -206,6 +219,8 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::AddMember => localized_word("Add member to group", "将成员加入组"),
         AuditVerb::RemoveMember => localized_word("Remove member from group", "将成员移出组"),
         AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
+        AuditVerb::LinkIdentity => localized_word("Link sign-in", "关联登录"),
+        AuditVerb::UnlinkIdentity => localized_word("Unlink sign-in", "取消关联登录"),
     }
 }
 
@@ -226,6 +241,24 @@ pub fn invited_as(role: AccountRole) -> String {
 /// Returns how many recovery codes were not used.
 pub fn recovery_codes_left(count: u64) -> String {
     plural_message!(count; "1 recovery code is left.", "{count} recovery codes are left."; "剩余 {count} 个恢复代码。")
+}
+
+/// Returns the label of the link to another service.
+pub fn sign_in_with(name: &str) -> String {
+    message!("Sign in with {name}", "使用 {name} 登录")
+}
+
+/// Returns the label of the button that adds an account of another service to the own account.
+pub fn link_service(name: &str) -> String {
+    message!("Link {name}", "关联 {name}")
+}
+
+/// Returns the explanation before the browser goes to another service.
+pub fn link_lead(name: &str) -> String {
+    message!(
+        "Sign in at {name} to link it to your account here. You will then return here.",
+        "请在 {name} 登录，将其关联到你在这里的账号，之后会返回这里。"
+    )
 }
 
 /// Returns the heading of the own account.

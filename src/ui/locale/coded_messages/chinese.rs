@@ -1,5 +1,6 @@
-//! The Chinese templates of the codes.
+//! The Chinese templates of the codes. Those of accounts are beside it.
 
+use super::chinese_account_codes::chinese_account_template;
 use super::chinese_drop_reasons::chinese_drop_reason;
 use crate::domain::coded_message::MessageCode;
 
@@ -276,27 +277,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ShuttingDown => "服务器正在关闭。",
         MessageCode::DiskFull => "服务器磁盘已满。",
         MessageCode::Internal => "服务器出错了。",
-        MessageCode::AccountNameInvalid => "必须是 1 至 {most} 个字母、数字或 . _ - + @，不能有空格",
-        MessageCode::AccountNameTaken => "已被使用",
-        MessageCode::PasswordCommon => "是最容易被猜到的密码之一，请换一个",
-        MessageCode::PasswordWrong => "不是你当前的密码",
-        MessageCode::WrongNameOrPassword => "名称或密码错误。",
-        MessageCode::TooManyAttempts => "尝试次数过多，请在 {seconds} 秒后重试。",
-        MessageCode::SignInBusy => "登录的人太多，请稍后重试。",
-        MessageCode::SetupCodeWrong => "不是服务器启动时显示的设置码",
-        MessageCode::AlreadySetUp => "此服务器已完成设置，请登录。",
-        MessageCode::InviteUnusable => "此邀请已过期或已被使用，请索取新的邀请。",
-        MessageCode::PasswordNeeded => "请再次输入密码：最近 10 分钟内没有输入过密码。",
-        MessageCode::SignInCodeWrong => "验证码错误或已被使用。",
-        MessageCode::SecondFactorOn => "此账号已启用两步验证，请先将其关闭。",
-        MessageCode::SecondFactorOff => "此账号没有启用两步验证。",
-        MessageCode::SecondFactorNotBegun => "此验证码属于另一次设置，请重新设置两步验证。",
-        MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
-        MessageCode::GroupNameTaken => "已有同名的组",
-        MessageCode::NoSuchAccount => "没有账号 {name}",
-        MessageCode::ServerForOwner => "“{name}”为共享服务器，只有此服务器的所有者可以重启",
-        MessageCode::NotOnOwner => "不能在此更改所有者的账号。",
-        MessageCode::SignInNeedsSecureAddress => "从其他设备登录需要 HTTPS，请联系管理员设置 TURNLEAF_PUBLIC_URL。",
         MessageCode::Working => "正常",
         MessageCode::WorkingWithoutModels => "正常，但没有列出模型。",
         MessageCode::WorkingWithOneModel => "正常 · 1 个模型",
@@ -402,5 +382,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NotAvailableNow => "目前不可用。",
         MessageCode::Other => "{text}",
         MessageCode::Param(reason) => chinese_drop_reason(reason),
+        code => chinese_account_template(code),
     }
 }

@@ -1,8 +1,8 @@
-//! The stored columns of accounts, their credentials, invitations, groups, grants, the audit log, the ledger and budgets.
-//! What decides about access is never replaced by a value that gives more of it.
+//! The stored columns of accounts, their credentials and identities, invitations, groups, grants, the audit log, the ledger
+//! and budgets. What decides about access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
-use crate::fsck::values::columns::{id, text, time, word};
+use crate::fsck::values::columns::{id, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::generations::GenerationStatus;
 use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
@@ -72,6 +72,22 @@ pub(super) const TABLES: &[CheckedTable] = &[
             id("used_by", Null),
         ],
     ),
+    // Both the issuer and the subject decide who it is.
+    table(
+        "identities",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("issuer", Row),
+            text("subject", Row),
+            text("email", Null),
+            json_text::<Vec<String>>("group_names", Text("[]")),
+            time("created_at", Moment),
+            time("last_used_at", Moment),
+        ],
+    ),
+    table("identity_sign_ins", ID, &[id("id", Row), id("owner_id", Row), time("expires_at", Moment)]),
     table(
         "audit",
         ID,
