@@ -449,6 +449,46 @@ async fn disabled_account_stays_disabled() {
 }
 
 #[tokio::test]
+async fn sign_in_ends_former_session_of_browser() {
+    for test in IdentityTest::start(&["corp.example"]).await {
+        test.provider.state().person =
+            json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });
+        let former = test.sign_in().await.session();
+        let begun = test.begin().await;
+        let signed_in = test.visit(&begun.callback, &former, &begun.cookie).await;
+        assert_eq!(signed_in.status, StatusCode::SEE_OTHER, "{signed_in:?}");
+        assert_eq!(test.server.status(CHATS, &former).await, StatusCode::UNAUTHORIZED);
+        assert_eq!(test.server.status(CHATS, &signed_in.session()).await, StatusCode::OK);
+        test.close().await;
+    }
+}
+
+#[tokio::test]
+async fn dangerous_form_asks_for_password_or_for_another_sign_in() {
+    const FORGET: &str = "UPDATE sessions SET password_at = NULL";
+    for test in IdentityTest::start(&["corp.example"]).await {
+        let ann = test.server.sign_in(OWNER).await;
+        test.server.api.instance.sql(FORGET).await;
+        let asked = test.server.submit("/forms/profile/identities/link", &ann, "provider=corp").await;
+        assert_eq!((asked.status, asked.cookie.as_str()), (StatusCode::FORBIDDEN, ""), "{asked:?}");
+        assert!(asked.page.contains("name=\"provider\" value=\"corp\""), "{asked:?}");
+
+        test.provider.state().person =
+            json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });
+        let bob = test.sign_in().await.session();
+        test.server.api.instance.sql(FORGET).await;
+        let asked = test.server.submit("/forms/profile/name", &bob, "name=Bobby").await;
+        assert_eq!(asked.status, StatusCode::FORBIDDEN, "{asked:?}");
+        assert!(asked.page.contains("your account has no password to enter"), "{asked:?}");
+        assert!(!asked.page.contains("confirm_password"), "{asked:?}");
+        let again = test.sign_in().await.session();
+        let saved = test.server.submit("/forms/profile/name", &again, "name=Bobby").await;
+        assert_eq!(saved.location, "/settings/profile?done=saved", "{saved:?}");
+        test.close().await;
+    }
+}
+
+#[tokio::test]
 async fn server_that_is_not_set_up_gets_no_owner_from_provider() {
     for instance in crate::test_server::TestServer::on_every_database(|| {
         turnleaf_providers::scripted::ScriptedProvider::new("scripted", [])

@@ -312,7 +312,8 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
 }
 
 /// Runs maintenance in an interval: lists models, looks for local servers, packs raw responses, deletes old journals,
-/// purges old items of Trash, deletes expired sessions, completes the deletion of accounts. A shutdown interrupts it; the next start does the rest.
+/// purges old items of Trash, deletes expired sessions, completes the deletion of accounts. A shutdown interrupts it; the
+/// next start does the rest.
 async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
