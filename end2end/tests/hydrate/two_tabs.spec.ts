@@ -127,19 +127,19 @@ test("a chat that is deleted in one tab says so in the other, and that it is bac
 });
 
 test("another tab's changes are shown late rather than never", async ({ page, context, model, watch }) => {
-  watch.expect(/ERR_FAILED.*load_chat/);
+  watch.expect(/ERR_FAILED.*reload_chat/);
   await startChat(page, "One");
   (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
   await openPage(other, page.url());
   const failed = other.waitForEvent("requestfailed");
-  await other.route("**/api/page/load_chat", (route) => route.abort());
+  await other.route("**/api/page/reload_chat", (route) => route.abort());
   await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await failed;
-  await other.unroute("**/api/page/load_chat");
+  await other.unroute("**/api/page/reload_chat");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
 });
 
