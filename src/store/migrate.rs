@@ -66,8 +66,8 @@ migration_files!(
     "0058_shares",
 );
 
-/// What all files of SQLite make of an empty database, in a fifth of their time: every start on an empty data folder and
-/// most tests begin with it. A test compares it with the files. PostgreSQL databases are rarely new.
+/// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty
+/// data folder and most tests begin with it. A test compares it with the files. PostgreSQL databases are rarely new.
 const SQLITE_SCHEMA: &str = include_str!("../../migrations/sqlite_schema.sql");
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)";
 const RECORD: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
