@@ -8,6 +8,30 @@ CREATE TABLE _sqlx_migrations (
     checksum BLOB NOT NULL,
     execution_time BIGINT NOT NULL
 );
+CREATE TABLE access_grants (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    rule_id  BLOB NOT NULL REFERENCES access_rules (id) ON DELETE CASCADE,
+    group_id BLOB REFERENCES account_groups (id) ON DELETE CASCADE,
+    user_id  BLOB REFERENCES users (id) ON DELETE CASCADE,
+    CHECK ((group_id IS NULL) <> (user_id IS NULL))
+) STRICT;
+CREATE TABLE access_rules (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    kind       TEXT NOT NULL CHECK (kind IN ('provider', 'model', 'tool_server')),
+    -- The id of the provider or of the tool server.
+    target     TEXT NOT NULL,
+    -- Empty for all but models.
+    model      TEXT NOT NULL,
+    -- Everybody, or only those with a grant.
+    audience   TEXT NOT NULL CHECK (audience IN ('everybody', 'listed')),
+    changed_at TEXT NOT NULL,
+    UNIQUE (kind, target, model)
+) STRICT;
+CREATE TABLE account_groups (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    name       TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
 CREATE TABLE api_tokens (
     id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -77,6 +101,12 @@ CREATE TABLE branches (
     deletion_id      BLOB, system_prompt TEXT NOT NULL DEFAULT '', tools TEXT CHECK (tools IS NULL OR json_valid(tools)), policy TEXT NOT NULL DEFAULT 'exact'
     CHECK (policy IN ('exact', 'signatures_only', 'omit_completed')), visited_at TEXT, tool_count INTEGER GENERATED ALWAYS AS (json_array_length(tools)) VIRTUAL, server_instructions TEXT,
     CHECK ((deleted_at IS NULL) = (deletion_id IS NULL))
+) STRICT;
+CREATE TABLE budgets (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id BLOB REFERENCES users (id) ON DELETE CASCADE,
+    kind     TEXT NOT NULL CHECK (kind IN ('day_cost', 'day_tokens', 'month_cost', 'month_tokens')),
+    most     INTEGER NOT NULL CHECK (most >= 0)
 ) STRICT;
 CREATE TABLE chat_sources (
     chat_id           BLOB NOT NULL PRIMARY KEY REFERENCES chats (id) ON DELETE CASCADE,
@@ -162,7 +192,7 @@ CREATE TABLE exchanges (
     params            TEXT NOT NULL CHECK (json_valid(params)),
     client_request_id TEXT,
     request_hash      BLOB,
-    created_at        TEXT NOT NULL, not_sent TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(not_sent)),
+    created_at        TEXT NOT NULL, not_sent TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(not_sent)), token_id BLOB,
     UNIQUE (owner_id, client_request_id)
 ) STRICT;
 CREATE TABLE generation_chunks (
@@ -232,6 +262,32 @@ CREATE TABLE grafts (
     updated_at        TEXT NOT NULL,
     CHECK ((status = 'paused') = (reason IS NOT NULL))
 ) STRICT;
+CREATE TABLE group_members (
+    group_id BLOB NOT NULL REFERENCES account_groups (id) ON DELETE CASCADE,
+    user_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    PRIMARY KEY (group_id, user_id)
+) STRICT;
+CREATE TABLE identities (
+    id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    issuer       TEXT NOT NULL,
+    subject      TEXT NOT NULL,
+    email        TEXT,
+    -- The groups that were named at the last sign-in, as JSON.
+    group_names  TEXT NOT NULL,
+    created_at   TEXT NOT NULL,
+    last_used_at TEXT NOT NULL,
+    UNIQUE (issuer, subject)
+) STRICT;
+CREATE TABLE identity_sign_ins (
+    id             BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    state_hash     BLOB NOT NULL UNIQUE CHECK (length(state_hash) = 32),
+    browser_hash   BLOB NOT NULL CHECK (length(browser_hash) = 32),
+    -- The account that is linked. Null for a person who signs in.
+    owner_id       BLOB REFERENCES users (id) ON DELETE CASCADE,
+    sealed_request BLOB NOT NULL,
+    expires_at     TEXT NOT NULL
+) STRICT;
 CREATE TABLE import_chats (
     import_id BLOB NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
     chat_id   BLOB NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
@@ -280,6 +336,26 @@ CREATE TABLE invites (
     used_at    TEXT,
     -- The account stays named here when it is deleted.
     used_by    BLOB
+) STRICT;
+CREATE TABLE ledger (
+    id                 BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id           BLOB REFERENCES users (id) ON DELETE SET NULL,
+    chat_id            BLOB,
+    token_id           BLOB,
+    provider           TEXT NOT NULL,
+    model              TEXT NOT NULL,
+    status             TEXT NOT NULL CHECK (status IN ('complete', 'cancelled', 'error')),
+    started_at         TEXT NOT NULL,
+    input_tokens       INTEGER CHECK (input_tokens >= 0),
+    output_tokens      INTEGER CHECK (output_tokens >= 0),
+    cache_read_tokens  INTEGER CHECK (cache_read_tokens >= 0),
+    cache_write_tokens INTEGER CHECK (cache_write_tokens >= 0),
+    reasoning_tokens   INTEGER CHECK (reasoning_tokens >= 0),
+    cost_micros        INTEGER CHECK (cost_micros >= 0),
+    cost_basis         TEXT CHECK (cost_basis IN ('reported', 'configured', 'listed', 'refused')),
+    -- The part of budgets that the call uses up: an estimate where the provider reported nothing.
+    counted_tokens     INTEGER NOT NULL CHECK (counted_tokens >= 0),
+    counted_micros     INTEGER NOT NULL CHECK (counted_micros >= 0)
 ) STRICT;
 CREATE TABLE oauth_clients (
     server_id     BLOB NOT NULL REFERENCES tool_servers (id) ON DELETE CASCADE,
@@ -346,6 +422,12 @@ CREATE TABLE queued_messages (
     CHECK ((request IS NULL) = (turn_id IS NOT NULL)),
     CHECK (refusal IS NULL OR turn_id IS NULL)
 ) STRICT;
+CREATE TABLE recovery_codes (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    created_at TEXT NOT NULL
+) STRICT;
 CREATE TABLE requests (
     owner_id          BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     client_request_id TEXT NOT NULL,
@@ -377,6 +459,15 @@ CREATE TABLE search_queue (
 CREATE VIRTUAL TABLE search_words USING fts5 (
     words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
 );
+CREATE TABLE second_factors (
+    owner_id      BLOB NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    sealed_secret BLOB NOT NULL,
+    -- The number of the last interval of 30 seconds whose code was used.
+    last_step     INTEGER NOT NULL DEFAULT 0 CHECK (last_step >= 0),
+    created_at    TEXT NOT NULL,
+    -- Null until the first code was entered.
+    confirmed_at  TEXT
+) STRICT;
 CREATE TABLE server_policies (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     server     TEXT NOT NULL CHECK (server <> ''),
@@ -400,7 +491,7 @@ CREATE TABLE sessions (
     expires_at TEXT NOT NULL,
     ip         TEXT,
     agent      TEXT
-) STRICT;
+, password_at TEXT) STRICT;
 CREATE TABLE settings (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     key        TEXT NOT NULL CHECK (key <> ''),
@@ -429,7 +520,7 @@ CREATE TABLE shares (
     expires_at      TEXT NOT NULL,
     revoked_at      TEXT,
     last_access_at  TEXT
-) STRICT;
+, turns BLOB, turns_sha256 BLOB CHECK (length(turns_sha256) = 32), turns_bytes INTEGER CHECK (turns_bytes >= 0)) STRICT;
 CREATE TABLE title_requests (
     id                 BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id           BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -463,7 +554,7 @@ CREATE TABLE title_requests (
     title              TEXT,
     first_token_at     TEXT,
     started_at         TEXT NOT NULL,
-    ended_at           TEXT,
+    ended_at           TEXT, token_id BLOB,
     CHECK ((status = 'running') = (ended_at IS NULL)),
     CHECK ((raw_response IS NULL) = (raw_sha256 IS NULL)),
     CHECK ((raw_response IS NULL) = (raw_bytes IS NULL))
@@ -608,7 +699,7 @@ CREATE TABLE users (
     name           TEXT NOT NULL,
     is_local_owner INTEGER NOT NULL DEFAULT 0 CHECK (is_local_owner IN (0, 1)),
     created_at     TEXT NOT NULL
-, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT) STRICT;
+, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT, deleted_at TEXT) STRICT;
 CREATE TABLE view_calls (
     id        BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -623,6 +714,9 @@ CREATE TABLE view_calls (
     result    TEXT,
     ended_at  TEXT
 ) STRICT;
+CREATE INDEX access_grants_group ON access_grants (group_id);
+CREATE INDEX access_grants_rule ON access_grants (rule_id);
+CREATE INDEX access_grants_user ON access_grants (user_id);
 CREATE INDEX api_tokens_owner_id ON api_tokens (owner_id);
 CREATE INDEX blob_forms_in ON blob_forms (is_in);
 CREATE INDEX blobs_by_age ON blobs (created_at);
@@ -633,6 +727,8 @@ CREATE INDEX branches_head ON branches (head_turn_id);
 CREATE INDEX branches_of_chat ON branches (chat_id, created_at, id);
 CREATE INDEX branches_of_deletion ON branches (deletion_id) WHERE deletion_id IS NOT NULL;
 CREATE INDEX branches_parent ON branches (parent_branch_id);
+CREATE UNIQUE INDEX budgets_default ON budgets (kind) WHERE owner_id IS NULL;
+CREATE UNIQUE INDEX budgets_owner ON budgets (owner_id, kind) WHERE owner_id IS NOT NULL;
 CREATE INDEX chats_archived ON chats (owner_id, updated_at, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX chats_copied_from ON chats (copied_from_turn_id) WHERE copied_from_turn_id IS NOT NULL;
 CREATE INDEX chats_default_branch ON chats (default_branch_id);
@@ -664,12 +760,17 @@ CREATE INDEX grafts_leaf ON grafts (leaf_turn_id);
 CREATE INDEX grafts_of_branch ON grafts (branch_id);
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);
 CREATE INDEX grafts_running ON grafts (created_at) WHERE status = 'running';
+CREATE INDEX group_members_user ON group_members (user_id);
+CREATE INDEX identities_owner_id ON identities (owner_id);
+CREATE INDEX identity_sign_ins_owner_id ON identity_sign_ins (owner_id);
 CREATE INDEX import_chats_of_chat ON import_chats (chat_id);
 CREATE INDEX import_deletions_of_import ON import_deletions (import_id);
 CREATE INDEX import_documents_of_document ON import_documents (document_id);
 CREATE INDEX imports_of_owner ON imports (owner_id, id);
 CREATE INDEX imports_running ON imports (id) WHERE state = 'running';
 CREATE INDEX invites_made_by ON invites (made_by);
+CREATE INDEX ledger_owner ON ledger (owner_id, started_at);
+CREATE INDEX ledger_started ON ledger (started_at);
 CREATE INDEX oauth_clients_owner_id ON oauth_clients (owner_id);
 CREATE INDEX projects_owner ON projects (owner_id);
 CREATE INDEX quarantine_of_chat ON quarantine (chat_id);
@@ -681,6 +782,7 @@ CREATE INDEX queued_messages_chat ON queued_messages (chat_id, owner_id);
 CREATE INDEX queued_messages_owner ON queued_messages (owner_id);
 CREATE INDEX queued_messages_turn ON queued_messages (turn_id);
 CREATE INDEX queued_messages_waiting ON queued_messages (created_at) WHERE turn_id IS NULL;
+CREATE INDEX recovery_codes_owner_id ON recovery_codes (owner_id);
 CREATE INDEX requests_by_age ON requests (created_at);
 CREATE INDEX search_entries_of_owner ON search_entries (owner_id);
 CREATE INDEX sessions_owner_id ON sessions (owner_id);

@@ -565,6 +565,82 @@ fn web_search_is_configured_in_environment_or_file() {
 }
 
 #[test]
+fn identity_providers_are_configured_in_environment_and_file() {
+    let place = ConfigDir::new();
+    let secret = place.file("secret", "from-file-canary\n");
+    let file = format!(
+        "[[identity_providers]]\nid = 'corp'\nname = 'Corp'\nissuer = 'https://id.example/realms/x'\n\
+        client_id = 'turnleaf'\nclient_secret = {{ file = '{}' }}\nallowed_domains = ['Corp.Example', '@b.example']\n\
+        scopes = ['email']\ngroups_claim = 'groups'\n",
+        secret.display()
+    );
+    let flags = CliFlags { config: Some(place.file("c.toml", &file)), ..CliFlags::default() };
+    let variables = [
+        ("TURNLEAF_OIDC_ISSUER", "http://127.0.0.1:9000"),
+        ("TURNLEAF_OIDC_CLIENT_ID", "mine"),
+        ("TURNLEAF_OIDC_CLIENT_SECRET", "from-environment-canary"),
+        ("TURNLEAF_OIDC_ALLOWED_DOMAINS", "a.example, b.example"),
+    ];
+    let config = place.load(&flags, &variables).unwrap();
+    let [mine, corp] = &config.identity_providers[..] else { panic!("{config:?}") };
+    assert_eq!((mine.id.as_str(), mine.name.as_str(), mine.client_id.as_str()), ("oidc", "127.0.0.1", "mine"));
+    assert_eq!(mine.scopes, ["openid", "email", "profile"]);
+    assert_eq!(
+        (&mine.allowed_domains[..], &mine.groups_claim),
+        (&["a.example", "b.example"].map(String::from)[..], &None)
+    );
+    assert_eq!((corp.id.as_str(), corp.name.as_str()), ("corp", "Corp"));
+    assert_eq!(corp.client_secret.as_ref().unwrap().expose_secret(), "from-file-canary");
+    assert_eq!(
+        (&corp.scopes[..], corp.groups_claim.as_deref()),
+        (&["openid", "email"].map(String::from)[..], Some("groups"))
+    );
+    assert_eq!(corp.allowed_domains, ["corp.example", "b.example"]);
+    let shown = masked_config::to_json(&config)["identity_providers"].clone();
+    assert_eq!(
+        (&shown[1]["issuer"], shown[1]["client_secret"].as_str()),
+        (&"https://id.example/realms/x".into(), Some("********"))
+    );
+    assert!(!shown.to_string().contains("canary") && !format!("{config:?}").contains("canary"));
+    let closed = load(&variables[..2]).unwrap();
+    assert!(closed.identity_providers[0].allowed_domains.is_empty(), "nobody gets an account by signing in");
+    assert!(load(&[]).unwrap().identity_providers.is_empty());
+}
+
+#[test]
+fn invalid_identity_provider_is_refused_by_setting() {
+    for (id, changed, expected) in [
+        ("Corp", "", "an identity provider id must be 1 to 32 of a-z, 0-9 and -"),
+        ("corp", "issuer = 'http://id.example'", "issuer of identity provider `corp` must begin with https://"),
+        ("corp", "issuer = 'https://id.example/?a=b'", "issuer of identity provider `corp` must be an address without"),
+        ("corp", "issuer = 'id.example'", "issuer of identity provider `corp`"),
+        ("corp", "client_id = ''", "client_id of identity provider `corp`"),
+        ("corp", "client_secret = ''", "client_secret of identity provider `corp`"),
+        ("corp", "scopes = ['a b']", "scopes of identity provider `corp` contain `a b`"),
+        ("corp", "allowed_domains = ['*.example']", "allowed_domains of identity provider `corp` contain `*.example`"),
+        ("corp", "name = ' '", "name of identity provider `corp`"),
+    ] {
+        let usual = ["issuer = 'https://id.example'", "client_id = 'turnleaf'"];
+        let is_same = |line: &&&str| line.split(' ').next() == changed.split(' ').next();
+        let kept: Vec<&str> = usual.iter().filter(|line| !is_same(line)).copied().collect();
+        let text = format!("[[identity_providers]]\nid = '{id}'\n{}\n{changed}\n", kept.join("\n"));
+        let error = load_file(&text).map(|_| ()).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    let one = |id: &str, issuer: &str| {
+        format!("[[identity_providers]]\nid = '{id}'\nissuer = '{issuer}'\nclient_id = 'turnleaf'\n")
+    };
+    let same_id = [one("a", "https://a.example"), one("a", "https://b.example")].concat();
+    assert!(load_file(&same_id).unwrap_err().contains("two identity providers have the id `a`"));
+    let same_issuer = [one("a", "https://a.example"), one("b", "https://a.example/")].concat();
+    assert!(load_file(&same_issuer).unwrap_err().contains("two identity providers have the issuer"));
+    let alone = load(&[("TURNLEAF_OIDC_CLIENT_ID", "mine")]).unwrap_err();
+    assert!(alone.contains("TURNLEAF_OIDC_CLIENT_ID needs TURNLEAF_OIDC_ISSUER"), "{alone}");
+    let without = load(&[("TURNLEAF_OIDC_ISSUER", "https://a.example")]).unwrap_err();
+    assert!(without.contains("TURNLEAF_OIDC_ISSUER needs TURNLEAF_OIDC_CLIENT_ID"), "{without}");
+}
+
+#[test]
 fn invalid_web_search_is_refused_by_setting() {
     for (text, named) in [
         ("engine = 'google'", "engine of web_search is `google`; it must be one of searxng, brave, tavily"),
@@ -748,6 +824,40 @@ fn server_with_accounts_warns_where_passwords_would_be_sent_in_plain_text() {
     // Without sign-in such an address is refused.
     assert_eq!(warning("0.0.0.0:3000", &[]), None);
     assert!(load(&[]).unwrap().security.is_auth_unset() && !load(&[accounts]).unwrap().security.is_auth_unset());
+}
+
+#[test]
+fn proxy_names_people_only_where_it_proves_itself() {
+    let proxy = ("TURNLEAF_AUTH", "proxy");
+    let (user, groups) =
+        (("TURNLEAF_PROXY_USER_HEADER", "Remote-User"), ("TURNLEAF_PROXY_GROUPS_HEADER", "Remote-Groups"));
+    let creates = |word| ("TURNLEAF_PROXY_CREATE_ACCOUNTS", word);
+    assert_eq!(load(&[proxy]).unwrap().security.proxy_users, None);
+    let config = load(&[proxy, user]).unwrap();
+    let users = config.security.proxy_users.clone().unwrap();
+    assert_eq!((users.user_header.as_str(), users.groups_header, users.creates_accounts), ("remote-user", None, false));
+    let shown = masked_config::to_json(&config);
+    assert_eq!((&shown["proxy_user_header"], &shown["proxy_create_accounts"]), (&"remote-user".into(), &false.into()));
+    let users = load(&[proxy, user, groups, creates("true")]).unwrap().security.proxy_users.unwrap();
+    let groups_header = users.groups_header.unwrap();
+    assert_eq!((groups_header.as_str(), users.creates_accounts), ("remote-groups", true));
+    let in_file = load_file("auth = 'proxy'\nproxy_user_header = 'X-User'\nproxy_create_accounts = true\n").unwrap();
+    let users = in_file.security.proxy_users.unwrap();
+    assert_eq!((users.user_header.as_str(), users.creates_accounts), ("x-user", true));
+    for (variables, expected) in [
+        (&[user][..], "TURNLEAF_PROXY_USER_HEADER needs TURNLEAF_AUTH=proxy"),
+        (&[("TURNLEAF_AUTH", "accounts"), user], "TURNLEAF_PROXY_USER_HEADER needs TURNLEAF_AUTH=proxy"),
+        (&[proxy, groups], "TURNLEAF_PROXY_GROUPS_HEADER needs TURNLEAF_PROXY_USER_HEADER"),
+        (&[proxy, creates("true")], "TURNLEAF_PROXY_CREATE_ACCOUNTS needs TURNLEAF_PROXY_USER_HEADER"),
+        (&[proxy, user, creates("perhaps")], "TURNLEAF_PROXY_CREATE_ACCOUNTS must be true or false"),
+        (&[proxy, user, ("TURNLEAF_PROXY_GROUPS_HEADER", "remote-user")], "name the same header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "Cookie")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "X-Forwarded-For")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+        (&[proxy, ("TURNLEAF_PROXY_USER_HEADER", "a b")], "TURNLEAF_PROXY_USER_HEADER is not a header"),
+    ] {
+        let error = load(variables).unwrap_err();
+        assert!(error.contains(expected), "{variables:?}: {error}");
+    }
 }
 
 #[test]

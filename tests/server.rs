@@ -13,8 +13,14 @@ mod account_attempts;
 mod account_connections;
 #[path = "server/account_forms.rs"]
 mod account_forms;
+#[path = "server/account_passwords.rs"]
+mod account_passwords;
+#[path = "server/account_second_factor.rs"]
+mod account_second_factor;
 #[path = "server/account_secrets.rs"]
 mod account_secrets;
+#[path = "server/account_trail.rs"]
+mod account_trail;
 #[path = "server/accounts_api.rs"]
 mod accounts_api;
 #[path = "server/app_views.rs"]
@@ -31,6 +37,8 @@ mod bad_imports;
 mod block_forms;
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "server/budgets.rs"]
+mod budgets;
 #[path = "store/tree_fixtures.rs"]
 #[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
 mod bush;
@@ -46,6 +54,8 @@ mod compare;
 mod concurrent_requests;
 #[path = "server/continuations.rs"]
 mod continuations;
+#[path = "server/continued_shares.rs"]
+mod continued_shares;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "server/created_resources.rs"]
@@ -79,6 +89,8 @@ mod external_links;
 mod failed_pages;
 #[path = "server/fake_file_reader.rs"]
 mod fake_file_reader;
+#[path = "server/fake_identity_provider.rs"]
+mod fake_identity_provider;
 #[path = "server/fake_sign_in.rs"]
 mod fake_sign_in;
 #[path = "support/fake_provider.rs"]
@@ -96,6 +108,8 @@ mod grown_exports;
 mod http_api;
 #[path = "server/idempotency.rs"]
 mod idempotency;
+#[path = "server/identity_sign_in.rs"]
+mod identity_sign_in;
 #[path = "server/images.rs"]
 mod images;
 #[path = "server/import_flow.rs"]
@@ -123,6 +137,8 @@ mod made;
 mod malformed_replies;
 #[path = "server/message_queue.rs"]
 mod message_queue;
+#[path = "server/model_grants.rs"]
+mod model_grants;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]
@@ -140,6 +156,8 @@ mod projects;
 mod provider_scopes;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/proxy_users.rs"]
+mod proxy_users;
 #[path = "server/raw_pages.rs"]
 mod raw_pages;
 #[path = "server/refused_entries.rs"]
@@ -196,6 +214,8 @@ mod tool_call_support;
 mod tool_edits;
 #[path = "server/tool_exposure.rs"]
 mod tool_exposure;
+#[path = "server/tool_grants.rs"]
+mod tool_grants;
 #[path = "server/tool_imports.rs"]
 mod tool_imports;
 #[path = "server/tool_loop.rs"]

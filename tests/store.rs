@@ -34,6 +34,8 @@ mod fsck;
 mod idempotent_writes;
 #[path = "store/imports.rs"]
 mod imports;
+#[path = "store/ledger.rs"]
+mod ledger;
 #[path = "store/migrations.rs"]
 mod migrations;
 #[path = "store/path_find.rs"]

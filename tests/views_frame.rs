@@ -184,6 +184,7 @@ fn empty_page() -> ChatPage {
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         models_rev: 0,
         notices: Vec::new(),
+        budget_notes: Vec::new(),
         form_request_id: "11111111-1111-4111-8111-111111111111".into(),
     }
 }

@@ -62,6 +62,7 @@ fn complete_page() -> ChatPage {
         models: Vec::new(),
         models_rev: 0,
         notices: Vec::new(),
+        budget_notes: Vec::new(),
         form_request_id: String::new(),
     }
 }

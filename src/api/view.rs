@@ -138,6 +138,9 @@ pub struct ChatPage {
     #[serde(default)]
     pub models_rev: u64,
     pub notices: Vec<ComposerNotice>,
+    /// A sentence for each budget of the viewer of which little is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budget_notes: Vec<String>,
     /// The idempotency key (`client_request_id`) of this page's form: a second click before hydration sends nothing
     /// twice.
     pub form_request_id: String,

@@ -122,7 +122,7 @@ impl FromIterator<TokenScope> for TokenScopes {
 }
 
 /// The outcome of an action in the audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     Done,
@@ -130,7 +130,8 @@ pub enum AuditOutcome {
 }
 
 /// An action in the audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AuditVerb {
     SetUp,
     SignIn,
@@ -150,10 +151,29 @@ pub enum AuditVerb {
     EnableAccount,
     ChangeRole,
     SignOutAccount,
+    DeleteAccount,
+    ConfirmPassword,
+    EnableSecondFactor,
+    RemoveSecondFactor,
+    ResetSecondFactor,
+    RenewRecoveryCodes,
+    UseRecoveryCode,
+    CreateShare,
+    RevokeShare,
+    SetBudgets,
+    AddGroup,
+    RenameGroup,
+    DeleteGroup,
+    AddMember,
+    RemoveMember,
+    ChangeGrants,
+    /// An identity at an identity provider was added to the own account, or removed from it.
+    LinkIdentity,
+    UnlinkIdentity,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 36] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -172,9 +192,27 @@ impl AuditVerb {
         Self::EnableAccount,
         Self::ChangeRole,
         Self::SignOutAccount,
+        Self::DeleteAccount,
+        Self::ConfirmPassword,
+        Self::EnableSecondFactor,
+        Self::RemoveSecondFactor,
+        Self::ResetSecondFactor,
+        Self::RenewRecoveryCodes,
+        Self::UseRecoveryCode,
+        Self::CreateShare,
+        Self::RevokeShare,
+        Self::SetBudgets,
+        Self::AddGroup,
+        Self::RenameGroup,
+        Self::DeleteGroup,
+        Self::AddMember,
+        Self::RemoveMember,
+        Self::ChangeGrants,
+        Self::LinkIdentity,
+        Self::UnlinkIdentity,
     ];
 
-    /// Returns its word in the database.
+    /// Returns its word in the database, in JSON and in addresses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SetUp => "set_up",
@@ -195,6 +233,24 @@ impl AuditVerb {
             Self::EnableAccount => "enable_account",
             Self::ChangeRole => "change_role",
             Self::SignOutAccount => "sign_out_account",
+            Self::DeleteAccount => "delete_account",
+            Self::ConfirmPassword => "confirm_password",
+            Self::EnableSecondFactor => "enable_second_factor",
+            Self::RemoveSecondFactor => "remove_second_factor",
+            Self::ResetSecondFactor => "reset_second_factor",
+            Self::RenewRecoveryCodes => "renew_recovery_codes",
+            Self::UseRecoveryCode => "use_recovery_code",
+            Self::CreateShare => "create_share",
+            Self::RevokeShare => "revoke_share",
+            Self::SetBudgets => "set_budgets",
+            Self::AddGroup => "add_group",
+            Self::RenameGroup => "rename_group",
+            Self::DeleteGroup => "delete_group",
+            Self::AddMember => "add_member",
+            Self::RemoveMember => "remove_member",
+            Self::ChangeGrants => "change_grants",
+            Self::LinkIdentity => "link_identity",
+            Self::UnlinkIdentity => "unlink_identity",
         }
     }
 
@@ -213,6 +269,16 @@ pub fn check_account_name(name: &str) -> Result<String, InvalidField> {
     if length == 0 || length > limits::ACCOUNT_NAME_CHARS || !name.chars().all(is_allowed) {
         let reason = MessageCode::AccountNameInvalid.with("most", limits::ACCOUNT_NAME_CHARS);
         return Err(InvalidField::new("name", reason));
+    }
+    Ok(name.to_owned())
+}
+
+/// Validates the name of a group and trims it.
+pub fn check_group_name(name: &str) -> Result<String, InvalidField> {
+    let name = name.trim();
+    let length = name.chars().count();
+    if length == 0 || length > limits::GROUP_NAME_CHARS || name.chars().any(char::is_control) {
+        return Err(InvalidField::invalid_name("name", limits::GROUP_NAME_CHARS));
     }
     Ok(name.to_owned())
 }
@@ -256,6 +322,7 @@ mod tests {
         }
         assert_eq!("admin".parse::<TokenScope>().unwrap_err().field, "scopes");
         for verb in AuditVerb::ALL {
+            assert_eq!(serde_json::to_value(verb).unwrap(), verb.as_str());
             assert_eq!(AuditVerb::parse(verb.as_str()), Some(verb));
         }
         assert_eq!(AuditVerb::parse("open_chat"), None);
@@ -285,6 +352,15 @@ mod tests {
             // A trailing line break is trimmed.
             let is_fine = wrong == "a\n";
             assert_eq!(check_account_name(wrong).is_ok(), is_fine, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn group_name_is_one_line() {
+        assert_eq!(check_group_name(" Research & 教学 ").unwrap(), "Research & 教学");
+        let long = "a".repeat(limits::GROUP_NAME_CHARS + 1);
+        for wrong in ["", " ", "a\nb", "a\0", long.as_str()] {
+            assert_eq!(check_group_name(wrong).unwrap_err().field, "name", "{wrong:?}");
         }
     }
 

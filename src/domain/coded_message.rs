@@ -5,6 +5,8 @@
 #[macro_use]
 mod define_codes;
 #[macro_use]
+mod account_codes;
+#[macro_use]
 mod import_codes;
 mod code;
 

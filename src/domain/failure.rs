@@ -42,6 +42,11 @@ pub enum FailureKind {
     LimitToolArgs,
     /// The reply exceeded the total time limit.
     LimitTime,
+    /// A budget of the account is used up, so the request was not sent.
+    BudgetDayCost,
+    BudgetDayTokens,
+    BudgetMonthCost,
+    BudgetMonthTokens,
     ServerRestarted,
     StorageFull,
     Internal,
@@ -93,6 +98,10 @@ impl FailureKind {
             Self::LimitRounds => "limit_rounds",
             Self::LimitToolArgs => "limit_tool_args",
             Self::LimitTime => "limit_time",
+            Self::BudgetDayCost => "budget_day_cost",
+            Self::BudgetDayTokens => "budget_day_tokens",
+            Self::BudgetMonthCost => "budget_month_cost",
+            Self::BudgetMonthTokens => "budget_month_tokens",
             Self::ServerRestarted => "server_restarted",
             Self::StorageFull => "storage_full",
             Self::Internal => "internal",
@@ -109,7 +118,7 @@ impl FailureKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::ProviderUnreachable,
         Self::ProviderAuth,
         Self::ProviderQuota,
@@ -129,6 +138,10 @@ impl FailureKind {
         Self::LimitRounds,
         Self::LimitToolArgs,
         Self::LimitTime,
+        Self::BudgetDayCost,
+        Self::BudgetDayTokens,
+        Self::BudgetMonthCost,
+        Self::BudgetMonthTokens,
         Self::ServerRestarted,
         Self::StorageFull,
         Self::Internal,
@@ -172,6 +185,14 @@ impl FailureKind {
             Self::NoTitle => "{provider} did not suggest a title.",
             Self::LimitEvent | Self::LimitOutput | Self::LimitRounds | Self::LimitToolArgs | Self::LimitTime => {
                 "The reply reached a limit set on this server."
+            }
+            Self::BudgetDayCost => "Your cost budget for the day is used up. It resets at midnight UTC.",
+            Self::BudgetDayTokens => "Your token budget for the day is used up. It resets at midnight UTC.",
+            Self::BudgetMonthCost => {
+                "Your cost budget for the month is used up. It resets on the first day of the next month, UTC."
+            }
+            Self::BudgetMonthTokens => {
+                "Your token budget for the month is used up. It resets on the first day of the next month, UTC."
             }
             Self::ServerRestarted => "The server restarted while this reply was being generated.",
             Self::StorageFull => Self::DISK_FULL,

@@ -91,8 +91,18 @@ ids! {
     ApiTokenId;
     /// An invitation.
     InviteId;
+    /// An identity of a person at an identity provider.
+    IdentityId;
+    /// A sign-in at an identity provider that has begun.
+    IdentitySignInId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A budget of an account, or of all.
+    BudgetId;
+    /// A group of accounts.
+    GroupId;
+    /// A rule that says whom a model or a tool server is for.
+    AccessRuleId;
     /// A project: a group of chats that begin with the same instructions.
     ProjectId;
     /// A chat: a whole tree of turns.

@@ -4,11 +4,13 @@
 //! and draw the same reasoning blocks. It has no clock, randomness, disk or network; callers pass ids and times
 //! (`docs/adr/0002-pure-domain-crate.md`).
 
+pub mod access_rights;
 pub mod account;
 pub mod approval;
 pub mod attachment;
 pub mod block;
 pub mod branch;
+pub mod budget;
 pub mod byte_delta;
 pub mod byte_size;
 pub mod call_edit;
@@ -84,6 +86,7 @@ pub mod view_call;
 pub use account::{AccountRole, AuditOutcome, AuditVerb, TokenScope, TokenScopes};
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
+pub use budget::{BudgetKind, BudgetState, SpendingAmount};
 pub use capabilities::Capabilities;
 pub use chat::Chat;
 pub use coded_message::{CodedMessage, MessageCode};
@@ -93,15 +96,16 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    ApiTokenId, AuditEntryId, BlockId, BranchId, ChatId, DeletionId, DocumentId, ElicitationId, ExchangeId,
-    GenerationId, ImportId, InviteId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId,
-    TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
+    AccessRuleId, ApiTokenId, AuditEntryId, BlockId, BranchId, BudgetId, ChatId, DeletionId, DocumentId, ElicitationId,
+    ExchangeId, GenerationId, GroupId, IdentityId, IdentitySignInId, ImportId, InviteId, ProjectId, ProviderId,
+    QueuedMessageId, RerunId, SessionId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId,
+    UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
-pub use share::{Share, ShareAudience, SharedParts};
+pub use share::{Share, ShareAudience, SharedParts, SharedTurns};
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

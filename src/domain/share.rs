@@ -15,6 +15,9 @@ use crate::sources;
 use crate::turn::{Role, Turn};
 use crate::usage::Usage;
 
+mod turns;
+pub use turns::{SharedTurns, ShownImage};
+
 /// The readers of a share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]

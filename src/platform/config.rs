@@ -8,12 +8,14 @@ pub mod environment;
 mod error;
 pub mod file;
 mod flags;
+pub mod identity_providers;
 pub mod listen;
 pub mod logging;
 pub mod masked_config;
 pub mod presets;
 pub mod prices;
 pub mod providers;
+pub mod proxy_users;
 pub mod security;
 pub mod setting;
 pub mod storage;
@@ -30,6 +32,7 @@ use crate::config::database::DatabaseUrl;
 use crate::config::drain::DrainSettings;
 use crate::config::environment::Environment;
 use crate::config::file::ConfigFile;
+use crate::config::identity_providers::IdentityProviderConfig;
 use crate::config::listen::ListenAddress;
 use crate::config::logging::LoggingSettings;
 use crate::config::providers::ConfiguredProviders;
@@ -62,6 +65,8 @@ pub struct Config {
     /// The search engine of the tool `search_web`, for everybody. If unset, each person may choose one.
     pub web_search: Option<SearchEngine>,
     pub security: SecuritySettings,
+    /// The services with whose accounts people sign in.
+    pub identity_providers: Vec<IdentityProviderConfig>,
     pub drain: DrainSettings,
     pub logging: LoggingSettings,
     /// A directory with the built site, used instead of the embedded one. For development.
@@ -97,6 +102,7 @@ impl Config {
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
             tool_servers: tool_servers::read(std::mem::take(&mut file.tool_servers), environment)?,
             web_search: web_search::read(file.web_search.take(), environment)?,
+            identity_providers: identity_providers::read(std::mem::take(&mut file.identity_providers), environment)?,
             prices: prices::read(std::mem::take(&mut file.prices))?,
             providers: ConfiguredProviders::read(environment, file)?,
             data_dir,

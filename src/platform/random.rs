@@ -1,4 +1,4 @@
-//! Random tokens that nobody can guess.
+//! Random tokens and keys that nobody can guess.
 
 use chacha20poly1305::XChaCha20Poly1305;
 use chacha20poly1305::aead::{Generate, Key};
@@ -10,6 +10,13 @@ pub fn random_token() -> String {
     hex(Key::<XChaCha20Poly1305>::generate())
 }
 
+/// Returns 160 random bits of the system's generator, the length of a key for HMAC-SHA1.
+pub fn random_key() -> [u8; 20] {
+    let bytes = Key::<XChaCha20Poly1305>::generate();
+    let bytes: &[u8] = bytes.as_ref();
+    std::array::from_fn(|at| bytes[at])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -19,5 +26,6 @@ mod tests {
         let (one, other) = (random_token(), random_token());
         assert_eq!(one.len(), 64);
         assert_ne!(one, other);
+        assert_ne!(random_key(), random_key());
     }
 }

@@ -10,6 +10,7 @@ use crate::http_client::HttpClient;
 use crate::prices::Prices;
 use crate::provider::Provider;
 use crate::redaction::SecretSet;
+use turnleaf_domain::access_rights::AccessRights;
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::{ToolServerId, UserId};
 use turnleaf_platform::endpoint::ProviderEndpoint;
@@ -27,7 +28,7 @@ mod scope;
 mod stored_endpoints;
 
 pub use check::{ProviderCheck, ProviderHealth};
-pub use entry::{KnownEndpoint, ProviderOrigin};
+pub use entry::{KnownEndpoint, ProviderOrigin, SharedModels};
 pub use local_servers::LocalServer;
 pub use scope::{ProviderScope, ScopedProvider};
 
@@ -39,6 +40,8 @@ use scope::{ProviderScopes, ProvidersOfScope, VisibleProviders};
 /// provider that it started with.
 pub struct ProviderRegistry {
     scopes: RwLock<ProviderScopes>,
+    /// Which of the shared models each account may use.
+    rights: RwLock<Arc<AccessRights>>,
     /// The local servers that `refresh` probes.
     candidates: RwLock<Vec<ProviderEndpoint>>,
     client: HttpClient,
@@ -75,7 +78,7 @@ impl ProviderRegistry {
         let keys = RwLock::new(keys.collect());
         let shared = ProvidersOfScope { entries, default, ..ProvidersOfScope::default() };
         let (scopes, candidates) = (RwLock::new(ProviderScopes::new(shared)), RwLock::new(candidates));
-        Self { scopes, candidates, client, prices: RwLock::default(), keys }
+        Self { scopes, rights: RwLock::default(), candidates, client, prices: RwLock::default(), keys }
     }
 
     /// Adds the configured prices.
@@ -145,6 +148,7 @@ impl ProviderRegistry {
             ProvidersOfScope { entries: providers.into_iter().map(entry).collect(), ..ProvidersOfScope::default() };
         Self {
             scopes: RwLock::new(ProviderScopes::new(shared)),
+            rights: RwLock::default(),
             candidates: RwLock::default(),
             client: HttpClient::default(),
             prices: RwLock::default(),
@@ -179,7 +183,17 @@ impl ProviderRegistry {
     }
 
     fn visible_to(&self, user: UserId) -> VisibleProviders {
-        self.scopes.read().unwrap_or_else(PoisonError::into_inner).visible_to(user)
+        let rights = self.rights();
+        self.scopes.read().unwrap_or_else(PoisonError::into_inner).visible_to(user, rights)
+    }
+
+    fn rights(&self) -> Arc<AccessRights> {
+        Arc::clone(&self.rights.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the rights of accounts. The next call that is made, and the next list, follow them.
+    pub fn set_rights(&self, rights: Arc<AccessRights>) {
+        *self.rights.write().unwrap_or_else(PoisonError::into_inner) = rights;
     }
 
     /// Redacts all known keys from provider output, because some providers repeat the key that they refuse, even

@@ -14,6 +14,7 @@ mod recorder;
 mod repair;
 mod resume_state;
 mod run;
+mod spending_estimate;
 pub(crate) mod title;
 mod tools;
 
@@ -25,7 +26,6 @@ use self::tools::AnsweredBy;
 use super::ending::{TurnEnding, TurnSpending, closing_events};
 use super::journal::JournalBatch;
 use super::live_turns::{Interrupt, LiveTurn};
-use super::provider_access::missing_provider_failure;
 use super::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::{Cost, Failure, FailureKind, Turn, limits};
 use turnleaf_platform::ids;
@@ -53,7 +53,8 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, b
             provider: Arc::new(MissingProvider::new(&job.lock.provider)),
         },
         (None, RunStart::Fresh) => {
-            return fail_turn(supervisor, live, missing_provider_failure(&job.lock.provider)).await;
+            let failure = supervisor.unusable_provider_failure(job.owner, &job.lock);
+            return fail_turn(supervisor, live, failure).await;
         }
     };
     let mut run = TurnRun::new(supervisor, live, job, provider);

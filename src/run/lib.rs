@@ -2,11 +2,12 @@
 //! closing a tab does not affect it. Rules about turns are in `service`, provider protocols in `providers`.
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
-//! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of
-//! people to a run, `learned_endpoints` what refusals have shown about providers, `provider_access` says who may call
-//! which, `sweep` ends what an earlier process left running, `resume` continues turns that wait for a person, `purge`
-//! empties Trash.
+//! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of people
+//! to a run, `learned_endpoints` what refusals have shown about providers, `provider_access` says who may call which,
+//! `budgets` who may still spend, `sweep` ends what an earlier process left running, `resume` continues turns that wait
+//! for a person, `purge` empties Trash.
 
+pub mod budgets;
 pub mod driver;
 pub mod ending;
 pub mod follower;
@@ -24,6 +25,7 @@ pub mod supervisor;
 pub mod sweep;
 pub mod timeouts;
 
+pub use budgets::{BudgetDecision, BudgetReservation};
 pub use driver::title::PreparedTitleRequest;
 pub use follower::{EventCursor, FollowerItem, can_be_shortened};
 pub use supervisor::{ChatOpening, RunJob, StopOutcome, Supervisor};

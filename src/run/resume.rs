@@ -55,6 +55,7 @@ impl Supervisor {
             capabilities,
             is_thinking_undecided,
             opening: None,
+            budget: None,
         });
         Ok(true)
     }

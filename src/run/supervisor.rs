@@ -1,5 +1,6 @@
 //! The supervisor: starts and stops runs, and drains them when the server shuts down.
 
+mod budget_checks;
 mod run_tasks;
 mod title_tasks;
 
@@ -12,6 +13,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::budgets::{BudgetLedger, BudgetReservation};
 use super::ending::TurnEnding;
 use super::journal::Journal;
 use super::learned_endpoints::LearnedEndpoints;
@@ -44,6 +46,8 @@ pub struct RunJob {
     pub is_thinking_undecided: bool,
     /// Present if the message is the first of a chat and what its request needs is known.
     pub opening: Option<ChatOpening>,
+    /// The reservation for the first call, from when the exchange was accepted.
+    pub budget: Option<Arc<BudgetReservation>>,
 }
 
 /// The beginning of a chat as its first message was just stored, so that its reply need not read it again.
@@ -88,6 +92,7 @@ struct SupervisorState {
     path_cache: PathCache,
     request_base_cache: RequestBaseCache,
     learned_endpoints: LearnedEndpoints,
+    budgets: BudgetLedger,
     search_index: SearchIndexer,
 }
 
@@ -130,6 +135,7 @@ impl Supervisor {
             path_cache: PathCache::default(),
             request_base_cache: RequestBaseCache::default(),
             learned_endpoints: LearnedEndpoints::default(),
+            budgets: BudgetLedger::default(),
             search_index,
         }))
     }

@@ -18,8 +18,8 @@ use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{
-    Db, StoreError, Tx, generations, idempotency_keys, search, shares, spending, storage, title_requests, turn_blocks,
-    turn_events, turns,
+    Db, StoreError, Tx, generations, idempotency_keys, ledger, search, shares, spending, storage, title_requests,
+    turn_blocks, turn_events, turns,
 };
 
 /// Ends what an earlier process left running: the requests for titles, and the turns that do not wait for a person, whose
@@ -105,6 +105,7 @@ pub(super) async fn end_turn(
             error: turn.error.clone(),
             first_token_at: generation.first_token_at,
             ended_at: now,
+            estimate: None,
             body: None,
         };
         tx.savepoint().await?;
@@ -114,6 +115,9 @@ pub(super) async fn end_turn(
     tx.savepoint().await?;
     let closed = generations::close_remaining(&mut tx, turn.id, status, now).await;
     keep_or_undo(&mut tx, closed).await?;
+    tx.savepoint().await?;
+    let recorded = ledger::record_turn(&mut tx, turn.id).await;
+    keep_or_undo(&mut tx, recorded).await?;
     tx.savepoint().await?;
     let finished = turns::finish(&mut tx, &turn).await;
     match keep_or_undo(&mut tx, finished).await? {

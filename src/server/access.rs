@@ -5,7 +5,7 @@ use leptos::prelude::use_context;
 
 use crate::api::error::ApiError;
 pub use crate::domain::AccountRole;
-use crate::domain::{ApiTokenId, DeletionId, SessionId, TokenScope, TokenScopes, UserId};
+use crate::domain::{ApiTokenId, DeletionId, IdentityId, SessionId, TokenScope, TokenScopes, UserId};
 use crate::server::page_data::PageService;
 
 /// The authenticated user of a request, with the rights of the request. `http` makes it once for each request, from the ways in that the
@@ -26,6 +26,8 @@ pub enum Credential {
     Admission,
     Session(SessionId),
     Token(ApiTokenId),
+    /// A name that a trusted proxy sends with each request.
+    ProxyUser(IdentityId),
 }
 
 impl Principal {
@@ -38,7 +40,7 @@ impl Principal {
     pub fn session(&self) -> Option<SessionId> {
         match self.credential {
             Credential::Session(session) => Some(session),
-            Credential::Admission | Credential::Token(_) => None,
+            Credential::Admission | Credential::Token(_) | Credential::ProxyUser(_) => None,
         }
     }
 
@@ -46,8 +48,13 @@ impl Principal {
     pub fn token(&self) -> Option<ApiTokenId> {
         match self.credential {
             Credential::Token(token) => Some(token),
-            Credential::Admission | Credential::Session(_) => None,
+            Credential::Admission | Credential::Session(_) | Credential::ProxyUser(_) => None,
         }
+    }
+
+    /// Returns whether this is a person with an account, at a page.
+    pub fn has_account(&self) -> bool {
+        matches!(self.credential, Credential::Session(_) | Credential::ProxyUser(_))
     }
 
     /// Returns whether this is an administrator with every scope. A credential that was given only some scopes is not

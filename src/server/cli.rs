@@ -12,6 +12,7 @@ mod export;
 mod file_modes;
 mod free_space;
 mod fsck;
+mod groups;
 mod import;
 mod installation;
 mod licenses;
@@ -67,6 +68,7 @@ fn dispatch(args: CliArgs) -> Result<(), CliError> {
         CliCommand::Tools(command) if command.is_dry_run() => tools::run(&command, &config()?, json),
         CliCommand::Tools(command) => tools::run(&command, &with_restricted_files(config()?), json),
         CliCommand::User(command) => accounts::run_user(&command, &with_restricted_files(config()?), json),
+        CliCommand::Group(command) => groups::run(&command, &with_restricted_files(config()?), json),
         CliCommand::Token(command) => accounts::run_token(&command, &with_restricted_files(config()?), json),
         CliCommand::Invite { role } => accounts::run_invite(role, &with_restricted_files(config()?), json),
         CliCommand::Export(export) => export::run(&config()?, &export),

@@ -1,6 +1,7 @@
 //! Page data: the service's results with the server's rendering, in the types of `api::view`. Server functions and
 //! forms both use it.
 
+mod budget_notes;
 mod chat_glance;
 mod chat_list;
 mod connection_choices;
@@ -20,8 +21,8 @@ use crate::api::view::{
 };
 use crate::domain::excerpt::first_words;
 use crate::domain::{
-    Branch, ChatId, Failure, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus,
-    UserId, limits,
+    Branch, BudgetState, ChatId, Failure, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId,
+    TurnStatus, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_service::paths::{ChatPath, window::WindowDirection};
@@ -140,6 +141,7 @@ impl PageService {
             tools_on: None,
             deleted: None,
             notices: Vec::new(),
+            budget_notes: self.budget_notes(viewer).await?,
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
             models_rev: self.models_rev(viewer),
             models,
@@ -309,12 +311,17 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Invalid(InvalidField { field, reason }) => {
             ApiError::Invalid { field, reason: coded_sentence(&reason) }
         }
-        ServiceError::Conflict { code, message, .. } | ServiceError::Unfit { code, message, .. } => {
+        ServiceError::Conflict { code, message, .. }
+        | ServiceError::Forbidden { code, message, .. }
+        | ServiceError::Unfit { code, message, .. } => {
             ApiError::Conflict { code: code.into(), message: coded_sentence(&message) }
         }
         // Nothing was stored, so the page keeps the message in the composer.
         ServiceError::Storage(refusal) => {
             ApiError::Conflict { code: refusal.code().into(), message: coded_sentence(&refusal.into()) }
+        }
+        ServiceError::BudgetExhausted(budget) => {
+            ApiError::Conflict { code: BudgetState::EXHAUSTED.into(), message: coded_sentence(&budget.refusal()) }
         }
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },

@@ -1,27 +1,39 @@
-//! Accounts: the setup, signing in, sessions, API tokens, invitations, and what administrators do. The service decides
-//! who somebody is and what they may give to others; `http` decides by role and scope what a request may do.
+//! Accounts: the setup, signing in, sessions, API tokens, invitations, groups, and what administrators do. The service
+//! decides who somebody is, what they may give to others, and which models and tools they may use; `http` decides by role
+//! and scope what a request may do.
 //!
 //! In reading order: [`account_error`], `account_names` and `passwords` (what is typed), `attempts` (how often),
 //! [`credential_cache`] and [`credentials`] (sessions and tokens of requests), [`audit_log`], then one file per action.
 
+pub mod access_rules;
 pub mod account_error;
 mod account_names;
 mod account_state;
 mod attempts;
 pub mod audit_log;
+mod begun_sign_ins;
 pub mod credential_cache;
 pub mod credentials;
+pub mod deletion;
+pub mod groups;
+pub mod identities;
+pub mod identity_providers;
+pub mod identity_sign_in;
 pub mod invitations;
 mod local_network;
 pub mod management;
 mod origin;
 mod passwords;
+pub mod proxy_users;
+mod recent_password;
+pub mod second_factor;
 mod secrets;
 pub mod sessions;
 pub mod setup;
 mod setup_state;
 pub mod sign_in;
 pub mod tokens;
+pub mod totp;
 
 pub(crate) use account_state::Accounts;
 pub use origin::{Actor, ClientOrigin};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::usage::storage::bounds::StorageRefusal;
-use turnleaf_domain::{CodedMessage, InvalidField, MessageCode};
+use turnleaf_domain::{BudgetState, CodedMessage, InvalidField, MessageCode};
 use turnleaf_store::StoreError;
 
 /// The reason why a service call failed.
@@ -18,6 +18,9 @@ pub enum ServiceError {
     /// The present state forbids the change. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
     Conflict { code: &'static str, message: CodedMessage, extra: Value },
+    /// The account may not do this. `code` is stable; `extra` may say how to continue.
+    #[error("{message}")]
+    Forbidden { code: &'static str, message: CodedMessage, extra: Box<Value> },
     /// The value exceeds a bound.
     #[error("{field} is too large: {limit}")]
     TooLarge { field: &'static str, limit: CodedMessage },
@@ -32,6 +35,9 @@ pub enum ServiceError {
     },
     #[error("too many replies are being generated")]
     TooManyRunning,
+    /// Nothing is left of a budget of the account.
+    #[error("{}", .0.refusal())]
+    BudgetExhausted(BudgetState),
     /// The disk or the person's quota has no room for anything new.
     #[error("{0}")]
     Storage(StorageRefusal),

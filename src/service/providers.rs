@@ -222,6 +222,9 @@ impl Service {
                 return Err(InvalidField::new("provider", reason).into());
             }
             draft::check_model("model", &lock.model)?;
+            if !registry.is_granted(owner, &lock.provider, Some(&lock.model)) {
+                return Err(InvalidField::new("model", MessageCode::ModelNotGranted.with("model", &lock.model)).into());
+            }
         }
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, DEFAULT_MODEL, &json!(lock), self.clock().now()).await?;

@@ -7,12 +7,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::accounts::Actor;
 use crate::documents::uploads::is_sha256;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{
-    Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits,
+    AuditVerb, Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, SharedTurns,
+    TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
@@ -20,6 +22,8 @@ use turnleaf_store::shares::{self, NewStoredShare};
 use turnleaf_store::{StoreError, blobs};
 
 pub use turnleaf_store::shares::ListedShare;
+
+mod continuation;
 
 /// The request to share a path.
 #[derive(Debug, Clone)]
@@ -53,7 +57,7 @@ impl ShareRequest {
 }
 
 /// A path as readers will get it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RenderedSnapshot {
     /// The last message or reply in it.
     pub leaf: TurnId,
@@ -61,6 +65,16 @@ pub struct RenderedSnapshot {
     pub html: String,
     /// The hashes of the images that the page shows.
     pub images: Vec<String>,
+    /// What the page shows, for readers who continue the chat.
+    pub turns: SharedTurns,
+}
+
+/// The page of a share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedShare {
+    pub html: String,
+    /// Whether readers can continue the chat. Shares of earlier versions have only the page.
+    pub can_continue: bool,
 }
 
 /// A share with the token of its link, which only the request that creates it gets.
@@ -121,17 +135,20 @@ impl Service {
     pub async fn create_share(
         &self,
         owner: UserId,
+        actor: Actor,
         request: ShareRequest,
         snapshot: RenderedSnapshot,
     ) -> Result<Created<IssuedShare>, ServiceError> {
         request.check()?;
-        let RenderedSnapshot { leaf, html, images } = snapshot;
-        if html.len() > limits::SHARE_BYTES {
+        let RenderedSnapshot { leaf, html, images, turns } = snapshot;
+        let turns = serde_json::to_vec(&turns).ok().map(Bytes::from);
+        let turns_bytes = turns.as_ref().map_or(0, Bytes::len);
+        if html.len().max(turns_bytes) > limits::SHARE_BYTES {
             let limit = MessageCode::TooLarge.with("most", ByteSize::from_usize(limits::SHARE_BYTES).rounded());
             return Err(ServiceError::TooLarge { field: "leaf_id", limit });
         }
         let chat = self.chat(owner, request.chat).await?;
-        let bytes = html.len() as u64;
+        let bytes = (html.len() + turns_bytes) as u64;
         let growth = self.check_growth(owner, bytes).await;
         let id: ShareId = ids::mint();
         let (now, token) = (self.clock().now(), random_token());
@@ -143,7 +160,7 @@ impl Service {
             return Ok(Created::existing(IssuedShare { listed, token: None }));
         }
         growth?;
-        if shares::count(&mut tx, owner).await? >= limits::SHARES as u64 {
+        if shares::count(&mut tx, owner, now).await? >= limits::SHARES as u64 {
             let message = MessageCode::TooMany.with("most", limits::SHARES);
             return Err(ServiceError::conflict("too_many_shares", message));
         }
@@ -158,13 +175,14 @@ impl Service {
             revoked_at: None,
             last_access_at: None,
         };
-        let new = NewStoredShare { share: share.clone(), hash: token_hash(&token), snapshot: html.into() };
+        let new = NewStoredShare { share: share.clone(), hash: token_hash(&token), snapshot: html.into(), turns };
         if !shares::insert(&mut tx, owner, &new).await? {
             return Err(ServiceError::NotFound);
         }
         for sha256 in &images {
             blobs::reference_by_share(&mut tx, owner, id, sha256).await?;
         }
+        self.record(&mut tx, actor, AuditVerb::CreateShare, &id.to_string()).await?;
         tx.commit().await?;
         self.note_growth(owner, bytes).await;
         let listed = ListedShare { share, chat_title: chat.title };
@@ -181,17 +199,18 @@ impl Service {
         shares::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Returns the shares of an owner, newest first, also those that ended a short time ago.
+    /// Returns the shares of an owner: first the valid ones, then those that ended a short time ago, each newest first.
     pub async fn shares(&self, owner: UserId) -> Result<Vec<ListedShare>, ServiceError> {
-        Ok(shares::list(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(shares::list(self.db(), owner, self.clock().now(), limits::PAGE_MAX).await?)
     }
 
     /// Revokes a share at once and for good.
-    pub async fn revoke_share(&self, owner: UserId, id: ShareId) -> Result<(), ServiceError> {
+    pub async fn revoke_share(&self, owner: UserId, actor: Actor, id: ShareId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         if !shares::revoke(&mut tx, owner, id, self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
+        self.record(&mut tx, actor, AuditVerb::RevokeShare, &id.to_string()).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -200,7 +219,7 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` for an unknown, revoked or expired link, and for one that this reader may not open.
-    pub async fn open_share(&self, token: &str, is_signed_in: bool) -> Result<String, ServiceError> {
+    pub async fn open_share(&self, token: &str, is_signed_in: bool) -> Result<OpenedShare, ServiceError> {
         let now = self.clock().now();
         let found = shares::open(self.db(), &token_hash(token), now, is_signed_in).await?;
         let share = found.ok_or(ServiceError::NotFound)?;
@@ -209,7 +228,8 @@ impl Service {
         {
             tracing::warn!(share = %share.id, %error, "the access to a share could not be recorded");
         }
-        Ok(String::from_utf8_lossy(&share.snapshot).into_owned())
+        let html = String::from_utf8_lossy(&share.snapshot).into_owned();
+        Ok(OpenedShare { html, can_continue: share.has_turns })
     }
 
     async fn note_share_access(&self, id: ShareId, at: DateTime<Utc>) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@ pub mod exchanges;
 pub mod generations;
 pub mod membership;
 pub mod messages;
+mod model_access;
 pub mod placement;
 pub mod queue;
 pub mod references;
@@ -83,6 +84,7 @@ impl Service {
         // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
+        let budget = self.reserve_budget(owner).await;
         // All other writers wait for this transaction, therefore everything that can be read before it is read here.
         let plan = match request.chat_id {
             Some(_) => None,
@@ -98,6 +100,7 @@ impl Service {
         }
         let message = message?;
         growth?;
+        let budget = budget?;
         let (chat, place, opening) = match (request.chat_id, plan) {
             (Some(id), _) => {
                 let chat = self.lock_chat(&mut tx, owner, id).await?;
@@ -128,6 +131,7 @@ impl Service {
             request_id: request.client_request_id,
             opening,
             begins_with: None,
+            budget,
             fingerprint,
         };
         let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
@@ -166,6 +170,7 @@ impl Service {
         }
         let fingerprint = request_hash(fingerprinted);
         let growth = self.check_growth(owner, 0).await;
+        let budget = self.reserve_budget(owner).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -176,6 +181,7 @@ impl Service {
             return self.repeated_exchange(owner, earlier).await;
         }
         growth?;
+        let budget = budget?;
         let (chat, old) = self.lock_chat_of_turn(&mut tx, owner, id).await?;
         let user_turn = match (old.role, old.prev_turn_id) {
             (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
@@ -205,6 +211,7 @@ impl Service {
             request_id: client_request_id,
             opening: None,
             begins_with,
+            budget,
             fingerprint,
         };
         self.commit_exchange(tx, chat, branch, user_turn, exchange).await
@@ -230,6 +237,7 @@ impl Service {
         }));
         let message = self.edited_message(owner, id, &edit).await;
         let growth = self.check_growth(owner, 0).await;
+        let budget = self.reserve_budget(owner).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -250,6 +258,8 @@ impl Service {
             }
             Role::System => return Err(InvalidField::new("turn", MessageCode::NotEditable).into()),
         }
+        // A reply that a person writes costs nothing.
+        let budget = budget?;
         let message = keep_tool_results(&old, message);
         let leaving = (old.prev_turn_id, BranchOrigin::Edit, branch_name_after(&message.contents));
         let branch = self.sibling_branch(&mut tx, &chat, &old, &edit.place, leaving).await?;
@@ -270,6 +280,7 @@ impl Service {
             request_id: edit.client_request_id,
             opening: None,
             begins_with: None,
+            budget,
             fingerprint,
         };
         let place = TurnPlacement { parent, branch, ord: None, frozen: None };

@@ -1,5 +1,7 @@
-//! Usage: tokens and costs of a period, grouped by day, model, provider, chat or branch.
+//! Usage: tokens and costs of a period, grouped by day, model, provider, API token, chat or branch.
 
+pub mod budgets;
+pub mod calling_token;
 pub mod storage;
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
@@ -48,7 +50,7 @@ impl UsagePeriod {
     }
 
     /// Returns the half-open interval of the period.
-    fn moments(self) -> (DateTime<Utc>, DateTime<Utc>) {
+    pub(crate) fn moments(self) -> (DateTime<Utc>, DateTime<Utc>) {
         let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
         (midnight(self.from), midnight(self.to.succ_opt().unwrap_or(self.to)))
     }

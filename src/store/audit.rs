@@ -8,16 +8,19 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{parse_word, to_word};
-use turnleaf_domain::{ApiTokenId, AuditEntryId, AuditOutcome, UserId};
+use turnleaf_domain::{ApiTokenId, AuditEntryId, AuditOutcome, AuditVerb, UserId};
 
 const TABLE: &str = "audit";
 
 sql! {
     INSERT = "INSERT INTO audit (id, at, actor_id, token_id, ip, verb, target, outcome) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    /// Those before an entry ($1), the newest first.
+    /// Those before an entry ($1) that fit, the newest first. PostgreSQL takes the type of a parameter from where it is
+    /// compared, so that comes before the test for null.
     LIST = "SELECT a.id, a.at, a.actor_id, u.name AS actor_name, a.token_id, a.ip, a.verb, a.target, a.outcome \
-        FROM audit a LEFT JOIN users u ON u.id = a.actor_id WHERE a.id < $1 ORDER BY a.id DESC LIMIT $2";
+        FROM audit a LEFT JOIN users u ON u.id = a.actor_id WHERE a.id < $1 \
+        AND (a.verb = $3 OR $3 IS NULL) AND (a.actor_id = $4 OR $4 IS NULL) \
+        AND (a.at >= $5 OR $5 IS NULL) AND (a.at < $6 OR $6 IS NULL) ORDER BY a.id DESC LIMIT $2";
     DELETE_OLD = "DELETE FROM audit WHERE at <= $1";
 }
 
@@ -37,6 +40,19 @@ pub struct AuditEntry {
     /// The name of the account, of the token or of the invitation that it was done to.
     pub target: String,
     pub outcome: AuditOutcome,
+}
+
+/// The entries to list; all of them by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditSelection {
+    pub verb: Option<AuditVerb>,
+    /// The account that did it.
+    pub actor: Option<UserId>,
+    pub from: Option<DateTime<Utc>>,
+    /// The first moment that is not included.
+    pub until: Option<DateTime<Utc>>,
+    /// The entry before which the list begins; without one, it begins at the newest.
+    pub before: Option<AuditEntryId>,
 }
 
 struct AuditRow {
@@ -89,11 +105,21 @@ pub async fn insert(tx: &mut Tx, entry: &AuditEntry) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the entries before one, or the newest, in descending order.
-pub async fn list(db: &Db, before: Option<AuditEntryId>, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+/// Returns the first entries of a selection, the newest first.
+pub async fn list(db: &Db, selection: &AuditSelection, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+    let AuditSelection { verb, actor, from, until, before } = *selection;
     let before = before.map_or(Uuid::max(), AuditEntryId::uuid);
-    let rows: Vec<Readable<AuditRow>> =
-        with_pool!(db, |pool| sqlx::query_as(LIST).bind(before).bind(i64::from(limit)).fetch_all(pool).await?);
+    let rows: Vec<Readable<AuditRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(LIST)
+            .bind(before)
+            .bind(i64::from(limit))
+            .bind(verb.map(AuditVerb::as_str))
+            .bind(actor.map(UserId::uuid))
+            .bind(from)
+            .bind(until)
+            .fetch_all(pool)
+            .await?
+    });
     Ok(keep_readable(rows, TABLE).into_iter().map(AuditEntry::from).collect())
 }
 

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::deferred_write::ChangedRows;
 use crate::error::StoreError;
+use crate::ledger;
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
 use crate::rows::{inconsistent, parse_word, to_word};
 use turnleaf_domain::{GenerationId, TurnId, UserId};
@@ -149,11 +150,12 @@ pub async fn check_inserted(tx: &mut Tx, calls: &[&NewGeneration], inserted: &[C
     Ok(())
 }
 
-/// Ends a generation and packs its raw bytes if they are small; larger ones are left for [`raw::pack`], so that they
-/// never hold up the writer. Returns false if it had another end already. Idempotent: repeating the same end
-/// succeeds, because the acknowledgement of an earlier commit may have been lost.
+/// Ends a generation, writes its row in the ledger, and packs its raw bytes if they are small; larger ones are left for
+/// [`raw::pack`], so that they never hold up the writer. Returns false if it had another end already. Idempotent:
+/// repeating the same end succeeds, because the acknowledgement of an earlier commit may have been lost.
 pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
     let ended = defer_end(tx, end).await?;
+    ledger::record_generation(tx, end.id, end.counted()).await?;
     if tx.rows_affected(ended).await? > 0 {
         match end.has_small_body() {
             true => raw::drop_packed_pieces(tx, end.id).await?,
@@ -177,6 +179,7 @@ pub async fn defer_finish(tx: &mut Tx, ends: &[&GenerationEnd]) -> Result<(), St
         ends.iter().copied().partition(|end| end.has_small_body());
     for end in &packed {
         defer_end(tx, end).await?;
+        ledger::record_generation(tx, end.id, end.counted()).await?;
     }
     for end in &packed {
         raw::drop_packed_pieces(tx, end.id).await?;

@@ -25,12 +25,15 @@ mod sqlite_tx;
 pub mod time_limits;
 pub mod title_requests;
 
+pub mod access_rules;
+pub mod account_groups;
 pub mod api_tokens;
 pub mod archive;
 pub mod attachments;
 pub mod audit;
 pub mod blobs;
 pub mod branches;
+pub mod budgets;
 pub mod chat_sources;
 pub mod chat_tools;
 pub mod chats;
@@ -41,15 +44,19 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod idempotency_keys;
+pub mod identities;
+pub mod identity_sign_ins;
 pub mod imports;
 pub mod inventory;
 pub mod invites;
+pub mod ledger;
 pub mod legacy;
 pub mod projects;
 pub mod providers;
 pub mod queued_messages;
 pub mod reruns;
 pub mod search;
+pub mod second_factors;
 pub mod server_policies;
 pub mod sessions;
 pub mod settings;
@@ -81,6 +88,8 @@ pub use time_limits::TimeLimits;
 /// Returns every statement of the crate as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("access_rules", access_rules::STATEMENTS),
+        ("account_groups", account_groups::STATEMENTS),
         ("api_tokens", api_tokens::STATEMENTS),
         ("archive", archive::STATEMENTS),
         ("archive/remains", archive::salvage::STATEMENTS),
@@ -90,6 +99,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("branches/insertion", branches::insertion::STATEMENTS),
+        ("budgets", budgets::STATEMENTS),
         ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
@@ -103,14 +113,18 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw/pieces", generations::raw::pieces::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
+        ("identities", identities::STATEMENTS),
+        ("identity_sign_ins", identity_sign_ins::STATEMENTS),
         ("imports", imports::STATEMENTS),
         ("imports/kept", imports::kept::STATEMENTS),
         ("imports/undo", imports::undo::STATEMENTS),
         ("invites", invites::STATEMENTS),
+        ("ledger", ledger::STATEMENTS),
         ("projects", projects::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),
         ("requests", idempotency_keys::STATEMENTS),
+        ("second_factors", second_factors::STATEMENTS),
         ("server_policies", server_policies::STATEMENTS),
         ("sessions", sessions::STATEMENTS),
         ("settings", settings::STATEMENTS),

@@ -64,6 +64,11 @@ migration_files!(
     "0056_search_deletions",
     "0057_accounts",
     "0058_shares",
+    "0059_second_factors",
+    "0060_identities",
+    "0061_groups_and_grants",
+    "0062_ledger",
+    "0063_deleted_accounts_and_shared_turns",
 );
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty

@@ -12,8 +12,10 @@ use turnleaf_domain::{AccountRole, SessionId, UserId};
 const TABLE: &str = "sessions";
 
 sql! {
-    INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent) \
-        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
+    /// It begins with a password, or with the answer of an identity provider, which counts as one.
+    INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent, \
+        password_at) \
+        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $4 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
     /// The session of this hash ($1) if it is valid now ($2) and was used since ($3).
     FIND_VALID = "SELECT s.id, s.owner_id, u.role, s.seen_at, s.expires_at \
         FROM sessions s JOIN users u ON u.id = s.owner_id \
@@ -28,7 +30,11 @@ sql! {
         WHERE u.name_key = $1 AND u.disabled_at IS NULL AND s.auth_rev = u.auth_rev AND s.expires_at > $2 \
         AND s.seen_at > $3 AND s.ip IS NOT NULL";
     TOUCH = "UPDATE sessions SET seen_at = $3 WHERE owner_id = $1 AND id = $2 AND seen_at < $3";
+    PASSWORD_AT = "SELECT password_at FROM sessions WHERE owner_id = $1 AND id = $2";
+    NOTE_PASSWORD = "UPDATE sessions SET password_at = $3 WHERE owner_id = $1 AND id = $2";
     DELETE = "DELETE FROM sessions WHERE owner_id = $1 AND id = $2";
+    /// Whoever has the secret of this hash has the session.
+    DELETE_BY_HASH = "DELETE FROM sessions WHERE hash = $1";
     DELETE_OTHERS = "DELETE FROM sessions WHERE owner_id = $1 AND id <> $2";
     DELETE_ALL = "DELETE FROM sessions WHERE owner_id = $1";
     /// Those of an owner that were used least recently, beyond so many ($2).
@@ -168,6 +174,29 @@ pub async fn touch(tx: &mut Tx, owner: UserId, id: SessionId, used_at: DateTime<
         sqlx::query(TOUCH).bind(owner.uuid()).bind(id.uuid()).bind(used_at).execute(conn).await?;
     });
     Ok(())
+}
+
+/// Returns when the password was entered last in a session; an unreadable time counts as never.
+pub async fn password_at(db: &Db, owner: UserId, id: SessionId) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let row: Option<(Lossy<Option<DateTime<Utc>>>,)> = with_pool!(db, |pool| {
+        sqlx::query_as(PASSWORD_AT).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?
+    });
+    Ok(row.and_then(|(at,)| at.unwrap_or_default(TABLE, "password_at", id.uuid())))
+}
+
+/// Records that the password was entered in a session.
+pub async fn note_password(tx: &mut Tx, owner: UserId, id: SessionId, at: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(NOTE_PASSWORD).bind(owner.uuid()).bind(id.uuid()).bind(at).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Deletes the session with this hash. Returns false if there is no such session.
+pub async fn delete_by_hash(tx: &mut Tx, hash: &[u8; 32]) -> Result<bool, StoreError> {
+    let deleted =
+        in_tx!(tx, |conn| sqlx::query(DELETE_BY_HASH).bind(hash.as_slice()).execute(conn).await?.rows_affected());
+    Ok(deleted > 0)
 }
 
 /// Deletes a session of an account. Returns false if there is no such session.

@@ -9,8 +9,8 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::generations::raw::{compress, decompress_column};
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
-use crate::rows::{parse_word, to_json, to_unsigned};
-use turnleaf_domain::{Share, ShareId, UserId};
+use crate::rows::{from_json, parse_word, to_json, to_unsigned};
+use turnleaf_domain::{Share, ShareId, SharedTurns, TurnId, UserId};
 
 const TABLE: &str = "shares";
 
@@ -49,15 +49,20 @@ macro_rules! of_owner {
 
 sql! {
     INSERT = "INSERT INTO shares (id, hash, owner_id, chat_id, leaf_id, audience, parts, snapshot, snapshot_sha256, \
-        snapshot_bytes, created_at, expires_at) \
-        SELECT $1, $2, c.owner_id, c.id, t.id, $6, $7, $8, $9, $10, $11, $12 \
+        snapshot_bytes, created_at, expires_at, turns, turns_sha256, turns_bytes) \
+        SELECT $1, $2, c.owner_id, c.id, t.id, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 \
         FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $3 AND c.id = $4 AND t.id = $5 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
-    COUNT = "SELECT COUNT(*) FROM shares WHERE owner_id = $1";
+    COUNT = concat!("SELECT COUNT(*)", of_kept_paths!(),
+        " AND s.owner_id = $1 AND s.revoked_at IS NULL AND s.expires_at > $2");
     FIND = of_owner!(" AND s.id = $2");
-    LIST = of_owner!(" ORDER BY s.id DESC LIMIT $2");
+    /// The valid ones come first, so that ended ones do not keep them out.
+    LIST = of_owner!(" ORDER BY (s.revoked_at IS NULL AND s.expires_at > $3) DESC, s.id DESC LIMIT $2");
     REVOKE = "UPDATE shares SET revoked_at = COALESCE(revoked_at, $3) WHERE owner_id = $1 AND id = $2";
-    OPEN = concat!("SELECT s.id, s.snapshot, s.snapshot_bytes, s.last_access_at", open_to_reader!());
+    OPEN = concat!("SELECT s.id, s.snapshot, s.snapshot_bytes, s.last_access_at, s.turns IS NOT NULL AS has_turns",
+        open_to_reader!());
+    OPEN_TURNS = concat!("SELECT s.id, s.owner_id, s.leaf_id, s.turns, s.turns_bytes", open_to_reader!(),
+        " AND s.turns IS NOT NULL AND s.turns_bytes IS NOT NULL");
     OPEN_BLOB = concat!("SELECT o.bytes FROM share_blobs b JOIN blobs o ON o.sha256 = b.sha256 \
         WHERE b.sha256 = $4 AND o.bytes IS NOT NULL AND b.share_id = (SELECT s.id", open_to_reader!(), ")");
     NOTE_ACCESS = "UPDATE shares SET last_access_at = $2 WHERE id = $1";
@@ -72,6 +77,8 @@ pub struct NewStoredShare {
     pub hash: Vec<u8>,
     /// The page.
     pub snapshot: Bytes,
+    /// Its turns as JSON (`SharedTurns`), for readers who continue the chat. Those of earlier versions have none.
+    pub turns: Option<Bytes>,
 }
 
 /// A share in the list of its owner.
@@ -88,6 +95,20 @@ pub struct OpenShare {
     /// The page.
     pub snapshot: Vec<u8>,
     pub last_access_at: Option<DateTime<Utc>>,
+    /// Whether a reader can continue the chat.
+    pub has_turns: bool,
+}
+
+/// The turns of a share, for a reader who continues the chat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenSharedTurns {
+    pub id: ShareId,
+    pub owner: UserId,
+    /// The end of the path in the chat of the owner.
+    pub leaf: TurnId,
+    pub turns: SharedTurns,
+    /// The size of the stored JSON.
+    pub bytes: u64,
 }
 
 struct ShareRow {
@@ -141,21 +162,25 @@ impl ShareRow {
 
 /// Stores a share. Returns false if the owner has no such chat with such a turn.
 pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewStoredShare) -> Result<bool, StoreError> {
-    let NewStoredShare { share, hash, snapshot } = new;
+    let NewStoredShare { share, hash, snapshot, turns } = new;
     let packed = compress(snapshot)?;
+    let turns = turns.as_deref().map(compress).transpose()?;
     let parts = to_json(&share.parts, TABLE, "parts")?;
     let stored = in_tx!(tx, |conn| {
         let query = sqlx::query(INSERT).bind(share.id.uuid()).bind(&hash[..]).bind(owner.uuid());
         let query = query.bind(share.chat_id.uuid()).bind(share.leaf_id.uuid()).bind(share.audience.as_str());
         let query = query.bind(parts.as_str()).bind(&packed.bytes[..]).bind(&packed.sha256[..]).bind(packed.length);
-        query.bind(share.created_at).bind(share.expires_at).execute(conn).await?.rows_affected()
+        let query = query.bind(share.created_at).bind(share.expires_at);
+        let query = query.bind(turns.as_ref().map(|turns| &turns.bytes[..]));
+        let query = query.bind(turns.as_ref().map(|turns| &turns.sha256[..]));
+        query.bind(turns.as_ref().map(|turns| turns.length)).execute(conn).await?.rows_affected()
     });
     Ok(stored > 0)
 }
 
-/// Counts the shares of an owner, also those that have ended or whose paths are in Trash.
-pub async fn count(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
-    let count: i64 = in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(owner.uuid()).fetch_one(conn).await?);
+/// Counts the shares of an owner that are valid now, without those whose paths are in Trash.
+pub async fn count(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
+    let count: i64 = in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(owner.uuid()).bind(now).fetch_one(conn).await?);
     Ok(to_unsigned(count))
 }
 
@@ -166,10 +191,11 @@ pub async fn find(db: &Db, owner: UserId, id: ShareId) -> Result<Option<ListedSh
     row.map(ShareRow::into_listed).transpose()
 }
 
-/// Returns the shares of an owner, newest first, also those that have ended.
-pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedShare>, StoreError> {
-    let rows: Vec<Readable<ShareRow>> =
-        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+/// Returns the shares of an owner: first those that are valid now, then those that have ended, each newest first.
+pub async fn list(db: &Db, owner: UserId, now: DateTime<Utc>, limit: u32) -> Result<Vec<ListedShare>, StoreError> {
+    let rows: Vec<Readable<ShareRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).bind(now).fetch_all(pool).await?
+    });
     Ok(keep_decoded(keep_readable(rows, TABLE).into_iter().map(ShareRow::into_listed), TABLE))
 }
 
@@ -189,14 +215,26 @@ pub async fn open(
     now: DateTime<Utc>,
     is_signed_in: bool,
 ) -> Result<Option<OpenShare>, StoreError> {
-    type OpenShareRow = (Uuid, Vec<u8>, i64, Lossy<Option<DateTime<Utc>>>);
+    type OpenShareRow = (Uuid, Vec<u8>, i64, Lossy<Option<DateTime<Utc>>>, bool);
     let row: Option<OpenShareRow> = with_pool!(db, |pool| {
         sqlx::query_as(OPEN).bind(hash).bind(now).bind(is_signed_in).fetch_optional(pool).await?
     });
-    let Some((id, packed, length, last_access_at)) = row else { return Ok(None) };
+    let Some((id, packed, length, last_access_at, has_turns)) = row else { return Ok(None) };
     let snapshot = decompress_column(&packed, length, (TABLE, "snapshot", id))?;
     let last_access_at = last_access_at.unwrap_or_default(TABLE, "last_access_at", id);
-    Ok(Some(OpenShare { id: id.into(), snapshot, last_access_at }))
+    Ok(Some(OpenShare { id: id.into(), snapshot, last_access_at, has_turns }))
+}
+
+/// Returns the turns of the share whose link has this hash, if a reader who is signed in may open it now.
+pub async fn open_turns(db: &Db, hash: &[u8], now: DateTime<Utc>) -> Result<Option<OpenSharedTurns>, StoreError> {
+    type SharedTurnsRow = (Uuid, Uuid, Uuid, Vec<u8>, i64);
+    let row: Option<SharedTurnsRow> = with_pool!(db, |pool| {
+        sqlx::query_as(OPEN_TURNS).bind(hash).bind(now).bind(true).fetch_optional(pool).await?
+    });
+    let Some((id, owner, leaf, packed, length)) = row else { return Ok(None) };
+    let json = decompress_column(&packed, length, (TABLE, "turns", id))?;
+    let turns = from_json(&String::from_utf8_lossy(&json), TABLE, "turns", id)?;
+    Ok(Some(OpenSharedTurns { id: id.into(), owner: owner.into(), leaf: leaf.into(), turns, bytes: json.len() as u64 }))
 }
 
 /// Returns an image of the share whose link has this hash, if the reader may open it now.

@@ -1,7 +1,9 @@
-//! Spending: tokens and cost of a turn, and of everything in a period by day, model, provider, chat or branch.
+//! Spending: tokens and cost of a turn, and of everything in a period by day, model, provider, API token, chat or
+//! branch.
 //!
-//! Spending is never undone: calls of deleted turns and chats count until they are purged. A deleted chat is no longer
-//! named, but its sums are included. Requests for titles count with the chat and the branch of their reply.
+//! Spending is never undone: it is read from the ledger, which keeps the calls of deleted turns and chats. A deleted
+//! chat is no longer named, but its sums are included. The branches of a chat are the exception: they have the calls
+//! that are stored with their turns. Requests for titles count with the chat and the branch of their reply.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -11,7 +13,9 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
 use crate::rows::{UsageRow, parse_word, to_unsigned};
-use turnleaf_domain::{BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
+use turnleaf_domain::{ApiTokenId, BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
+
+const LEDGER: &str = "ledger";
 
 macro_rules! token_sums {
     () => {
@@ -31,8 +35,10 @@ macro_rules! token_sums {
     };
 }
 
-/// The finished calls of a table, of this owner ($1), that started from $2 on and before $3. `$which` is a further
-/// condition.
+pub(crate) use token_sums;
+
+/// The finished calls of a table that are stored with their turns, of this owner ($1), that started from $2 on and
+/// before $3. `$which` is a further condition.
 macro_rules! calls {
     ($table:literal, $which:literal) => {
         concat!(
@@ -74,10 +80,16 @@ macro_rules! calls {
     };
 }
 
-/// Sums over the finished calls of an owner in a period, with the parameters of [`calls`]: those of replies, and
-/// requests for titles. `$keys` are the grouping columns, `$which` is a condition.
+/// The calls in the ledger, with the parameters of [`calls`].
+macro_rules! ledger_calls {
+    ($joins:literal) => {
+        concat!("ledger g ", $joins, " WHERE g.owner_id = $1 AND g.started_at >= $2 AND g.started_at < $3")
+    };
+}
+
+/// Sums over the calls `g` of `$from`. `$keys` are the grouping columns.
 macro_rules! sums {
-    ($keys:literal, $which:literal, $group:literal) => {
+    ($keys:literal, $from:expr, $group:literal) => {
         concat!(
             "SELECT ",
             $keys,
@@ -88,12 +100,8 @@ macro_rules! sums {
             bounded_sum!("g.cost_micros"),
             " AS BIGINT) AS cost_micros, CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_cost_generations, \
              CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) \
-             AS estimated_generations FROM (",
-            calls!("generations", " AND NOT generations.is_copy"),
-            " UNION ALL ",
-            calls!("title_requests", ""),
-            ") g",
-            $which,
+             AS estimated_generations FROM ",
+            $from,
             " GROUP BY ",
             $group,
             " ORDER BY ",
@@ -106,13 +114,19 @@ sql! {
     TURN_USAGE = concat!("SELECT ", token_sums!(), " FROM generations g WHERE g.turn_id = $1");
     TURN_CHARGES = "SELECT cost_micros, cost_basis, price_version FROM generations WHERE turn_id = $1 ORDER BY step";
     // A time is text in SQLite, and casts to the same text in PostgreSQL, up to the day.
-    BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", "", "1");
-    BY_MODEL = sums!("g.provider AS provider, COALESCE(g.model_returned, g.model_requested) AS model", "", "1, 2");
-    BY_PROVIDER = sums!("g.provider AS provider", "", "1");
-    BY_CHAT = sums!("CASE WHEN g.deleted_at IS NULL THEN g.chat_id END AS chat_id, \
-        CASE WHEN g.deleted_at IS NULL THEN g.title END AS title", "", "1, 2");
+    BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", ledger_calls!(""), "1");
+    BY_MODEL = sums!("g.provider AS provider, g.model AS model", ledger_calls!(""), "1, 2");
+    BY_PROVIDER = sums!("g.provider AS provider", ledger_calls!(""), "1");
+    /// A token that was deleted has no name.
+    BY_TOKEN = sums!("g.token_id AS token_id, k.name AS token_name",
+        ledger_calls!("LEFT JOIN api_tokens k ON k.id = g.token_id AND k.owner_id = g.owner_id"), "1, 2");
+    BY_CHAT = sums!("c.id AS chat_id, c.title AS title",
+        ledger_calls!("LEFT JOIN chats c ON c.id = g.chat_id AND c.owner_id = g.owner_id AND c.deleted_at IS NULL"),
+        "1, 2");
     BY_BRANCH = sums!("g.branch_id AS branch_id, (SELECT b.name FROM branches b WHERE b.id = g.branch_id) AS branch_name",
-        " WHERE g.chat_id = $4 AND g.deleted_at IS NULL", "1, 2");
+        concat!("(", calls!("generations", " AND NOT generations.is_copy"), " UNION ALL ", calls!("title_requests", ""),
+            ") g WHERE g.chat_id = $4 AND g.deleted_at IS NULL"),
+        "1, 2");
 }
 
 /// The grouping of sums.
@@ -123,6 +137,8 @@ pub enum SpendingGrouping {
     /// Provider and model, by the model name in the response.
     Model,
     Provider,
+    /// The API token whose requests began the calls.
+    Token,
     Chat,
     /// The branches of one chat that is not deleted, each with the turns that were written on it.
     Branch(ChatId),
@@ -147,6 +163,12 @@ pub struct SpendingSum {
     pub branch_id: Option<BranchId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
+    /// Absent in the sum of all calls that no API token began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_id: Option<ApiTokenId>,
+    /// The name of the API token, unless it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_name: Option<String>,
     /// The number of provider calls.
     pub generations: u64,
     #[serde(flatten)]
@@ -187,6 +209,8 @@ struct SumRow {
     title: Lossy<Option<String>>,
     branch_id: Lossy<Option<Uuid>>,
     branch_name: Lossy<Option<String>>,
+    token_id: Lossy<Option<Uuid>>,
+    token_name: Lossy<Option<String>>,
     generations: i64,
     usage: UsageRow,
     unknown_token_generations: i64,
@@ -202,6 +226,8 @@ from_row!(SumRow {
     title: default,
     branch_id: default,
     branch_name: default,
+    token_id: default,
+    token_name: default,
     generations,
     usage: flatten,
     unknown_token_generations,
@@ -213,16 +239,18 @@ from_row!(SumRow {
 impl From<SumRow> for SpendingSum {
     /// An unreadable label is omitted; its spending still counts.
     fn from(row: SumRow) -> Self {
-        let of_chat = |id: &Lossy<Option<Uuid>>| id.get().copied().flatten().unwrap_or_default();
-        let (chat, branch) = (of_chat(&row.chat_id), of_chat(&row.branch_id));
+        let known = |id: &Lossy<Option<Uuid>>| id.get().copied().flatten().unwrap_or_default();
+        let (chat, branch, token) = (known(&row.chat_id), known(&row.branch_id), known(&row.token_id));
         Self {
-            day: row.day.unwrap_or_default("generations", "started_at", Uuid::nil()),
-            provider: row.provider.unwrap_or_default("generations", "provider", Uuid::nil()),
-            model: row.model.unwrap_or_default("generations", "model_returned", Uuid::nil()),
+            day: row.day.unwrap_or_default(LEDGER, "started_at", Uuid::nil()),
+            provider: row.provider.unwrap_or_default(LEDGER, "provider", Uuid::nil()),
+            model: row.model.unwrap_or_default(LEDGER, "model", Uuid::nil()),
             chat_id: row.chat_id.unwrap_or_default("chats", "id", Uuid::nil()).map(ChatId::from),
             title: row.title.unwrap_or_default("chats", "title", chat),
             branch_id: row.branch_id.unwrap_or_default("branches", "id", Uuid::nil()).map(BranchId::from),
             branch_name: row.branch_name.unwrap_or_default("branches", "name", branch),
+            token_id: row.token_id.unwrap_or_default(LEDGER, "token_id", Uuid::nil()).map(ApiTokenId::from),
+            token_name: row.token_name.unwrap_or_default("api_tokens", "name", token),
             generations: to_unsigned(row.generations),
             usage: row.usage.into(),
             unknown_token_generations: to_unsigned(row.unknown_token_generations),
@@ -245,6 +273,7 @@ pub async fn sums(
         SpendingGrouping::Day => (BY_DAY, None),
         SpendingGrouping::Model => (BY_MODEL, None),
         SpendingGrouping::Provider => (BY_PROVIDER, None),
+        SpendingGrouping::Token => (BY_TOKEN, None),
         SpendingGrouping::Chat => (BY_CHAT, None),
         SpendingGrouping::Branch(chat) => (BY_BRANCH, Some(chat)),
     };
@@ -255,7 +284,7 @@ pub async fn sums(
             None => query.fetch_all(pool).await?,
         }
     });
-    Ok(keep_readable(rows, "generations").into_iter().map(SpendingSum::from).collect())
+    Ok(keep_readable(rows, LEDGER).into_iter().map(SpendingSum::from).collect())
 }
 
 struct ChargeRow {

@@ -66,7 +66,8 @@ sql! {
     TITLES = "SELECT CAST(COALESCE(SUM(octet_length(r.body) + octet_length(r.manifest) \
         + COALESCE(octet_length(r.raw_response), 0) + COALESCE(octet_length(CAST(r.error AS TEXT)), 0)), 0) AS BIGINT) \
         FROM title_requests r WHERE r.owner_id = $1";
-    SHARES = "SELECT CAST(COALESCE(SUM(octet_length(s.snapshot)), 0) AS BIGINT) FROM shares s WHERE s.owner_id = $1";
+    SHARES = "SELECT CAST(COALESCE(SUM(octet_length(s.snapshot) + COALESCE(octet_length(s.turns), 0)), 0) AS BIGINT) \
+        FROM shares s WHERE s.owner_id = $1";
     /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \

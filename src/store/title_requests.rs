@@ -12,6 +12,7 @@ use crate::error::StoreError;
 use crate::generations::provider_call::{ProviderCallRow, bind_end, call_columns, call_end};
 use crate::generations::raw::{compress, decompress_column};
 use crate::generations::{Generation, GenerationEnd, GenerationStatus, RawKind};
+use crate::ledger;
 use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, ok_or_log, time_of_id};
 use crate::rows::{from_json, parse_word, storable_text, to_unsigned};
 use turnleaf_domain::{ChatId, Failure, TitleRequestId, TurnId, UserId};
@@ -143,11 +144,13 @@ pub async fn finish(tx: &mut Tx, owner: UserId, end: &GenerationEnd, title: Opti
     let body = end.body.as_ref().filter(|body| !body.is_empty());
     let update = bind_end(tx.defer(FINISH), end, body)?.bind(title.map(str::to_owned)).bind(owner.uuid());
     let changed = update.run().await?;
+    ledger::record_title(tx, end.id.uuid().into(), end.counted()).await?;
     Ok(tx.rows_affected(changed).await? > 0)
 }
 
 /// Ends the requests of all owners that an earlier process left running.
 pub async fn interrupt_running(tx: &mut Tx, error: &Failure, at: DateTime<Utc>) -> Result<(), StoreError> {
+    ledger::record_running_titles(tx, None).await?;
     in_tx!(tx, |conn| {
         sqlx::query(INTERRUPT).bind(Json(error)).bind(at).execute(conn).await?;
     });
@@ -162,6 +165,7 @@ pub async fn interrupt_running_of_chat(
     error: &Failure,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
+    ledger::record_running_titles(tx, Some((owner, chat))).await?;
     in_tx!(tx, |conn| {
         let query = sqlx::query(INTERRUPT_OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
         query.bind(Json(error)).bind(at).execute(conn).await?;

@@ -32,16 +32,26 @@ sql! {
     INSERT = "INSERT INTO users (id, name, name_key, role, password, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
         ON CONFLICT DO NOTHING";
     RENAME = "UPDATE users SET name = $2, name_key = $3 WHERE id = $1";
+    /// Waits for other transactions that lock the account.
+    LOCK = "UPDATE users SET role = role WHERE id = $1";
     SET_PASSWORD = "UPDATE users SET password = $2, auth_rev = auth_rev + 1 WHERE id = $1";
     SIGN_OUT = "UPDATE users SET auth_rev = auth_rev + 1 WHERE id = $1";
     /// The owner stays.
     DISABLE = "UPDATE users SET disabled_at = $2, auth_rev = auth_rev + 1 \
         WHERE id = $1 AND disabled_at IS NULL AND role <> 'owner'";
-    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
+    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL AND deleted_at IS NULL";
     SET_ROLE = "UPDATE users SET role = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND role <> $2";
+    /// Holds the row, so that what ends the rights of the account waits for what they are used for.
+    HOLD_ADMINISTRATOR = "UPDATE users SET auth_rev = auth_rev WHERE id = $1 AND disabled_at IS NULL AND role <> 'user'";
     LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
-        u.created_at, (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
-        FROM users u ORDER BY u.id LIMIT $1";
+        u.created_at, EXISTS (SELECT 1 FROM identities i WHERE i.owner_id = u.id) AS has_identity, \
+        (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
+        FROM users u WHERE u.deleted_at IS NULL ORDER BY u.id LIMIT $1";
+    /// The owner stays.
+    START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, disabled_at = $2, \
+        deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
+    LIST_DELETED = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY id";
+    DELETE = "DELETE FROM users WHERE id = $1 AND deleted_at IS NOT NULL";
 }
 
 /// An account with what a sign-in needs.
@@ -50,7 +60,7 @@ pub struct StoredAccount {
     pub id: UserId,
     pub name: String,
     pub role: AccountRole,
-    /// The hash of the password. Nobody can sign in without one.
+    /// The hash of the password. Without one its person signs in at an identity provider, if at all.
     pub password: Option<String>,
     pub auth_rev: i64,
     pub disabled_at: Option<DateTime<Utc>>,
@@ -90,6 +100,8 @@ pub struct ListedAccount {
     pub name: String,
     pub role: AccountRole,
     pub has_password: bool,
+    /// Its person can sign in at an identity provider, or is named by a proxy.
+    pub has_identity: bool,
     pub disabled_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     /// The last request of one of its sessions, to a few minutes.
@@ -101,11 +113,12 @@ struct ListedAccountRow {
     name: Lossy<String>,
     role: String,
     has_password: bool,
+    has_identity: bool,
     disabled_at: Lossy<Option<DateTime<Utc>>>,
     created_at: Lossy<DateTime<Utc>>,
     seen_at: Lossy<Option<DateTime<Utc>>>,
 }
-from_row!(ListedAccountRow { id, name, role, has_password, disabled_at, created_at, seen_at });
+from_row!(ListedAccountRow { id, name, role, has_password, has_identity, disabled_at, created_at, seen_at });
 
 impl TryFrom<ListedAccountRow> for ListedAccount {
     type Error = StoreError;
@@ -117,6 +130,7 @@ impl TryFrom<ListedAccountRow> for ListedAccount {
             name: row.name.unwrap_or_default(TABLE, "name", id),
             role: parse_word(row.role, TABLE, "role", id)?,
             has_password: row.has_password,
+            has_identity: row.has_identity,
             disabled_at: row.disabled_at.unwrap_or_default(TABLE, "disabled_at", id),
             created_at: row.created_at.unwrap_or_default(TABLE, "created_at", id),
             seen_at: row.seen_at.unwrap_or_default("sessions", "seen_at", id),
@@ -178,13 +192,13 @@ pub async fn set_up_owner(tx: &mut Tx, names: AccountNames<'_>, password: &str) 
     Ok(owner.map(UserId::from))
 }
 
-/// Stores a new account. Returns false if its name is taken.
+/// Stores a new account, which may have no password. Returns false if its name is taken.
 pub async fn insert(
     tx: &mut Tx,
     id: UserId,
     names: AccountNames<'_>,
     role: AccountRole,
-    password: &str,
+    password: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
     let made = in_tx!(tx, |conn| {
@@ -204,6 +218,11 @@ pub async fn rename(tx: &mut Tx, id: UserId, names: AccountNames<'_>) -> Result<
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Locks an account until the transaction ends. Returns false if there is no such account.
+pub async fn lock(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(LOCK).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
 }
 
 /// Changes the password, which ends all sessions and tokens. Returns false if there is no such account.
@@ -229,12 +248,40 @@ pub async fn enable(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(ENABLE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
 }
 
+/// Removes the name and the password of an account, which ends its sessions and tokens for good. Returns false for the
+/// owner and where nothing changed.
+pub async fn start_deletion(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(START_DELETION).bind(id.uuid()).bind(now).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Returns the accounts whose deletion has started.
+pub async fn list_deleted(db: &Db) -> Result<Vec<UserId>, StoreError> {
+    let rows: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(LIST_DELETED).fetch_all(pool).await?);
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// Deletes the row of an account whose deletion has started, with everything that belongs to it. Returns false if there
+/// is no such account.
+pub async fn delete(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(DELETE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
+}
+
 /// Changes the role, which ends all sessions and tokens. Returns false for the owner and where nothing changed.
 pub async fn set_role(tx: &mut Tx, id: UserId, role: AccountRole) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_ROLE).bind(id.uuid()).bind(role.as_str()).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Returns whether an account is that of an administrator, which it stays until the transaction ends.
+pub async fn hold_administrator(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
+    let held =
+        in_tx!(tx, |conn| sqlx::query(HOLD_ADMINISTRATOR).bind(id.uuid()).execute(conn).await?.rows_affected());
+    Ok(held > 0)
 }
 
 /// Returns the accounts in the order of their creation.

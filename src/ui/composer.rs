@@ -63,6 +63,9 @@ pub fn Composer(
     /// The number of tools that the model is offered, where that is known.
     #[prop(optional_no_strip)]
     tools_on: Option<usize>,
+    /// A sentence for each budget of which little is left.
+    #[prop(optional)]
+    budget_notes: Vec<String>,
     /// Rendered above the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
@@ -115,6 +118,7 @@ pub fn Composer(
                 </div>
             </form>
             <ContextMeter used=path.context_used/>
+            {budget_notes.into_iter().map(budget_line).collect_view()}
             <form id=STOP_FORM method="post" action="/forms/stop" on:submit=stop>
                 {move || path.running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>
@@ -129,6 +133,11 @@ pub fn Composer(
             <ModelPickDialog/>
         </div>
     }
+}
+
+/// Renders the line of a budget of which little is left.
+fn budget_line(note: String) -> AnyView {
+    view! { <p class="hint context-meter"><span class="warning">{note}</span></p> }.into_any()
 }
 
 /// Returns whether the page is known to be offline.

@@ -67,6 +67,8 @@ fn accounts_are_managed_from_command_line() {
     let reset = json_of(dir, &["user", "reset-password", "bob"]);
     assert!(reset["password"].as_str().is_some_and(|made| made.len() == 20 && made != password), "{reset}");
     succeed(dir, &["user", "sign-out", "bob"]);
+    let without = fail(dir, &["user", "reset-second-factor", "bob"], 1);
+    assert!(without.contains("The account has no second factor."), "{without}");
     let listed = json_of(dir, &["user", "list"]);
     assert_eq!(
         (&listed[1]["name"], &listed[1]["role"], &listed[1]["disabled_at"], &listed[1]["has_password"]),
@@ -76,6 +78,8 @@ fn accounts_are_managed_from_command_line() {
     assert!(refused.contains("The account of the owner cannot be changed here."), "{refused}");
     let unknown = fail(dir, &["user", "disable", "nobody"], 1);
     assert!(unknown.contains("no account has the name nobody"), "{unknown}");
+
+    check_groups(dir);
 
     let token = succeed(dir, &["token", "create", "Backup", "--user", "bob", "--scope", "chats:read,export"]);
     assert!(token.starts_with("tl_") && token.trim().len() == 67, "{token}");
@@ -89,9 +93,46 @@ fn accounts_are_managed_from_command_line() {
     succeed(dir, &["token", "revoke", id, "--user", "bob"]);
     assert_eq!(json_of(dir, &["token", "list", "--user", "bob"]), json!([]));
 
+    assert_eq!(succeed(dir, &["user", "budget", "bob"]), "");
+    succeed(dir, &["user", "budget", "--default", "--month-cost", "12.50"]);
+    succeed(dir, &["user", "budget", "bob", "--day-tokens", "1000"]);
+    assert_eq!(succeed(dir, &["user", "budget", "--default"]), "month_cost: 12.50\n");
+    let budgets = json_of(dir, &["user", "budget", "BOB"]);
+    let of = |n: usize| (&budgets[n]["kind"], &budgets[n]["most"], &budgets[n]["used"], &budgets[n]["is_default"]);
+    assert_eq!(of(0), (&json!("day_tokens"), &json!(1_000), &json!(0), &json!(false)));
+    assert_eq!(of(1), (&json!("month_cost"), &json!(12_500_000), &json!(0), &json!(true)));
+    succeed(dir, &["user", "budget", "bob", "--day-tokens", "none"]);
+    let shown = succeed(dir, &["user", "budget", "bob"]);
+    assert!(
+        shown.starts_with("month_cost: 0 of 12.50 (0%, default); resets ") && shown.lines().count() == 1,
+        "{shown}"
+    );
+    let wrong = fail(dir, &["user", "budget", "bob", "--month-cost", "much"], 1);
+    assert!(wrong.contains("must be an amount in US dollars such as 12.50"), "{wrong}");
+    fail(dir, &["user", "budget", "nobody"], 1);
+    fail(dir, &["user", "budget"], 2);
+
     let invite = succeed(dir, &["invite", "--role", "admin"]);
     assert!(invite.starts_with("http://127.0.0.1:3000/invite/"), "{invite}");
     fail(dir, &["invite", "--role", "owner"], 2);
+}
+
+/// Bob is the account beside the owner.
+fn check_groups(dir: &Path) {
+    succeed(dir, &["group", "add", "Research"]);
+    let made = json_of(dir, &["group", "add", "Teaching"]);
+    assert_eq!((&made["name"], &made["members"]), (&json!("Teaching"), &json!(0)));
+    let taken = fail(dir, &["group", "add", "research"], 1);
+    assert!(taken.contains("could not add the group") && taken.contains("another group has this name"), "{taken}");
+    succeed(dir, &["group", "members", "RESEARCH", "--add", "ann,bob"]);
+    succeed(dir, &["group", "members", "Research", "--add", "bob", "--remove", "ann"]);
+    assert_eq!(succeed(dir, &["group", "members", "Research"]), "Bob\n");
+    assert_eq!(succeed(dir, &["group", "list"]), "Research: 1\nTeaching: 0\n");
+    assert_eq!(json_of(dir, &["group", "members", "Research"])[0]["name"], "Bob");
+    let unknown = fail(dir, &["group", "members", "Research", "--add", "nobody", "--remove", "bob"], 1);
+    assert!(unknown.contains("no account has the name nobody"), "{unknown}");
+    assert_eq!(succeed(dir, &["group", "members", "Research"]), "Bob\n", "an unknown name changes nothing");
+    assert!(fail(dir, &["group", "members", "Chess"], 1).contains("no group has the name Chess"));
 }
 
 #[test]

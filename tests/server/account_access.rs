@@ -128,7 +128,7 @@ async fn pages_of_administrators_are_not_for_others() {
         let people = [(OWNER, true), ("Bob", false), ("Cy", true)];
         for (name, is_admin) in people {
             let session = server.sign_in(name).await;
-            for path in ["/settings/users", "/settings/audit"] {
+            for path in ["/settings/users", "/settings/audit", "/api/audit"] {
                 let response = server.send(("GET", path), &session, &[HTML], "").await;
                 let expected = if is_admin { StatusCode::OK } else { StatusCode::FORBIDDEN };
                 assert_eq!(response.status(), expected, "{name} {path}");

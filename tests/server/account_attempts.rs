@@ -3,8 +3,10 @@
 use secrecy::SecretString;
 use turnleaf::domain::AuditOutcome;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
-use turnleaf_service::accounts::{Actor, NewSecret};
+use turnleaf_service::accounts::audit_log::AuditFilter;
+use turnleaf_service::accounts::sign_in::SignInStep;
 
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, client_at};
 
@@ -12,7 +14,7 @@ const WRONG: &str = "eleven lamps at nine";
 const HOME: [u8; 4] = [203, 0, 113, 7];
 
 /// Tries to sign in as the owner.
-async fn attempt(server: &AccountsApi, password: &str, from: [u8; 4]) -> Result<NewSecret, AccountError> {
+async fn attempt(server: &AccountsApi, password: &str, from: [u8; 4]) -> Result<SignInStep, AccountError> {
     server.service().sign_in(OWNER, &password.into(), &client_at(from)).await
 }
 
@@ -69,7 +71,7 @@ async fn refused_sign_in_does_not_wait_for_its_audit_entry() {
         assert!(is_wrong(&attempt(&server, WRONG, HOME).await));
         tx.rollback().await.unwrap();
         let is_recorded = async || {
-            let entries = server.service().audit_log(None).await.unwrap();
+            let entries = server.service().audit_log(&AuditFilter::default(), None, 100).await.unwrap();
             entries.iter().any(|entry| entry.outcome == AuditOutcome::Refused && entry.target == OWNER)
         };
         while !is_recorded().await {

@@ -16,7 +16,7 @@ const STRANGER: TestCredential = TestCredential::Nothing;
 const CHATS: (&str, &str) = ("GET", "/api/chats");
 
 /// Returns a form with a name and a password.
-fn with_password(fields: &str, name: &str, password: &str) -> String {
+pub fn with_password(fields: &str, name: &str, password: &str) -> String {
     format!("{fields}name={name}&password={}", password.replace(' ', "+"))
 }
 
@@ -26,7 +26,7 @@ async fn page(server: &AccountsApi, path: &str, credential: &TestCredential) -> 
 }
 
 /// Returns what stands between two texts in a page.
-fn part<'a>(page: &'a str, before: &str, after: &str) -> &'a str {
+pub fn part<'a>(page: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = page.split_once(before).unwrap_or_else(|| panic!("{before}: {page}"));
     rest.split_once(after).unwrap().0
 }
@@ -136,6 +136,26 @@ async fn sign_out_ends_session_and_clears_browser() {
         assert_eq!(done.clears.as_deref(), Some("\"cache\", \"storage\""));
         assert_eq!(server.status(CHATS, &here).await, StatusCode::UNAUTHORIZED);
         assert_eq!(server.status(CHATS, &there).await, StatusCode::OK);
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn signing_in_again_ends_former_session_of_browser() {
+    for server in AccountsApi::on_every_database().await {
+        server.add("Bob", AccountRole::User).await;
+        let (here, there) = (server.sign_in(OWNER).await, server.sign_in(OWNER).await);
+        assert_eq!(server.status(CHATS, &here).await, StatusCode::OK, "it is in the cache");
+        let refused = server.submit("/forms/sign-in", &here, &with_password("", "Bob", "eleven lamps at nine")).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(server.status(CHATS, &here).await, StatusCode::OK, "a refused one ends nothing");
+        let done = server.submit("/forms/sign-in", &here, &with_password("", "Bob", PASSWORD)).await;
+        assert_signed_in(&done, "/");
+        for (session, status) in
+            [(&here, StatusCode::UNAUTHORIZED), (&there, StatusCode::OK), (&done.session(), StatusCode::OK)]
+        {
+            assert_eq!(server.status(CHATS, session).await, status);
+        }
         server.api.instance.close().await;
     }
 }

@@ -115,12 +115,19 @@ async fn invitation_of_former_administrator_opens_nothing() {
         let refused = service.accept_invite(codes[0].expose(), "Bob2", &PASSWORD.into(), &client).await;
         assert!(matches!(refused, Err(AccountError::Service(ServiceError::Conflict { .. }))), "{refused:?}");
         assert_eq!(service.open_invites().await.unwrap().len(), 1);
+        // A request that was admitted before makes none any more.
+        for user in [bob, cy] {
+            let actor = Actor { user: Some(user), ..Actor::default() };
+            let refused = service.create_invite(actor, AccountRole::Admin).await;
+            assert!(matches!(refused, Err(AccountError::Forbidden)), "{refused:?}");
+        }
+        assert_eq!(service.open_invites().await.unwrap().len(), 1);
         server.api.instance.close().await;
     }
 }
 
 /// Returns everything that the database has, as text.
-async fn dump(db: &Db) -> String {
+pub async fn dump(db: &Db) -> String {
     match db {
         Db::Sqlite { path, .. } => {
             let log = std::path::PathBuf::from(format!("{}-wal", path.display()));
@@ -148,10 +155,24 @@ async fn dump_of_database_has_no_secret_that_can_be_used() {
         let session = server.sign_in(OWNER).await;
         let token = server.token(server.api.instance.owner, &TokenScope::ALL).await;
         let invite = service.create_invite(Actor::default(), AccountRole::Admin).await.unwrap();
+        let setup = service.begin_second_factor(server.api.instance.owner, Actor::default()).await.unwrap();
+        let now = service.supervisor().clock().now();
+        let code = setup.secret.code_at(now).unwrap();
+        let owner = server.api.instance.owner;
+        let codes = service.confirm_second_factor(owner, Actor::default(), &code).await.unwrap();
+        let code_digits = codes[0].expose().replace('-', "");
         let token_digits = token.secret().strip_prefix("tl_").unwrap();
         let dumped = dump(&server.api.instance.db).await;
         assert!(dumped.contains("$argon2id$") && dumped.contains("Test browser"), "it was read");
-        for secret in [session.secret(), token_digits, invite.expose(), PASSWORD] {
+        for secret in [
+            session.secret(),
+            token_digits,
+            invite.expose(),
+            PASSWORD,
+            setup.secret.expose(),
+            codes[0].expose(),
+            code_digits.as_str(),
+        ] {
             assert!(!dumped.contains(secret), "{secret}");
         }
         // The stored values open nothing.

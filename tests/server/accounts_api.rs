@@ -6,6 +6,7 @@ use serde_json::Value;
 use turnleaf::domain::{AccountRole, TokenScope, UserId};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::Service;
+use turnleaf_service::accounts::sign_in::SignInStep;
 use turnleaf_service::accounts::tokens::NewApiToken;
 use turnleaf_service::accounts::{Actor, ClientOrigin};
 
@@ -36,7 +37,12 @@ pub enum TestCredential {
 
 /// Returns a client at this address.
 pub fn client_at(address: [u8; 4]) -> ClientOrigin {
-    ClientOrigin { address: address.into(), network: address.into(), agent: Some("Test browser".into()) }
+    ClientOrigin {
+        address: address.into(),
+        network: address.into(),
+        agent: Some("Test browser".into()),
+        former_session: None,
+    }
 }
 
 impl AccountsApi {
@@ -68,8 +74,10 @@ impl AccountsApi {
 
     /// Signs in to an account.
     pub async fn sign_in(&self, name: &str) -> TestCredential {
-        let secret = self.service().sign_in(name, &PASSWORD.into(), &client_at([203, 0, 113, 7])).await.unwrap();
-        TestCredential::Session(secret.expose().to_owned())
+        match self.service().sign_in(name, &PASSWORD.into(), &client_at([203, 0, 113, 7])).await.unwrap() {
+            SignInStep::SignedIn(secret) => TestCredential::Session(secret.expose().to_owned()),
+            SignInStep::CodeNeeded(_) => panic!("{name} has a second factor"),
+        }
     }
 
     /// Creates a token of an account.

@@ -13,6 +13,7 @@ use tower::ServiceExt;
 use turnleaf::server::app::App;
 use turnleaf::server::http::health::Readiness;
 use turnleaf::server::http::layers::HttpConfig;
+use turnleaf::server::http::request::admission::Admission;
 use turnleaf::server::http::request::allowed_hosts::AllowedHosts;
 use turnleaf::server::http::request::principal::Authentication;
 use turnleaf::server::http::request::session_cookie::SessionCookie;
@@ -22,6 +23,9 @@ use turnleaf::server::http::site::assets::Site;
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::{CliFlags, Config};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+
+/// The secret of the proxy in front of a server.
+pub const PROXY_SECRET: &str = "correct-horse-battery-staple";
 
 pub struct TestApi {
     pub router: Router,
@@ -60,6 +64,22 @@ impl TestApi {
         let cookie = SessionCookie::new(TransportSecurity::default());
         let authentication = Authentication::with_accounts(instance.service.clone(), cookie);
         Self::with_ways_in(instance, HttpConfig { authentication, ..HttpConfig::default() })
+    }
+
+    /// Wraps a server behind a proxy at 10.0.0.1, which names people.
+    pub fn behind_proxy(instance: TestServer, creates_accounts: bool) -> Self {
+        let environment: Environment = [
+            ("TURNLEAF_AUTH", "proxy"),
+            ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.1"),
+            ("TURNLEAF_PROXY_SECRET", PROXY_SECRET),
+            ("TURNLEAF_PROXY_USER_HEADER", "Remote-User"),
+            ("TURNLEAF_PROXY_GROUPS_HEADER", "Remote-Groups"),
+        ]
+        .into_iter()
+        .collect();
+        let admission = Admission::new(&Config::load(&CliFlags::default(), &environment).unwrap().security);
+        let authentication = Authentication::behind_proxy(instance.service.clone(), creates_accounts);
+        Self::with_ways_in(instance, HttpConfig { authentication, admission, ..HttpConfig::default() })
     }
 
     fn with_ways_in(instance: TestServer, config: HttpConfig) -> Self {

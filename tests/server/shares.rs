@@ -9,12 +9,14 @@ use chrono::TimeDelta;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::{ChatId, Share, ShareAudience, SharedParts, TurnId, UserId, limits};
+use turnleaf::domain::{ChatId, Share, ShareAudience, SharedParts, SharedTurns, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::purge::purge_expired;
 use turnleaf_run::sweep::delete_ended_shares;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_service::shares::{RenderedSnapshot, ShareRequest};
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_store::Db;
@@ -446,12 +448,55 @@ async fn invalid_requests_and_full_list_are_refused() {
                 last_access_at: None,
             };
             let hash = Sha256::digest(number.to_be_bytes()).to_vec();
-            let new = NewStoredShare { share, hash, snapshot: Bytes::from_static(b"a page") };
+            let new = NewStoredShare { share, hash, snapshot: Bytes::from_static(b"a page"), turns: None };
             assert!(shares::insert(&mut tx, api.instance.owner, &new).await.unwrap());
         }
         tx.commit().await.unwrap();
         let (status, refused) = api.call("POST", &path, Some(json!({}))).await;
         assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("too_many_shares")), "{refused}");
+        // One that has ended makes room, and does not keep a valid one out of the list.
+        let (service, owner) = (&api.instance.service, api.instance.owner);
+        let ended = service.shares(owner).await.unwrap()[0].share.id;
+        service.revoke_share(owner, Actor::default(), ended).await.unwrap();
+        let (status, made) = api.call("POST", &path, Some(json!({}))).await;
+        assert_eq!(status, StatusCode::CREATED, "{made}");
+        let listed = service.shares(owner).await.unwrap();
+        assert!(listed.len() == limits::SHARES && listed.iter().all(|one| one.share.id != ended));
+        shared.close().await;
+    }
+}
+
+#[tokio::test]
+async fn shares_and_their_end_are_in_audit_log() {
+    for shared in SharedChat::on_every_database().await {
+        let (made, token) = shared.share(json!({})).await;
+        let id = made["id"].as_str().unwrap();
+        let (status, _) = shared.api.call("DELETE", &format!("/api/shares/{id}"), None).await;
+        assert_eq!(status, StatusCode::NO_CONTENT);
+        let log = shared.api.instance.service.audit_log(&AuditFilter::default(), None, 100).await.unwrap();
+        let entries: Vec<_> =
+            log.iter().map(|entry| (entry.verb.as_str(), entry.target.as_str(), entry.actor)).collect();
+        let owner = Some(shared.api.instance.owner);
+        assert_eq!(entries, [("revoke_share", id, owner), ("create_share", id, owner)]);
+        assert!(!format!("{log:?}").contains(&token));
+        shared.close().await;
+    }
+}
+
+#[tokio::test]
+async fn share_in_trash_makes_room() {
+    for shared in SharedChat::on_every_database().await {
+        shared.share(json!({})).await;
+        let instance = &shared.api.instance;
+        let count = async || {
+            let mut tx = instance.db.begin().await.unwrap();
+            let count = shares::count(&mut tx, instance.owner, shared.now()).await.unwrap();
+            tx.rollback().await.unwrap();
+            count
+        };
+        assert_eq!(count().await, 1);
+        instance.service.delete_chat(instance.owner, shared.chat).await.unwrap();
+        assert_eq!(count().await, 0);
         shared.close().await;
     }
 }
@@ -463,7 +508,7 @@ async fn share_belongs_to_its_owner_and_signed_in_audience_needs_principal() {
         let id = made["id"].as_str().unwrap().parse().unwrap();
         let (service, stranger): (_, UserId) = (shared.api.instance.service.clone(), ids::mint());
         assert!(matches!(service.share(stranger, id).await, Err(ServiceError::NotFound)));
-        assert!(matches!(service.revoke_share(stranger, id).await, Err(ServiceError::NotFound)));
+        assert!(matches!(service.revoke_share(stranger, Actor::default(), id).await, Err(ServiceError::NotFound)));
         assert!(service.shares(stranger).await.unwrap().is_empty());
         let foreign = service.shareable_path(stranger, shared.chat, Some(shared.reply)).await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
@@ -479,8 +524,10 @@ async fn share_belongs_to_its_owner_and_signed_in_audience_needs_principal() {
             client_request_id: None,
         };
         let html = "<p>for accounts</p>".to_owned();
-        let snapshot = RenderedSnapshot { leaf: shared.reply, html: html.clone(), images: Vec::new() };
-        let issued = service.create_share(shared.api.instance.owner, request, snapshot).await.unwrap().value;
+        let turns = SharedTurns::default();
+        let snapshot = RenderedSnapshot { leaf: shared.reply, html: html.clone(), images: Vec::new(), turns };
+        let issued =
+            service.create_share(shared.api.instance.owner, Actor::default(), request, snapshot).await.unwrap().value;
         let path = share_path(&issued.token.unwrap());
         assert_eq!(open(&shared.api, &path).await.html(), html);
         shared.api = TestApi::for_strangers(shared.api.instance);
@@ -512,7 +559,13 @@ async fn forms_preview_create_list_and_revoke_link() {
         // The preview is the page that goes out, and only this server may frame it.
         let previewed = open(api, &preview).await;
         assert!(previewed.header("content-security-policy").ends_with("frame-ancestors 'self'"));
+        // The link to continue is no part of it.
         let shown = open(api, &share_path(token)).await.html();
+        let link = format!(
+            "<p class=\"standalone-continue\" lang=\"en\"><a href=\"{token}/continue\">Continue this chat</a></p>"
+        );
+        assert_eq!(shown.matches(&link).count(), 1, "{shown}");
+        let shown = shown.replace(&link, "");
         assert_eq!(previewed.html().replace("/api/blobs/", &format!("/share/{token}/blobs/")), shown);
         assert!(shown.contains("hidden result") && !shown.contains("hidden reasoning"), "{shown}");
 

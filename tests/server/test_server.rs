@@ -242,6 +242,7 @@ impl TestServer {
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), tools, clock, stores_raw, pace);
         let sealer = Sealer::new(Keyring::from_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);
+        service.load_rights().await.unwrap();
         service.load_all_providers().await.unwrap();
         Self { dir, db, service, owner, postgres: None }
     }

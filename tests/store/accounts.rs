@@ -1,14 +1,21 @@
-//! Accounts with their sessions, tokens, invitations and audit entries, on both databases: one chapter of the
-//! walkthrough. It leaves a row in every table, with a value in every column.
+//! Accounts with their second factors, sessions, tokens, invitations, audit entries, groups and rules, on both databases:
+//! one chapter of the walkthrough. It leaves a row in every table, with a value in every column.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use turnleaf::domain::access_rights::{AudienceScope, GrantAudience, GrantTarget};
 use turnleaf::domain::*;
+use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
+use turnleaf_store::account_groups;
 use turnleaf_store::api_tokens::{self, NewToken};
-use turnleaf_store::audit::{self, AuditEntry};
+use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
+use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
 use turnleaf_store::invites::{self, NewInvite};
+use turnleaf_store::second_factors;
 use turnleaf_store::sessions::{self, NewSession};
 use turnleaf_store::users::{self, AccountNames};
 use turnleaf_store::{Db, StoreError};
+use uuid::Uuid;
 
 use crate::domain_fixtures::{next_id, next_time};
 
@@ -63,16 +70,21 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_sessions(db, owner, bob).await;
     check_tokens(db, owner, bob).await;
     check_changes(db, owner, bob).await;
+    check_deletion(db, owner).await;
+    check_second_factors(db, owner, bob).await;
     check_invites(db, owner).await;
+    check_identities(db, owner, bob).await;
+    check_identity_sign_ins(db, owner).await;
     check_audit(db, owner).await;
+    check_groups_and_rules(db, owner, bob).await;
 }
 
 async fn check_second_account(db: &Db) -> UserId {
     let (bob, now): (UserId, _) = (next_id(), next_time());
     let mut tx = db.begin().await.unwrap();
     let role = AccountRole::Admin;
-    assert!(!users::insert(&mut tx, next_id(), OWNER, role, "x", now).await.unwrap(), "the name is taken");
-    assert!(users::insert(&mut tx, bob, OTHER, role, "secret", now).await.unwrap());
+    assert!(!users::insert(&mut tx, next_id(), OWNER, role, Some("x"), now).await.unwrap(), "the name is taken");
+    assert!(users::insert(&mut tx, bob, OTHER, role, Some("secret"), now).await.unwrap());
     tx.commit().await.unwrap();
     let mut tx = db.begin().await.unwrap();
     let renamed = users::rename(&mut tx, bob, OWNER).await;
@@ -118,7 +130,16 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(addresses("bob", now).await, ["203.0.113.7"], "the first was not used for too long");
     assert!(addresses("ann", now - hour()).await.is_empty() && addresses("", now - hour()).await.is_empty());
 
+    // A session begins with a password.
+    let entered = async |id| sessions::password_at(db, bob, id).await.unwrap();
+    assert_eq!((entered(first.id).await, entered(next_id()).await), (Some(now), None));
+    assert_eq!(sessions::password_at(db, owner, first.id).await.unwrap(), None);
     let later = now + TimeDelta::minutes(5);
+    let mut tx = db.begin().await.unwrap();
+    sessions::note_password(&mut tx, owner, first.id, later).await.unwrap();
+    sessions::note_password(&mut tx, bob, second.id, later).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!((entered(first.id).await, entered(second.id).await), (Some(now), Some(later)));
     let mut tx = db.begin().await.unwrap();
     sessions::touch(&mut tx, owner, first.id, later).await.unwrap();
     assert!(!sessions::delete(&mut tx, owner, first.id).await.unwrap());
@@ -142,6 +163,9 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(sessions::delete_others(&mut tx, bob, Some(first.id)).await.unwrap(), 1);
     assert!(sessions::delete(&mut tx, bob, first.id).await.unwrap());
     assert!(sessions::insert(&mut tx, bob, &new_session(5, now)).await.unwrap());
+    assert!(sessions::insert(&mut tx, bob, &new_session(7, now)).await.unwrap());
+    assert!(sessions::delete_by_hash(&mut tx, &[7; 32]).await.unwrap());
+    assert!(!sessions::delete_by_hash(&mut tx, &[7; 32]).await.unwrap());
     sessions::delete_expired(&mut tx, now + hour(), now - hour()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(valid(5, now).await, None);
@@ -193,6 +217,9 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     assert!(!users::disable(&mut tx, owner, now).await.unwrap(), "the owner stays");
     assert!(!users::set_role(&mut tx, owner, AccountRole::User).await.unwrap(), "the owner stays");
     assert!(!users::enable(&mut tx, owner).await.unwrap());
+    assert!(users::hold_administrator(&mut tx, owner).await.unwrap());
+    assert!(users::hold_administrator(&mut tx, bob).await.unwrap());
+    assert!(!users::hold_administrator(&mut tx, next_id()).await.unwrap());
     tx.commit().await.unwrap();
     for (at, change) in (10..).zip(["role", "password", "sign out", "disable"]) {
         let mut tx = db.begin().await.unwrap();
@@ -231,12 +258,86 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     // Some stay enabled with a session and a token, for the tests of damage.
     let mut tx = db.begin().await.unwrap();
     assert!(users::enable(&mut tx, bob).await.unwrap());
+    assert!(!users::hold_administrator(&mut tx, bob).await.unwrap(), "the role was taken away");
     let token = new_token(30, now);
     assert!(api_tokens::insert(&mut tx, bob, &token).await.unwrap());
     api_tokens::touch(&mut tx, bob, token.id, now).await.unwrap();
     assert!(!users::set_password(&mut tx, next_id(), "x").await.unwrap());
     assert!(!users::sign_out(&mut tx, next_id()).await.unwrap());
     tx.commit().await.unwrap();
+}
+
+async fn check_deletion(db: &Db, owner: UserId) {
+    let (cy, dan): (UserId, UserId) = (next_id(), next_id());
+    let (listed, now) = (users::list_accounts(db, 10).await.unwrap().len(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    for (id, names) in [(cy, AccountNames { name: "Cy", key: "cy" }), (dan, AccountNames { name: "Dan", key: "dan" })] {
+        assert!(users::insert(&mut tx, id, names, AccountRole::User, Some("secret"), now).await.unwrap());
+    }
+    assert!(sessions::insert(&mut tx, cy, &new_session(40, now)).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap(), "its deletion has not started");
+    assert!(!users::start_deletion(&mut tx, owner, now).await.unwrap(), "the owner stays");
+    for id in [cy, dan] {
+        assert!(users::start_deletion(&mut tx, id, now).await.unwrap());
+        assert!(!users::start_deletion(&mut tx, id, now).await.unwrap(), "it has started");
+        assert!(!users::enable(&mut tx, id).await.unwrap(), "it does not come back");
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(sessions::find_valid(db, &[40; 32], now, now - hour()).await.unwrap(), None);
+    assert_eq!(users::list_deleted(db).await.unwrap(), [cy, dan]);
+    let found = users::find(db, cy).await.unwrap().unwrap();
+    assert_eq!((found.name.as_str(), found.password, found.disabled_at), ("", None, Some(now)));
+    assert_eq!(users::find_by_name(db, "cy").await.unwrap(), None, "its name is free");
+    assert_eq!(users::list_accounts(db, 10).await.unwrap().len(), listed);
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::delete(&mut tx, cy).await.unwrap());
+    assert!(!users::delete(&mut tx, cy).await.unwrap());
+    tx.commit().await.unwrap();
+    // The other stays for the tests of damage.
+    assert_eq!(users::list_deleted(db).await.unwrap(), [dan]);
+}
+
+/// A second factor counts once a code was entered, and each code works once.
+async fn check_second_factors(db: &Db, owner: UserId, bob: UserId) {
+    let (now, later) = (next_time(), next_time());
+    let found = async |user| second_factors::find(db, user).await.unwrap();
+    assert_eq!(found(bob).await, None);
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::begin(&mut tx, bob, "first", now).await.unwrap());
+    assert!(second_factors::begin(&mut tx, bob, "second", now).await.unwrap(), "it does not count yet");
+    assert!(!second_factors::use_step(&mut tx, bob, 5).await.unwrap());
+    assert!(!second_factors::confirm(&mut tx, bob, "first", 7, later).await.unwrap(), "it was replaced");
+    assert!(!second_factors::confirm(&mut tx, owner, "second", 7, later).await.unwrap());
+    tx.commit().await.unwrap();
+    let stored = found(bob).await.unwrap();
+    assert_eq!((stored.sealed.as_str(), stored.confirmed_at), ("second", None));
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::confirm(&mut tx, bob, "second", 7, later).await.unwrap());
+    assert!(!second_factors::confirm(&mut tx, bob, "second", 8, later).await.unwrap(), "once");
+    assert!(!second_factors::begin(&mut tx, bob, "third", later).await.unwrap(), "it counts");
+    for (step, is_new) in [(7, false), (6, false), (8, true), (8, false)] {
+        assert_eq!(second_factors::use_step(&mut tx, bob, step).await.unwrap(), is_new, "{step}");
+    }
+    assert!(!second_factors::use_step(&mut tx, owner, 9).await.unwrap());
+    let codes: [(Uuid, [u8; 32]); 2] = [[1; 32], [2; 32]].map(|hash| (next_id(), hash));
+    second_factors::replace_codes(&mut tx, bob, &codes[..1], now).await.unwrap();
+    second_factors::replace_codes(&mut tx, bob, &codes, now).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(found(bob).await.unwrap().confirmed_at, Some(later));
+    assert_eq!(second_factors::count_codes(db, bob).await.unwrap(), 2);
+    assert_eq!(second_factors::count_codes(db, owner).await.unwrap(), 0);
+    let mut tx = db.begin().await.unwrap();
+    assert!(!second_factors::use_code(&mut tx, owner, &[1; 32]).await.unwrap());
+    assert!(second_factors::use_code(&mut tx, bob, &[1; 32]).await.unwrap());
+    assert!(!second_factors::use_code(&mut tx, bob, &[1; 32]).await.unwrap(), "once");
+    assert!(!second_factors::delete(&mut tx, owner).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(second_factors::count_codes(db, bob).await.unwrap(), 1);
+    let mut tx = db.begin().await.unwrap();
+    assert!(second_factors::delete(&mut tx, bob).await.unwrap());
+    tx.rollback().await.unwrap();
+    assert!(found(bob).await.is_some(), "it stays, for the tests of damage");
 }
 
 async fn check_invites(db: &Db, owner: UserId) {
@@ -288,6 +389,85 @@ async fn check_invites(db: &Db, owner: UserId) {
     assert_eq!(invites::list_open(db, now, 9).await.unwrap(), []);
 }
 
+/// Leaves the identity of the owner: a test damages its values, which are unique together.
+async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
+    let (now, own) = (next_time(), next_id());
+    let key = IdentityKey { issuer: "https://id.example", subject: "0042" };
+    let details = IdentityDetails { email: Some("ann@id.example".into()), groups: vec!["staff".into()] };
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(identities::find(&mut tx, key).await.unwrap(), None);
+    assert!(identities::insert(&mut tx, owner, (own, key), &details, now).await.unwrap());
+    assert!(!identities::insert(&mut tx, bob, (next_id(), key), &details, now).await.unwrap(), "it has an account");
+    let others = [IdentityKey { subject: "0043", ..key }, IdentityKey { issuer: "https://id2.example", ..key }];
+    for other in others {
+        assert_eq!(identities::find(&mut tx, other).await.unwrap(), None, "{other:?}");
+    }
+    let found = identities::find(&mut tx, key).await.unwrap().unwrap();
+    assert_eq!((found.id, found.owner, found.name.as_str(), found.is_disabled), (own, owner, "Ann", false));
+    tx.commit().await.unwrap();
+    let valid = identities::find_valid(db, owner, own).await.unwrap().unwrap();
+    assert_eq!((valid.role, valid.last_used_at), (AccountRole::Owner, now));
+    assert_eq!(identities::find_valid(db, bob, own).await.unwrap(), None);
+    let listed = identities::list(db, owner).await.unwrap();
+    assert_eq!((listed[0].id, listed[0].issuer.as_str(), &listed[0].details), (own, key.issuer, &details));
+    assert_eq!((listed[0].created_at, listed[0].last_used_at), (now, now));
+    assert_eq!(identities::list(db, bob).await.unwrap(), []);
+
+    let (changed, later) = (IdentityDetails { groups: vec!["a".into(), "b".into()], ..details }, now + hour());
+    let mut tx = db.begin().await.unwrap();
+    identities::record_use(&mut tx, bob, own, &IdentityDetails::default(), later).await.unwrap();
+    identities::record_use(&mut tx, owner, own, &changed, later).await.unwrap();
+    identities::touch(&mut tx, owner, own, now).await.unwrap();
+    identities::touch(&mut tx, bob, own, later + hour()).await.unwrap();
+    assert_eq!(identities::count_of_others(&mut tx, owner, "").await.unwrap(), 1);
+    assert_eq!(identities::count_of_others(&mut tx, owner, key.issuer).await.unwrap(), 0);
+    assert_eq!(identities::count_of_issuer(&mut tx, owner, key.issuer).await.unwrap(), 1);
+    assert_eq!(identities::count_of_issuer(&mut tx, bob, key.issuer).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let listed = identities::list(db, owner).await.unwrap();
+    assert_eq!((&listed[0].details, listed[0].last_used_at), (&changed, later));
+    let accounts = users::list_accounts(db, 10).await.unwrap();
+    let with_identity: Vec<_> = accounts.iter().filter(|account| account.has_identity).map(|one| one.id).collect();
+    assert_eq!(with_identity, [owner]);
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(users::lock(&mut tx, owner).await.unwrap() && !users::lock(&mut tx, next_id()).await.unwrap());
+    assert_eq!(identities::delete(&mut tx, bob, own).await.unwrap(), None);
+    assert_eq!(identities::delete(&mut tx, owner, own).await.unwrap().as_deref(), Some(key.issuer));
+    assert!(identities::insert(&mut tx, owner, (own, key), &changed, now).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+async fn check_identity_sign_ins(db: &Db, owner: UserId) {
+    let now = next_time();
+    let begun = |hash: u8, expires_at: DateTime<Utc>| StoredIdentitySignIn {
+        id: next_id(),
+        state_hash: [hash; 32],
+        browser_hash: [hash + 1; 32],
+        owner: Some(owner),
+        sealed: "sealed".into(),
+        expires_at,
+    };
+    let (first, second) = (begun(1, now + hour()), begun(3, now));
+    let stranger = StoredIdentitySignIn { owner: None, ..begun(5, now + hour() * 2) };
+    let mut tx = db.begin().await.unwrap();
+    for one in [&first, &second, &stranger] {
+        identity_sign_ins::begin(&mut tx, one).await.unwrap();
+    }
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[4; 32]).await.unwrap(), None, "another browser");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[9; 32], &[2; 32]).await.unwrap(), None, "another state");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), Some(first.clone()));
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), None, "once");
+    identity_sign_ins::delete_expired(&mut tx, now).await.unwrap();
+    assert_eq!(identity_sign_ins::take(&mut tx, &[3; 32], &[4; 32]).await.unwrap(), None, "it has expired");
+    identity_sign_ins::begin(&mut tx, &first).await.unwrap();
+    identity_sign_ins::delete_surplus(&mut tx, 1).await.unwrap();
+    assert_eq!(identity_sign_ins::take(&mut tx, &[1; 32], &[2; 32]).await.unwrap(), None, "it began first");
+    assert_eq!(identity_sign_ins::take(&mut tx, &[5; 32], &[6; 32]).await.unwrap(), Some(stranger));
+    identity_sign_ins::begin(&mut tx, &first).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
 async fn check_audit(db: &Db, owner: UserId) {
     let entry = |verb: AuditVerb, outcome| AuditEntry {
         id: next_id(),
@@ -308,11 +488,86 @@ async fn check_audit(db: &Db, owner: UserId) {
         audit::insert(&mut tx, entry).await.unwrap();
     }
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap(), [second.clone(), first.clone()]);
-    assert_eq!(audit::list(db, None, 1).await.unwrap(), std::slice::from_ref(&second));
-    assert_eq!(audit::list(db, Some(second.id), 9).await.unwrap(), std::slice::from_ref(&first));
+    let (all, both) = (AuditSelection::default(), [second.clone(), first.clone()]);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap(), both);
+    assert_eq!(audit::list(db, &all, 1).await.unwrap(), std::slice::from_ref(&second));
+    let (fits, at) = (|selection| async move { audit::list(db, &selection, 9).await.unwrap() }, first.at);
+    let only_first = AuditSelection { actor: Some(owner), ..all };
+    assert_eq!(second.at, at, "they differ by their actor");
+    for selection in [AuditSelection { before: Some(second.id), ..all }, only_first] {
+        assert_eq!(fits(selection).await, std::slice::from_ref(&first), "{selection:?}");
+    }
+    let moment = TimeDelta::milliseconds(1);
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::Invite), ..all },
+        AuditSelection { from: Some(at), until: Some(at + moment), ..all },
+    ] {
+        assert_eq!(fits(selection).await, both, "{selection:?}");
+    }
+    for selection in [
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..all },
+        AuditSelection { actor: Some(next_id()), ..all },
+        AuditSelection { from: Some(at + moment), ..all },
+        AuditSelection { until: Some(at), ..all },
+        AuditSelection { verb: Some(AuditVerb::SignIn), ..only_first },
+    ] {
+        assert_eq!(fits(selection).await, [], "{selection:?}");
+    }
     let mut tx = db.begin().await.unwrap();
     audit::delete_old(&mut tx, first.at - hour()).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(audit::list(db, None, 9).await.unwrap().len(), 2);
+    assert_eq!(audit::list(db, &all, 9).await.unwrap().len(), 2);
+}
+
+async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
+    let (group, other, now): (GroupId, GroupId, _) = (next_id(), next_id(), next_time());
+    let mut tx = db.begin().await.unwrap();
+    account_groups::insert(&mut tx, group, "Research", now).await.unwrap();
+    account_groups::insert(&mut tx, other, "Teaching", now).await.unwrap();
+    for (user, is_added) in [(owner, true), (bob, true), (bob, false), (next_id(), false)] {
+        assert_eq!(account_groups::add_member(&mut tx, group, user).await.unwrap(), is_added, "{user}");
+    }
+    assert!(!account_groups::add_member(&mut tx, next_id(), bob).await.unwrap(), "there is no such group");
+    assert!(account_groups::add_member(&mut tx, other, bob).await.unwrap());
+    assert!(account_groups::rename(&mut tx, group, "Lab").await.unwrap());
+    assert!(!account_groups::rename(&mut tx, next_id(), "Lab").await.unwrap());
+    tx.commit().await.unwrap();
+    let listed = account_groups::list(db, 9).await.unwrap();
+    let seen: Vec<_> = listed.iter().map(|group| (group.name.as_str(), group.members)).collect();
+    assert_eq!(seen, [("Lab", 2), ("Teaching", 1)]);
+    assert_eq!(account_groups::find(db, group).await.unwrap().as_ref(), listed.first());
+    assert_eq!(account_groups::find(db, next_id()).await.unwrap(), None);
+    let members = account_groups::members(db, group, 9).await.unwrap();
+    assert_eq!(members.iter().map(|member| member.user).collect::<Vec<_>>(), [owner, bob]);
+    assert_eq!(account_groups::all_members(db).await.unwrap().len(), 3);
+
+    let model = GrantTarget::Model(ModelLock::new("openai", "large"));
+    let server = GrantTarget::ToolServer("files".into());
+    let (rule, of_server): (AccessRuleId, AccessRuleId) = (next_id(), next_id());
+    let grants =
+        [NewGrant::Group(next_id(), group), NewGrant::Group(next_id(), other), NewGrant::Account(next_id(), bob)];
+    let mut tx = db.begin().await.unwrap();
+    access_rules::put(&mut tx, rule, (&model, AudienceScope::Everybody), &[], now).await.unwrap();
+    access_rules::put(&mut tx, next_id(), (&model, AudienceScope::Listed), &grants, now).await.unwrap();
+    access_rules::put(&mut tx, of_server, (&server, AudienceScope::Everybody), &[], now).await.unwrap();
+    assert_eq!(access_rules::count(&mut tx).await.unwrap(), 2);
+    tx.commit().await.unwrap();
+    let audience = GrantAudience { everybody: false, groups: [group, other].into(), accounts: [bob].into() };
+    let first = StoredAccessRule { id: rule, target: model.clone(), audience, changed_at: now };
+    let listed = access_rules::list(db).await.unwrap();
+    assert_eq!((listed.rules.first(), listed.rules.len(), listed.is_incomplete), (Some(&first), 2, false));
+    assert!(listed.rules[1].audience.everybody);
+
+    // A group or a rule takes its memberships and grants with it.
+    let mut tx = db.begin().await.unwrap();
+    assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(!account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(account_groups::delete(&mut tx, other).await.unwrap());
+    assert!(!account_groups::delete(&mut tx, other).await.unwrap());
+    assert!(access_rules::delete(&mut tx, of_server).await.unwrap());
+    assert!(!access_rules::delete(&mut tx, of_server).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(account_groups::all_members(db).await.unwrap(), [(group, bob)]);
+    let listed = access_rules::list(db).await.unwrap().rules;
+    assert_eq!((listed.len(), &listed[0].audience.groups), (1, &[group].into()));
 }

@@ -55,6 +55,7 @@ pub async fn start_service(db: &Db, dir: &Path) -> Result<(Service, UserId), Str
     supervisor.sweep().await.map_err(text("sweep"))?;
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);
     service.pause_interrupted_reruns().await.map_err(text("grafts"))?;
+    service.load_rights().await.map_err(|error| format!("rights: {error}"))?;
     service.load_all_providers().await.map_err(|error| format!("providers: {error}"))?;
     service.load_tools(owner).await.map_err(|error| format!("tools: {error}"))?;
     supervisor.resume_waiting_turns().await.map_err(text("resume"))?;
@@ -171,6 +172,8 @@ async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, Strin
     service.projects(owner).await.map_err(text("projects"))?;
     service.recent_projects(owner).await.map_err(text("recent projects"))?;
     service.shares(owner).await.map_err(text("shares"))?;
+    service.account_groups().await.map_err(text("groups"))?;
+    service.access_rules().await.map_err(text("access rules"))?;
     service.providers(owner).await.map_err(text("providers"))?;
     service.tool_servers(owner).await.map_err(text("tool servers"))?;
     service.tool_policies(owner).await.map_err(text("policies"))?;
@@ -233,7 +236,7 @@ async fn inspect_and_repair(
     let findings = fsck::check(db, CheckMode::Serving).await.map_err(|error| format!("fsck: {error}"))?;
     let unreadable = findings.into_iter().filter(|finding| finding.problem.contains("cannot be read"));
     let unreadable = unreadable.filter(|finding| {
-        !["its raw_response", "its body", "its manifest", "its raw_bytes", "its snapshot"]
+        !["its raw_response", "its body", "its manifest", "its raw_bytes", "its snapshot", "its turns"]
             .iter()
             .any(|body| finding.problem.starts_with(body))
     });

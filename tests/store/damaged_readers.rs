@@ -3,6 +3,7 @@
 
 use turnleaf::domain::*;
 use turnleaf_service::Service;
+use turnleaf_store::audit::AuditSelection;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::generations::raw;
 use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
@@ -10,8 +11,8 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, api_tokens, archive, audit, blobs, branches, chats, drafts, exchanges, imports, invites,
-    server_policies, sessions, turns, uploads, users,
+    Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts,
+    exchanges, identities, imports, invites, ledger, second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -60,6 +61,7 @@ pub async fn read_all(
         SpendingGrouping::Day,
         SpendingGrouping::Model,
         SpendingGrouping::Provider,
+        SpendingGrouping::Token,
         SpendingGrouping::Chat,
         SpendingGrouping::Branch(sound_chat),
     ] {
@@ -71,11 +73,25 @@ pub async fn read_all(
     let begin = chrono::DateTime::UNIX_EPOCH;
     users::list_accounts(db, 100).await.map_err(text("accounts"))?;
     for user in users::list(db).await.map_err(text("users"))? {
-        sessions::list(db, user, begin, begin).await.map_err(text("sessions"))?;
         api_tokens::list(db, user).await.map_err(text("API tokens"))?;
+        for session in sessions::list(db, user, begin, begin).await.map_err(text("sessions"))? {
+            sessions::password_at(db, user, session.id).await.map_err(text("time of a password"))?;
+        }
+        second_factors::find(db, user).await.map_err(text("second factor"))?;
+        second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
+        identities::list(db, user).await.map_err(text("identities"))?;
     }
+    ledger::sums_by_account(db, all_times(), 100).await.map_err(text("usage of accounts"))?;
+    ledger::spent(db, owner, (begin, begin)).await.map_err(text("spending of an account"))?;
+    budgets::list_for_account(db, owner).await.map_err(text("budgets of an account"))?;
+    budgets::list_all(db).await.map_err(text("budgets"))?;
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
-    audit::list(db, None, 100).await.map_err(text("audit log"))?;
+    audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
+    for group in account_groups::list(db, 100).await.map_err(text("groups"))? {
+        account_groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
+    }
+    account_groups::all_members(db).await.map_err(text("members of all groups"))?;
+    access_rules::list(db).await.map_err(text("access rules"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;
     for import in imports::list(db, owner, 10).await.map_err(text("imports"))? {
@@ -311,7 +327,7 @@ async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
             format!("UPDATE drafts SET provider = {NO_TEXT}, model = 'm' {of_chat}"),
             format!("UPDATE drafts SET attachments = {NO_TEXT} {of_chat}"),
             format!("UPDATE chats SET title = {NO_TEXT}"),
-            format!("UPDATE generations SET provider = {NO_TEXT}"),
+            format!("UPDATE ledger SET provider = {NO_TEXT}"),
             format!("UPDATE trusted_tools SET schema_hash = {NO_TEXT} WHERE server = 'files'"),
             format!("UPDATE blobs SET mime = {NO_TEXT} WHERE sha256 = '{SHA256}'"),
         ],

@@ -206,6 +206,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("R15", "shares", "UPDATE shares SET owner_id = chat_id"),
     ("R15", "shares", "UPDATE shares SET leaf_id = owner_id"),
     ("I9", "shares", "UPDATE shares SET snapshot_sha256 = hash"),
+    ("I9", "shares", "UPDATE shares SET turns_sha256 = hash"),
     ("R10", "share_blobs", "UPDATE share_blobs SET sha256 = '00'"),
     ("R10", "share_blobs", "UPDATE share_blobs SET share_id = (SELECT owner_id FROM shares ORDER BY id LIMIT 1)"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),

@@ -113,6 +113,7 @@ async fn bytes_stored_again_are_stored_once_however_split() {
             error: None,
             first_token_at: None,
             ended_at: next_time(),
+            estimate: None,
             body: None,
         };
         for _ in 0..2 {

@@ -15,7 +15,7 @@ use crate::databases::{empty_sqlite, noon};
 use crate::{paths, walkthrough};
 
 /// Tables that grow with every message, response or file.
-const GROWING: [&str; 17] = [
+const GROWING: [&str; 18] = [
     "block_blobs",
     "block_documents",
     "blob_forms",
@@ -28,6 +28,7 @@ const GROWING: [&str; 17] = [
     "generation_chunks",
     "generation_requests",
     "generations",
+    "ledger",
     "turn_blocks",
     "turn_events",
     "turns",
@@ -39,7 +40,7 @@ const GROWING: [&str; 17] = [
 const OF_FEW: [&str; 4] = ["turns_unfinished", "turns_uncounted", "grafts_running", "deletions_purging"];
 
 /// Named statements that may scan a table or an owner's rows, with the reason.
-const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 24] = [
     ("archive", "ALL_DOCUMENTS", "everything is exported"),
     ("archive", "CHATS", "everything is exported"),
     ("branches", "MODELS", "the models of all chats are asked for"),
@@ -55,6 +56,7 @@ const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
     ("everything", "DOCUMENTS", "all of them go"),
     ("everything", "FORGET_UPLOADS", "all of them are meant"),
     ("generations/raw", "UNPACKED", "the pieces are of responses that run or just ended"),
+    ("ledger", "ANONYMIZE", "all of an account are meant"),
     ("storage", "COUNTED", "all that an owner keeps is counted, and for a while holds"),
     ("storage", "DOCUMENTS", "all that an owner keeps is counted, and for a while holds"),
     ("storage", "FILES", "all that an owner keeps is counted, and for a while holds"),

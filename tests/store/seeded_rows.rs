@@ -164,7 +164,14 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.{of_pinned} AND t.role = 'assistant' \
              ORDER BY t.id LIMIT 1"
         ),
-        "UPDATE title_requests SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1".into(),
+        "UPDATE title_requests SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1, token_id = id"
+            .into(),
+        "UPDATE exchanges SET token_id = id".into(),
+        "UPDATE ledger SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1, token_id = id".into(),
+        format!(
+            "INSERT INTO budgets (id, owner_id, kind, most) \
+             SELECT {new}, owner_id, 'day_cost', 1000 FROM chats WHERE id = {pinned}"
+        ),
         // The end is far away, so housekeeping keeps it.
         "UPDATE shares SET revoked_at = expires_at".into(),
         format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),

@@ -17,6 +17,10 @@ const UNKNOWN: &[u8] = &[8; 32];
 const IMAGE: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const STRAY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+fn shared_turns() -> SharedTurns {
+    SharedTurns { title: "A path".into(), system_prompt: "Be brief.".into(), turns: Vec::new() }
+}
+
 fn new_share(state: &StoryState<'_>, hash: &[u8], audience: ShareAudience) -> NewStoredShare {
     let now = next_time();
     let share = Share {
@@ -30,7 +34,13 @@ fn new_share(state: &StoryState<'_>, hash: &[u8], audience: ShareAudience) -> Ne
         revoked_at: None,
         last_access_at: None,
     };
-    NewStoredShare { share, hash: hash.to_vec(), snapshot: Bytes::from_static(b"<p>a page</p>") }
+    let turns = serde_json::to_vec(&shared_turns()).unwrap();
+    NewStoredShare {
+        share,
+        hash: hash.to_vec(),
+        snapshot: Bytes::from_static(b"<p>a page</p>"),
+        turns: Some(turns.into()),
+    }
 }
 
 pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
@@ -43,8 +53,9 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let elsewhere = Share { chat_id: next_id(), ..new.share.clone() };
     assert!(!shares::insert(&mut tx, owner, &NewStoredShare { share: elsewhere, ..new.clone() }).await.unwrap());
     assert!(shares::insert(&mut tx, owner, &new).await.unwrap());
-    assert_eq!(shares::count(&mut tx, owner).await.unwrap(), 1);
-    assert_eq!(shares::count(&mut tx, stranger).await.unwrap(), 0);
+    assert_eq!(shares::count(&mut tx, owner, next_time()).await.unwrap(), 1);
+    assert_eq!(shares::count(&mut tx, owner, new.share.expires_at).await.unwrap(), 0, "it has ended");
+    assert_eq!(shares::count(&mut tx, stranger, next_time()).await.unwrap(), 0);
     // Only an image that the owner has becomes one of the share.
     for (sha256, bytes) in [(IMAGE, &b"abc"[..]), (STRAY, b"")] {
         blobs::insert_unreferenced(&mut tx, sha256, "image/png", bytes, next_time()).await.unwrap();
@@ -63,8 +74,8 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let stored = ListedShare { share: new.share.clone(), chat_title: title };
     assert_eq!(shares::find(db, owner, id).await.unwrap(), Some(stored.clone()));
     assert_eq!(shares::find(db, stranger, id).await.unwrap(), None);
-    assert_eq!(shares::list(db, owner, 9).await.unwrap(), [stored]);
-    assert_eq!(shares::list(db, stranger, 9).await.unwrap(), []);
+    assert_eq!(shares::list(db, owner, next_time(), 9).await.unwrap(), [stored]);
+    assert_eq!(shares::list(db, stranger, next_time(), 9).await.unwrap(), []);
 
     // A reader needs the hash and nothing else, until the share ends.
     let now = next_time();
@@ -72,6 +83,18 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     let image = async |sha256, now| shares::open_blob(db, (HASH, sha256), now, false).await.unwrap();
     let opened = open(HASH, now, false).await.unwrap();
     assert_eq!((opened.id, opened.snapshot, opened.last_access_at), (id, new.snapshot.to_vec(), None));
+    assert!(opened.has_turns);
+    let turns = async |hash: &[u8], now| shares::open_turns(db, hash, now).await.unwrap();
+    let opened = turns(HASH, now).await.unwrap();
+    assert_eq!((opened.id, opened.owner, opened.leaf), (id, owner, new.share.leaf_id));
+    assert_eq!((opened.turns, opened.bytes), (shared_turns(), new.turns.as_ref().unwrap().len() as u64));
+    assert_eq!(turns(UNKNOWN, now).await, None);
+    assert_eq!(turns(HASH, new.share.expires_at).await, None);
+    // A block gets the images of the share and no others.
+    let mut tx = db.begin().await.unwrap();
+    blobs::reference_shared(&mut tx, id, state.reply.blocks[0].id, STRAY).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(blobs::find_type_and_size(db, owner, STRAY).await.unwrap(), None);
     assert_eq!(image(IMAGE, now).await, Some(Bytes::from_static(b"abc")));
     assert_eq!(image(STRAY, now).await, None);
     assert_eq!(shares::open_blob(db, (UNKNOWN, IMAGE), now, false).await.unwrap(), None);
@@ -90,7 +113,7 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     tx.commit().await.unwrap();
     assert_eq!(open(OF_SIGNED_IN, next_time(), false).await, None);
     assert_eq!(open(OF_SIGNED_IN, next_time(), true).await.unwrap().id, signed_in.share.id);
-    assert_eq!(shares::list(db, owner, 1).await.unwrap()[0].share.id, signed_in.share.id, "newest first");
+    assert_eq!(shares::list(db, owner, next_time(), 1).await.unwrap()[0].share.id, signed_in.share.id, "newest first");
 
     // A revoked one stays in the list for a while and keeps the time.
     let (at, later) = (next_time(), next_time());
@@ -102,10 +125,12 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     assert_eq!(open(OF_SIGNED_IN, later, true).await, None);
     let revoked = shares::find(db, owner, signed_in.share.id).await.unwrap().unwrap();
     assert_eq!(revoked.share.revoked_at, Some(at));
+    assert_eq!(shares::list(db, owner, later, 1).await.unwrap()[0].share.id, id, "valid ones come first");
     let mut tx = db.begin().await.unwrap();
+    assert_eq!(shares::count(&mut tx, owner, later).await.unwrap(), 1, "it does not count");
     assert_eq!(shares::delete_ended(&mut tx, at).await.unwrap(), 0);
     assert_eq!(shares::delete_ended(&mut tx, later).await.unwrap(), 1);
     tx.commit().await.unwrap();
     assert_eq!(shares::find(db, owner, signed_in.share.id).await.unwrap(), None);
-    assert_eq!(shares::list(db, owner, 9).await.unwrap().len(), 1);
+    assert_eq!(shares::list(db, owner, later, 9).await.unwrap().len(), 1);
 }

@@ -13,12 +13,12 @@ use turnleaf_store::{Db, branches, chats, exchanges, generations, turns, users};
 use crate::databases::test_databases;
 use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
-fn parse_time(text: &str) -> DateTime<Utc> {
+pub fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
 /// Creates a chat with its first branch.
-async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
+pub async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
     let chat = Chat { title: title.into(), ..chat(owner) };
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
@@ -29,7 +29,7 @@ async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
 }
 
 /// Creates a reply on this branch.
-async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
+pub async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     let mut tx = db.begin().await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
     let mut question = turn(branch, next_id(), None, ord, Role::User);
@@ -46,12 +46,12 @@ async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
 }
 
 /// A finished generation: its step, model, time, tokens and cost.
-struct FinishedCall {
-    step: u32,
-    model: (&'static str, &'static str, Option<&'static str>),
-    at: &'static str,
-    tokens: (Option<u64>, Option<u64>),
-    cost: Option<(u64, CostBasis)>,
+pub struct FinishedCall {
+    pub step: u32,
+    pub model: (&'static str, &'static str, Option<&'static str>),
+    pub at: &'static str,
+    pub tokens: (Option<u64>, Option<u64>),
+    pub cost: Option<(u64, CostBasis)>,
 }
 
 fn end_of(id: GenerationId, model_returned: Option<&str>, call: &FinishedCall) -> GenerationEnd {
@@ -67,7 +67,22 @@ fn end_of(id: GenerationId, model_returned: Option<&str>, call: &FinishedCall) -
         error: None,
         first_token_at: None,
         ended_at: parse_time(call.at),
+        estimate: None,
         body: None,
+    }
+}
+
+/// Returns a request for a title of this reply's chat.
+pub fn new_title_request(turn: TurnId, started_at: DateTime<Utc>) -> NewTitleRequest {
+    NewTitleRequest {
+        id: next_id(),
+        turn_id: turn,
+        provider: "openai".into(),
+        api: "openai_chat".into(),
+        model_requested: "gpt".into(),
+        body: Default::default(),
+        manifest: "{}".into(),
+        started_at,
     }
 }
 
@@ -75,14 +90,9 @@ fn end_of(id: GenerationId, model_returned: Option<&str>, call: &FinishedCall) -
 async fn store_title_request(db: &Db, owner: UserId, turn: TurnId, call: FinishedCall) {
     let (provider, requested, returned) = call.model;
     let new = NewTitleRequest {
-        id: next_id(),
-        turn_id: turn,
         provider: provider.into(),
-        api: "openai_chat".into(),
         model_requested: requested.into(),
-        body: Default::default(),
-        manifest: "{}".into(),
-        started_at: parse_time(call.at),
+        ..new_title_request(turn, parse_time(call.at))
     };
     let id = GenerationId::from(new.id.uuid());
     let mut tx = db.begin().await.unwrap();
@@ -91,7 +101,7 @@ async fn store_title_request(db: &Db, owner: UserId, turn: TurnId, call: Finishe
     tx.commit().await.unwrap();
 }
 
-async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
+pub async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
     let (provider, requested, returned) = call.model;
     let new = NewGeneration {
         id: next_id(),
@@ -111,7 +121,7 @@ async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
     tx.commit().await.unwrap();
 }
 
-fn november() -> (DateTime<Utc>, DateTime<Utc>) {
+pub fn november() -> (DateTime<Utc>, DateTime<Utc>) {
     (parse_time("2026-11-01T00:00:00Z"), parse_time("2026-12-01T00:00:00Z"))
 }
 
@@ -283,8 +293,11 @@ async fn turn_cost_is_sum_of_its_calls_or_unknown() {
 
 #[tokio::test]
 async fn sums_ignore_impossible_counts() {
-    const HUGE: &str =
-        "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0";
+    const HUGE: [&str; 2] = [
+        "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0",
+        "UPDATE ledger SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807, \
+         counted_micros = 9223372036854775807 WHERE id IN (SELECT id FROM generations WHERE step > 0)",
+    ];
     for fresh in test_databases().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
@@ -311,9 +324,11 @@ async fn sums_ignore_impossible_counts() {
             spending::turn_usage_and_cost(db, reply).await.unwrap();
         };
         check(Some(15)).await;
-        match db {
-            Db::Sqlite { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
-            Db::Postgres { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
+        for text in HUGE {
+            match db {
+                Db::Sqlite { writer, .. } => drop(sqlx::query(text).execute(writer).await.unwrap()),
+                Db::Postgres { writer, .. } => drop(sqlx::query(text).execute(writer).await.unwrap()),
+            }
         }
         // An impossible cost counts as unknown.
         check(Some(5)).await;

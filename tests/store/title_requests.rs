@@ -35,6 +35,7 @@ fn end_of(new: &NewTitleRequest) -> GenerationEnd {
         error: None,
         first_token_at: Some(next_time()),
         ended_at: next_time(),
+        estimate: None,
         body: Some("data: a title".into()),
     }
 }

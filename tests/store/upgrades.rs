@@ -252,6 +252,9 @@ async fn upgrade_every_version(dir: &str) {
         assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
         assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
         assert_sound(&fresh.db, &of).await;
+        // Calls from before there was a ledger are in it.
+        let spent = number(&fresh.db, "SELECT COUNT(*) FROM ledger WHERE counted_tokens = 120 AND model = 'm'").await;
+        assert_eq!(spent, i64::from(version < 62), "{of}");
         // Imports are listed, and their reports are read, also from before the reports lay apart.
         let owner: UserId = Uuid::from_u128(1).into();
         let listed = imports::list(&fresh.db, owner, 10).await.unwrap();

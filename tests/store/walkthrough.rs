@@ -474,6 +474,7 @@ async fn check_single_ending(db: &Db, story: &mut Story) {
         error: None,
         first_token_at: Some(next_time()),
         ended_at: next_time(),
+        estimate: None,
         body: None,
     };
     let mut tx = db.begin().await.unwrap();
@@ -562,6 +563,7 @@ async fn check_large_body(db: &Db, story: &Story) {
         error: None,
         first_token_at: None,
         ended_at: next_time(),
+        estimate: None,
         body: None,
     };
     let mut tx = db.begin().await.unwrap();

@@ -1,8 +1,8 @@
-//! The codes of sentences with their English templates. Those of imports are beside it.
+//! The codes of sentences with their English templates. Those of accounts and of imports are beside it.
 
 use crate::drop_reason::DropReason;
 
-with_import_codes! { define_codes:
+with_account_codes! { with_import_codes: define_codes:
     // Values of fields.
     Empty, "empty", "must not be empty";
     HasNul, "has_nul", "must not contain NUL";
@@ -103,6 +103,8 @@ with_import_codes! { define_codes:
     AnswersNoMessage, "answers_no_message", "this reply does not belong to a message";
     BranchLocked, "branch_locked", "this branch uses {provider} / {model}; create a new branch to use another model";
     ModelUnavailable, "model_unavailable", "{model} is not available; choose another model";
+    ModelNotGranted, "model_not_granted", "your account may not use {model}; choose another model";
+    ProviderNotGranted, "provider_not_granted", "your account may not use this provider; choose another model";
     ProviderUnavailable, "provider_unavailable", "this provider is not available; choose another model";
     TooManyVersions, "too_many_versions", "a message can have at most {most} versions";
     TooManyBranches, "too_many_branches", "a chat can have at most {most} branches";
@@ -232,6 +234,14 @@ with_import_codes! { define_codes:
     NeedsChat, "needs_chat", "is required to select the chat";
     OnlyWithBranches, "only_with_branches", "is only allowed with `group=branch`";
     NotAllowedValue, "not_allowed_value", "is not one of the allowed values";
+    // Budgets.
+    NotDollars, "not_dollars", "must be an amount in US dollars such as 12.50";
+    BudgetDayCost, "budget_day_cost", "Your budget of US${most} for a day is used up. It resets at {resets} UTC.";
+    BudgetDayTokens, "budget_day_tokens",
+        "Your budget of {most} tokens for a day is used up. It resets at {resets} UTC.";
+    BudgetMonthCost, "budget_month_cost", "Your budget of US${most} for a month is used up. It resets at {resets} UTC.";
+    BudgetMonthTokens, "budget_month_tokens",
+        "Your budget of {most} tokens for a month is used up. It resets at {resets} UTC.";
     // The request as a whole.
     Unauthenticated, "unauthenticated", "You are not signed in.";
     Forbidden, "forbidden", "You do not have permission to do this.";
@@ -252,21 +262,6 @@ with_import_codes! { define_codes:
     ShuttingDown, "shutting_down", "The server is shutting down.";
     DiskFull, "disk_full", "The server's disk is full.";
     Internal, "internal", "Something went wrong on this server.";
-    // Accounts.
-    AccountNameInvalid, "account_name_invalid", "must be 1 to {most} letters, digits or . _ - + @, without spaces";
-    AccountNameTaken, "account_name_taken", "is already in use";
-    PasswordCommon, "password_common", "is one of the passwords that are guessed first; choose another one";
-    PasswordWrong, "password_wrong", "is not your current password";
-    WrongNameOrPassword, "wrong_name_or_password", "The name or the password is wrong.";
-    TooManyAttempts, "too_many_attempts", "Too many attempts. Try again in {seconds} seconds.";
-    SignInBusy, "sign_in_busy", "Many people are signing in. Try again in a moment.";
-    SetupCodeWrong, "setup_code_wrong", "is not the code that the server printed when it started";
-    AlreadySetUp, "already_set_up", "This server is already set up. Sign in.";
-    InviteUnusable, "invite_unusable", "This invitation has expired or was already used. Ask for a new one.";
-    NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
-    NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
-    SignInNeedsSecureAddress, "sign_in_needs_secure_address",
-        "Signing in from another machine needs HTTPS. Ask the administrator to set TURNLEAF_PUBLIC_URL.";
     // The states of providers and tool servers.
     Working, "working", "Working";
     WorkingWithoutModels, "working_without_models", "Working, but no models are listed.";

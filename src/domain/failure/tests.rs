@@ -4,7 +4,7 @@ use super::FailureKind::*;
 use super::*;
 
 /// Kind, code, automatic retry, manual retry.
-const TABLE: [(FailureKind, &str, bool, bool); 23] = [
+const TABLE: [(FailureKind, &str, bool, bool); 27] = [
     (ProviderUnreachable, "provider_unreachable", true, true),
     (ProviderAuth, "provider_auth", false, false),
     (ProviderQuota, "provider_quota", false, false),
@@ -24,6 +24,10 @@ const TABLE: [(FailureKind, &str, bool, bool); 23] = [
     (LimitRounds, "limit_rounds", false, true),
     (LimitToolArgs, "limit_tool_args", false, true),
     (LimitTime, "limit_time", false, true),
+    (BudgetDayCost, "budget_day_cost", false, true),
+    (BudgetDayTokens, "budget_day_tokens", false, true),
+    (BudgetMonthCost, "budget_month_cost", false, true),
+    (BudgetMonthTokens, "budget_month_tokens", false, true),
     (ServerRestarted, "server_restarted", false, true),
     (StorageFull, "storage_full", false, true),
     (Internal, "internal", false, true),

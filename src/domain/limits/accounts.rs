@@ -1,4 +1,5 @@
-//! Limits of accounts: names and passwords, sessions, API tokens, invitations, attempts to sign in, and the audit log.
+//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, identities, attempts to
+//! sign in, groups, and the audit log.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -20,6 +21,13 @@ pub const ATTEMPT_WAIT_FIRST: Duration = Duration::from_secs(60);
 pub const ATTEMPT_WAIT_MOST: Duration = Duration::from_secs(15 * 60);
 /// The accounts and the networks whose attempts are remembered.
 pub const ATTEMPT_KEYS: usize = 10_000;
+/// The time for which a password that was entered in a session allows actions that are asked for again after it.
+pub const PASSWORD_COUNTS_FOR: TimeDelta = TimeDelta::minutes(10);
+/// The time for which a sign-in waits for the code of the second factor, and the sign-ins that wait.
+pub const SIGN_IN_CODE_WAIT: Duration = Duration::from_secs(10 * 60);
+pub const SIGN_INS_BEGUN: usize = 10_000;
+/// The recovery codes that an account gets at once.
+pub const RECOVERY_CODES: usize = 10;
 /// The duration of a session without a request, and its longest duration.
 pub const SESSION_IDLE: TimeDelta = TimeDelta::days(14);
 pub const SESSION_KEPT: TimeDelta = TimeDelta::days(60);
@@ -42,8 +50,36 @@ pub const API_TOKEN_NAME_CHARS: usize = 100;
 /// The time for which an invitation is valid, and the open ones of the server.
 pub const INVITE_KEPT: TimeDelta = TimeDelta::days(7);
 pub const INVITES: u32 = 200;
+/// The identity providers, the length of the name of one, and that of its other settings.
+pub const IDENTITY_PROVIDERS: usize = 16;
+pub const IDENTITY_PROVIDER_NAME_CHARS: usize = 60;
+pub const IDENTITY_SETTING_BYTES: usize = 1_024;
+/// The identities of one account.
+pub const IDENTITIES_PER_USER: u64 = 20;
+/// The sign-ins at identity providers that have begun; the first ends for a further one.
+pub const IDENTITY_SIGN_INS: u32 = 1_000;
+/// Those that a network may begin before it waits, as after failed attempts. One that is finished does not count.
+pub const IDENTITY_SIGN_INS_PER_NETWORK: u32 = 100;
+/// The length of a subject (OpenID Connect Core, 2), and of an address.
+pub const SUBJECT_BYTES: usize = 255;
+pub const EMAIL_BYTES: usize = 254;
+/// The groups of an identity that are kept, and the length of the name of one.
+pub const IDENTITY_GROUPS: usize = 200;
+pub const IDENTITY_GROUP_CHARS: usize = 200;
+/// The keys of an issuer that are tried, and the difference between its clock and this one.
+pub const ISSUER_KEYS: usize = 50;
+pub const ISSUER_CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
+/// The names that are tried for a new account before one with random characters.
+pub const NEW_ACCOUNT_NAMES: usize = 20;
 /// The accounts that are listed.
 pub const ACCOUNTS_LISTED: u32 = 1_000;
+/// The number of sums of accounts by model that administrators see.
+pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
+/// The groups of accounts, and the length of the name of one.
+pub const GROUPS: u32 = 200;
+pub const GROUP_NAME_CHARS: usize = 64;
+/// The rules about models and tool servers.
+pub const ACCESS_RULES: u32 = 2_000;
 /// The entries of one page of the audit log, and how long they are kept.
 pub const AUDIT_PAGE: u32 = 100;
 pub const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use chrono::TimeDelta;
 
-/// The shares of one person, ended ones included; a list has all of them.
+/// The shares of one person that are valid, without those in Trash.
 pub const SHARES: usize = 200;
 /// The days for which a link may be valid, and the default.
 pub const SHARE_DAYS: RangeInclusive<u32> = 1..=365;

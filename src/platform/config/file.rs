@@ -27,6 +27,9 @@ pub struct ConfigFile {
     pub trusted_proxies: Option<Vec<String>>,
     pub proxy_secret: Option<String>,
     pub proxy_secret_file: Option<String>,
+    pub proxy_user_header: Option<String>,
+    pub proxy_groups_header: Option<String>,
+    pub proxy_create_accounts: Option<bool>,
     pub drain_seconds: Option<u64>,
     pub drain_announce_seconds: Option<u64>,
     pub secret_key: Option<String>,
@@ -41,6 +44,8 @@ pub struct ConfigFile {
     #[serde(default)]
     pub tool_servers: Vec<ToolServerEntry>,
     pub web_search: Option<WebSearchEntry>,
+    #[serde(default)]
+    pub identity_providers: Vec<IdentityProviderEntry>,
 }
 
 /// A size in the file: a text, or a bare number of bytes. Other values are rejected later, where the setting's name
@@ -93,6 +98,24 @@ pub struct WebSearchEntry {
     pub engine: String,
     pub url: Option<String>,
     pub api_key: Option<SecretEntry>,
+}
+
+/// An `[[identity_providers]]` table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdentityProviderEntry {
+    pub id: String,
+    /// The name on its button. If absent, the host of the issuer.
+    pub name: Option<String>,
+    pub issuer: String,
+    pub client_id: String,
+    pub client_secret: Option<SecretEntry>,
+    pub scopes: Option<Vec<String>>,
+    /// The domains whose people get an account at their first sign-in.
+    #[serde(default)]
+    pub allowed_domains: Vec<String>,
+    /// The claim with the groups of a person.
+    pub groups_claim: Option<String>,
 }
 
 /// A trusted tool: as it is when first seen, or only if its schema and description have this hash.

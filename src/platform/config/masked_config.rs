@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 
 use crate::config::Config;
+use crate::config::identity_providers::IdentityProviderConfig;
 use crate::config::logging::LogFormat;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
@@ -65,6 +66,10 @@ pub fn to_json(config: &Config) -> Value {
         "allowed_hosts": sourced(json!(security.allowed_hosts.value), security.allowed_hosts.source),
         "trusted_proxies": sourced(json!(proxies), security.trusted_proxies.source),
         "proxy_secret": security.proxy_secret.as_ref().map(|_| MASK),
+        "proxy_user_header": security.proxy_users.as_ref().map(|users| users.user_header.as_str()),
+        "proxy_groups_header":
+            security.proxy_users.as_ref().and_then(|users| users.groups_header.as_ref()).map(|name| name.as_str()),
+        "proxy_create_accounts": security.proxy_users.as_ref().is_some_and(|users| users.creates_accounts),
         "secret_key": security.secret_key.as_ref().map(|_| MASK),
         "drain_seconds": sourced(json!(config.drain.finish.value.as_secs()), config.drain.finish.source),
         "drain_announce_seconds": sourced(json!(config.drain.announce.value.as_secs()), config.drain.announce.source),
@@ -78,6 +83,7 @@ pub fn to_json(config: &Config) -> Value {
         "prices": prices,
         "tool_servers": config.tool_servers.iter().map(tool_server).collect::<Vec<_>>(),
         "web_search": config.web_search.as_ref().map(search_engine),
+        "identity_providers": config.identity_providers.iter().map(identity_provider).collect::<Vec<_>>(),
     })
 }
 
@@ -106,6 +112,19 @@ fn tool_server(server: &ToolServerConfig) -> Value {
     });
     shown["trusted_tools"] = trusted.collect();
     shown
+}
+
+fn identity_provider(provider: &IdentityProviderConfig) -> Value {
+    json!({
+        "id": provider.id,
+        "name": provider.name,
+        "issuer": provider.issuer.as_str(),
+        "client_id": provider.client_id,
+        "client_secret": provider.client_secret.as_ref().map(|_| MASK),
+        "scopes": provider.scopes,
+        "allowed_domains": provider.allowed_domains,
+        "groups_claim": provider.groups_claim,
+    })
 }
 
 fn search_engine(engine: &SearchEngine) -> Value {

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::config::ConfigError;
 use crate::config::environment::{Environment, parse_list, read_secret_file};
 use crate::config::file::ConfigFile;
+use crate::config::proxy_users::{self, ProxyUserSettings};
 use crate::config::setting::{SettingSource, SourcedSetting};
 
 /// The minimum length of the proxy secret.
@@ -50,6 +51,8 @@ pub struct SecuritySettings {
     pub trusted_proxies: SourcedSetting<Vec<AddressRange>>,
     /// The secret with which a trusted proxy proves its identity in each request.
     pub proxy_secret: Option<SecretString>,
+    /// How a proxy that authenticates people names them, if it does.
+    pub proxy_users: Option<ProxyUserSettings>,
     /// The key that encrypts stored secrets.
     pub secret_key: Option<SecretString>,
 }
@@ -225,15 +228,17 @@ impl SecuritySettings {
                 is sent in a header; generate one with `openssl rand -hex 32`"
             )));
         }
+        let auth = SourcedSetting::first_set(
+            [
+                (SettingSource::Environment("TURNLEAF_AUTH"), environment.text_owned("TURNLEAF_AUTH")),
+                (SettingSource::File("auth"), file.auth.clone()),
+            ],
+            || "none".to_owned(),
+        );
+        let auth = auth.try_map(|text, source| read_auth(&text, source))?;
         Ok(Self {
-            auth: SourcedSetting::first_set(
-                [
-                    (SettingSource::Environment("TURNLEAF_AUTH"), environment.text_owned("TURNLEAF_AUTH")),
-                    (SettingSource::File("auth"), file.auth.clone()),
-                ],
-                || "none".to_owned(),
-            )
-            .try_map(|text, source| read_auth(&text, source))?,
+            proxy_users: proxy_users::read(auth.value == AuthMode::Proxy, environment, file)?,
+            auth,
             public_url: public_url.map(str::parse).transpose()?,
             allowed_hosts: SourcedSetting::first_set(
                 [

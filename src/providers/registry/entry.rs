@@ -94,15 +94,13 @@ impl RegisteredProvider {
         }
     }
 
-    pub fn is_hidden(&self, model: &str) -> bool {
-        self.endpoint.as_ref().is_some_and(|endpoint| endpoint.hidden_models.iter().any(|hidden| hidden == model))
+    /// Returns true if a model of this name is in the list.
+    pub fn lists(&self, model: &str) -> bool {
+        self.models.iter().any(|listed| listed.id == model)
     }
 
-    /// Returns the model to use if only the provider is chosen.
-    pub fn first_choice(&self) -> Option<&String> {
-        let is_shown = |model: &&String| !self.is_hidden(model);
-        let listed = || self.models.iter().map(|listed| &listed.id).find(is_shown);
-        self.default_model.as_ref().filter(is_shown).or_else(listed)
+    pub fn is_hidden(&self, model: &str) -> bool {
+        self.endpoint.as_ref().is_some_and(|endpoint| endpoint.hidden_models.iter().any(|hidden| hidden == model))
     }
 }
 
@@ -136,6 +134,15 @@ pub struct KnownEndpoint {
     pub check: Option<ProviderCheck>,
     /// A detected server is used only after a user accepted it.
     pub is_in_use: bool,
+}
+
+/// A shared provider with its models, for those who grant them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedModels {
+    pub provider: String,
+    pub provider_name: String,
+    /// All models in menu order, including hidden ones.
+    pub models: Vec<String>,
 }
 
 /// Records the result of a check. The provider is compared by identity: an endpoint that was changed meanwhile has a

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::entry::{KnownEndpoint, ProviderOrigin, RegisteredProvider};
+use super::entry::{KnownEndpoint, ProviderOrigin, RegisteredProvider, SharedModels};
+use super::scope::VisibleProviders;
 use super::{LocalServer, ProviderRegistry, ProviderScope, ScopedProvider, models};
 use crate::demo;
 use crate::provider::{ListedModel, Provider};
@@ -37,13 +38,13 @@ impl ProviderRegistry {
         self.scopes().has_endpoints()
     }
 
-    /// Returns every endpoint that the user sees, with its state. Stand-ins have no endpoint.
+    /// Returns every endpoint of which the user is granted something, with its state. Stand-ins have no endpoint.
     pub fn known_endpoints(&self, user: UserId) -> Vec<KnownEndpoint> {
         let seen = self.visible_to(user);
         let known = |entry: &RegisteredProvider| {
-            let endpoint = entry.endpoint.clone()?;
-            let models = entry.models.iter().map(|listed| listed.id.clone()).collect();
-            let default_model = entry.default_model.clone();
+            let endpoint = entry.endpoint.clone().filter(|_| seen.has_grant(entry))?;
+            let models = granted_models(&seen, entry);
+            let default_model = entry.default_model.clone().filter(|model| seen.is_granted(entry, model));
             let (check, is_in_use) = (entry.check.clone(), seen.is_in_use(entry));
             Some(KnownEndpoint { endpoint, origin: entry.origin, models, default_model, check, is_in_use })
         };
@@ -65,9 +66,9 @@ impl ProviderRegistry {
         let default = seen.default_lock();
         let mut models = Vec::new();
         for entry in seen.entries().into_iter().filter(|entry| seen.is_in_use(entry)) {
-            for ListedModel { id, name, capabilities, prices } in
-                entry.models.iter().filter(|model| is_wanted(entry, &model.id))
-            {
+            let is_shown =
+                |model: &&ListedModel| is_wanted(entry, &model.id) && seen.is_listed_granted(entry, &model.id);
+            for ListedModel { id, name, capabilities, prices } in entry.models.iter().filter(is_shown) {
                 let lock = ModelLock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
@@ -98,11 +99,44 @@ impl ProviderRegistry {
         endpoint.map(|endpoint| endpoint.retry_policy).unwrap_or_default()
     }
 
-    /// Returns true if a model can be used as far as is known: its provider exists, has the key that it needs, and
-    /// has not returned a model list without this model. A provider without a list, or that was not reached, does not
-    /// exclude any model.
+    /// Returns true if a model can be used as far as is known: it is granted, its provider exists, has the key that it
+    /// needs, and has not returned a model list without this model. A provider without a list, or that was not reached,
+    /// does not exclude any model.
     pub fn offers(&self, user: UserId, lock: &ModelLock) -> bool {
-        self.visible_to(user).find(&lock.provider).is_some_and(|(_, entry)| entry.offers(&lock.model))
+        let seen = self.visible_to(user);
+        let found = seen.find(&lock.provider);
+        found.is_some_and(|(_, entry)| entry.offers(&lock.model) && seen.is_granted(entry, &lock.model))
+    }
+
+    /// Returns true unless the provider exists and the user is not granted this model of it, or any if none is named.
+    pub fn is_granted(&self, user: UserId, provider: &str, model: Option<&str>) -> bool {
+        let seen = self.visible_to(user);
+        let Some((_, entry)) = seen.find(provider) else { return true };
+        model.map_or_else(|| seen.has_grant(entry), |model| seen.is_granted(entry, model))
+    }
+
+    /// Returns true if the user may call a model of a provider of this scope.
+    pub fn may_call(&self, user: UserId, scope: ProviderScope, lock: &ModelLock) -> bool {
+        let shared = self.scopes().providers_of(ProviderScope::Shared);
+        let is_it = |entry: &&RegisteredProvider| entry.provider.id() == lock.provider;
+        let is_listed = || shared.entries.iter().find(is_it).is_some_and(|entry| entry.lists(&lock.model));
+        match scope {
+            ProviderScope::User(owner) => owner == user,
+            ProviderScope::Shared => {
+                self.rights().may_use_model(user, (lock.provider.as_str(), lock.model.as_str()), is_listed())
+            }
+        }
+    }
+
+    /// Returns the models of the shared providers as they are granted, whoever may use them.
+    pub fn shared_models(&self) -> Vec<SharedModels> {
+        let shared = self.scopes().providers_of(ProviderScope::Shared);
+        let models = |entry: &RegisteredProvider| SharedModels {
+            provider: entry.provider.id().to_owned(),
+            provider_name: entry.provider.name().to_owned(),
+            models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
+        };
+        shared.entries.iter().map(models).collect()
     }
 
     /// Returns the capabilities of a model: from the provider's list, otherwise from its name; the default ones if
@@ -116,20 +150,24 @@ impl ProviderRegistry {
         listed.map_or_else(|| entry.provider.capabilities(&lock.model), |listed| listed.capabilities.clone())
     }
 
-    /// Returns the model to use if only the provider is named.
+    /// Returns the model to use if only the provider is named: its default, or another one if that is not granted.
     pub fn default_model(&self, user: UserId, provider: &str) -> Option<String> {
         let seen = self.visible_to(user);
         let (_, entry) = seen.find(provider)?;
-        entry.default_model.clone()
+        let default = entry.default_model.as_deref()?;
+        if seen.is_granted(entry, default) {
+            return Some(default.to_owned());
+        }
+        seen.first_choice(entry, |model| !entry.is_hidden(model)).cloned()
     }
 
-    /// Returns the default of new chats: the chosen default if its provider exists, otherwise that of the first
+    /// Returns the default of new chats: the chosen default if it may be used, otherwise that of the first
     /// configured provider, otherwise that of a detected local server that the user accepted, otherwise the demo.
     pub fn default_lock(&self, user: UserId) -> ModelLock {
         self.visible_to(user).default_lock()
     }
 
-    /// Returns the chosen default if its provider exists.
+    /// Returns the chosen default if it may be used.
     pub fn chosen_default(&self, user: UserId) -> Option<ModelLock> {
         self.visible_to(user).chosen_default().cloned()
     }
@@ -141,10 +179,17 @@ impl ProviderRegistry {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
-            models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
+            models: granted_models(&seen, entry),
             is_in_use: seen.is_in_use(entry),
         };
-        let found = seen.entries().into_iter().filter(|entry| entry.origin == ProviderOrigin::FoundLocally);
-        found.map(server).collect()
+        let is_found =
+            |entry: &&RegisteredProvider| entry.origin == ProviderOrigin::FoundLocally && seen.has_grant(entry);
+        seen.entries().into_iter().filter(is_found).map(server).collect()
     }
+}
+
+/// Returns the models of a provider that the user is granted.
+fn granted_models(seen: &VisibleProviders, entry: &RegisteredProvider) -> Vec<String> {
+    let listed = entry.models.iter().map(|listed| &listed.id);
+    listed.filter(|model| seen.is_listed_granted(entry, model)).cloned().collect()
 }

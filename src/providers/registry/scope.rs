@@ -8,6 +8,7 @@ use super::local_servers;
 use crate::demo;
 use crate::provider::Provider;
 use turnleaf_domain::UserId;
+use turnleaf_domain::access_rights::AccessRights;
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
@@ -88,9 +89,10 @@ impl ProviderScopes {
         Arc::make_mut(self.0.entry(scope).or_default())
     }
 
-    pub(super) fn visible_to(&self, user: UserId) -> VisibleProviders {
+    pub(super) fn visible_to(&self, user: UserId, rights: Arc<AccessRights>) -> VisibleProviders {
         VisibleProviders {
             user,
+            rights,
             own: self.providers_of(ProviderScope::User(user)),
             shared: self.providers_of(ProviderScope::Shared),
         }
@@ -130,6 +132,7 @@ impl ProviderScopes {
 /// The providers that a user sees, as they were when it was asked.
 pub(super) struct VisibleProviders {
     user: UserId,
+    rights: Arc<AccessRights>,
     own: Arc<ProvidersOfScope>,
     shared: Arc<ProvidersOfScope>,
 }
@@ -158,6 +161,38 @@ impl VisibleProviders {
             || entry.provider.base_url().is_some_and(|url| self.own.accepted.contains(url))
     }
 
+    /// Returns true if the user is granted a model of a provider. Those of the user's own providers are the user's.
+    pub(super) fn is_granted(&self, entry: &RegisteredProvider, model: &str) -> bool {
+        let name = (entry.provider.id(), model);
+        self.is_own(entry) || self.rights.may_use_model(self.user, name, entry.lists(model))
+    }
+
+    /// Works like [`Self::is_granted`], for a model that the provider lists.
+    pub(super) fn is_listed_granted(&self, entry: &RegisteredProvider, model: &str) -> bool {
+        self.is_own(entry) || self.rights.may_use_model(self.user, (entry.provider.id(), model), true)
+    }
+
+    /// Returns true if the user is granted any model of a provider.
+    pub(super) fn has_grant(&self, entry: &RegisteredProvider) -> bool {
+        self.is_own(entry) || self.rights.may_use_provider(self.user, entry.provider.id())
+    }
+
+    fn is_own(&self, entry: &RegisteredProvider) -> bool {
+        self.own.entries.iter().any(|own| own.has_same_id(entry))
+    }
+
+    /// Returns the model to use if only the provider is chosen, among those that are granted and those that fit.
+    pub(super) fn first_choice<'a>(
+        &self,
+        entry: &'a RegisteredProvider,
+        fits: impl Fn(&str) -> bool,
+    ) -> Option<&'a String> {
+        let is_granted = |model: &&String| fits(model) && self.is_listed_granted(entry, model);
+        let listed = || entry.models.iter().map(|listed| &listed.id).find(is_granted);
+        let default = entry.default_model.as_ref();
+        default.filter(|model| fits(model) && self.is_granted(entry, model)).or_else(listed)
+    }
+
     /// Returns the provider with this id: the user's own, else the shared one.
     pub(super) fn find_any(&self, id: &str) -> Option<(ProviderScope, &RegisteredProvider)> {
         let has_id = |entry: &&RegisteredProvider| entry.provider.id() == id;
@@ -170,17 +205,17 @@ impl VisibleProviders {
         self.find_any(id).filter(|(_, entry)| self.is_in_use(entry))
     }
 
-    /// Returns the chosen default if its provider may be used: the user's choice, else that of the server.
+    /// Returns the chosen default if it may be used: the user's choice, else that of the server.
     pub(super) fn chosen_default(&self) -> Option<&ModelLock> {
         let mut chosen = self.own.default.iter().chain(&self.shared.default);
-        chosen.find(|lock| self.find(&lock.provider).is_some())
+        chosen.find(|lock| self.find(&lock.provider).is_some_and(|(_, entry)| self.is_granted(entry, &lock.model)))
     }
 
     /// Returns the default of new chats: the chosen one, otherwise that of the first provider with one, in the order of
     /// the menus, otherwise the demo.
     pub(super) fn default_lock(&self) -> ModelLock {
         let of_entry = |entry: &RegisteredProvider| {
-            let model = entry.first_choice().filter(|_| self.is_in_use(entry))?;
+            let model = self.first_choice(entry, |model| !entry.is_hidden(model)).filter(|_| self.is_in_use(entry))?;
             Some(ModelLock::new(entry.provider.id(), model.as_str()))
         };
         let first = || self.entries().into_iter().find_map(of_entry);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::provider::ListedModel;
 use turnleaf_domain::Capabilities;
+use turnleaf_domain::access_rights::{GrantAudience, GrantTarget};
 use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::ProviderApi;
 
@@ -295,4 +296,53 @@ fn settings_of_one_user_do_not_take_detected_server_from_another() {
     registry.remove(OWN, "mine");
     registry.suspend(OWN, &found());
     assert!(registry.local_servers(OTHER).is_empty(), "nobody uses it, and somebody switched it off");
+}
+
+#[test]
+fn model_that_is_not_granted_is_neither_listed_nor_default() {
+    let endpoints = || {
+        vec![
+            endpoint("openai", "https://api.openai.com/v1", &["large", "small"], Some("large")),
+            endpoint("other", "https://other.example/v1", &["m"], None),
+        ]
+    };
+    let registry = ProviderRegistry::new(endpoints(), None, Vec::new(), DemoProvider::new(0.0));
+    let grant = |rules: Vec<(GrantTarget, GrantAudience)>| {
+        let owner = UserId::from_uuid(uuid::Uuid::from_u128(9));
+        registry.set_rights(Arc::new(AccessRights::new(owner, rules, [], false)));
+    };
+    let large = || ModelLock::new("openai", "large");
+    let only_user = || GrantAudience { accounts: [USER].into(), ..GrantAudience::default() };
+    registry.set_default(OTHER, Some(large()));
+    assert_eq!((menu(&registry, OTHER).len(), registry.default_lock(OTHER)), (3, large()));
+
+    grant(vec![(GrantTarget::Model(large()), only_user())]);
+    assert_eq!(menu(&registry, USER), ["openai/large", "openai/small", "other/m"]);
+    assert_eq!(menu(&registry, OTHER), ["openai/small", "other/m"]);
+    assert_eq!([USER, OTHER].map(|user| registry.offers(user, &large())), [true, false]);
+    assert_eq!(registry.chosen_default(OTHER), None);
+    assert_eq!(registry.default_lock(OTHER), ModelLock::new("openai", "small"));
+    let defaults = [USER, OTHER].map(|user| registry.default_model(user, "openai").unwrap());
+    assert_eq!(defaults, ["large", "small"]);
+    let known = registry.known_endpoints(OTHER);
+    assert_eq!((known[0].models.as_slice(), &known[0].default_model), (["small".to_owned()].as_slice(), &None));
+    for (model, expected) in
+        [(Some("large"), false), (Some("large:online"), false), (Some("small"), true), (None, true)]
+    {
+        assert_eq!(registry.is_granted(OTHER, "openai", model), expected, "{model:?}");
+    }
+
+    grant(vec![(GrantTarget::Provider("openai".into()), only_user())]);
+    assert_eq!((menu(&registry, USER).len(), menu(&registry, OTHER)), (3, vec!["other/m".to_owned()]));
+    assert!(!registry.is_granted(OTHER, "openai", None) && registry.is_granted(OTHER, "gone", None));
+    assert_eq!((registry.default_model(OTHER, "openai"), registry.known_endpoints(OTHER).len()), (None, 1));
+    let listed: Vec<String> = registry.shared_models().into_iter().map(|shared| shared.provider).collect();
+    assert_eq!(listed, ["openai", "other", "demo"], "those who grant see all");
+
+    // A provider of one's own is no matter of grants.
+    let mine = ProviderScope::User(OTHER);
+    registry.put(mine, endpoint("mine", "http://127.0.0.1:9/v1", &["a"], None));
+    grant(vec![(GrantTarget::Provider("mine".into()), GrantAudience::default())]);
+    assert!(menu(&registry, OTHER).contains(&"mine/a".to_owned()));
+    assert!(registry.may_call(OTHER, mine, &ModelLock::new("mine", "a")));
 }

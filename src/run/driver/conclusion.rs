@@ -6,7 +6,7 @@ use super::generation::progress::GenerationProgress;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
 use crate::supervisor::Supervisor;
-use turnleaf_domain::{BlockState, Charge, Event, TurnStatus};
+use turnleaf_domain::{BlockState, Charge, Event, TurnStatus, Usage};
 use turnleaf_platform::tasks;
 use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::DecodeOutcome;
@@ -38,9 +38,13 @@ impl TurnRun<'_> {
         self.recorder.extend(events);
         let is_cut_off = halt.is_some() && progress.has_content;
         let charge = self.charge(BillableCall { is_cut_off, ..self.billable_call(&progress) }).await;
+        let estimate = match self.unreported_call(&progress, is_cut_off) {
+            Some(call) => Some(call.spending(self.supervisor).await),
+            None => None,
+        };
         let body = Bytes::from(std::mem::take(&mut progress.raw));
         let kept = progress.keeps_raw.then(|| body.clone());
-        let end = GenerationEnd { body: kept, ..self.generation_end(&progress, halt.as_ref(), charge) };
+        let end = GenerationEnd { estimate, body: kept, ..self.generation_end(&progress, halt.as_ref(), charge) };
         if body.len() > raw::PACKED_AT_ONCE && progress.keeps_raw {
             self.generations.push(progress.id);
         }
@@ -70,19 +74,32 @@ impl TurnRun<'_> {
         if !matches!(next, GenerationFollowUp::Complete) {
             self.recorder.flush(JournalBatch { generation_end: Some(end), ..JournalBatch::default() }).await?;
             self.cut_off = None;
+            // The wait for a person may be long.
+            self.budget = None;
         }
         Ok(next)
     }
 
     pub(super) fn billable_call(&self, progress: &GenerationProgress) -> BillableCall {
         BillableCall {
-            provider: self.job.lock.provider.clone(),
-            base_url: self.provider.base_url().map(str::to_owned),
-            model_requested: self.job.lock.model.clone(),
             model_returned: progress.model.clone(),
             usage: progress.usage,
             reported_micros: progress.reported_micros,
             is_refused: progress.is_refused,
+            ..self.unsent_call()
+        }
+    }
+
+    /// Returns a call of which nothing has arrived.
+    pub(super) fn unsent_call(&self) -> BillableCall {
+        BillableCall {
+            provider: self.job.lock.provider.clone(),
+            base_url: self.provider.base_url().map(str::to_owned),
+            model_requested: self.job.lock.model.clone(),
+            model_returned: None,
+            usage: Usage::default(),
+            reported_micros: None,
+            is_refused: false,
             is_cut_off: false,
             at: self.supervisor.clock().now(),
         }
@@ -120,6 +137,7 @@ impl TurnRun<'_> {
             error,
             first_token_at: progress.first_token_at,
             ended_at: self.supervisor.clock().now(),
+            estimate: None,
             body: None,
         }
     }

@@ -14,8 +14,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use self::progress::GenerationProgress;
 use super::attempts::AttemptResult;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
+use super::spending_estimate::tokens_of_bytes;
 use crate::journal::JournalBatch;
-use crate::provider_access::{may_use, missing_provider_failure};
+use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::RunJob;
 use crate::timeouts::RunTimeouts;
 use turnleaf_domain::byte_delta::is_too_short_for_delta;
@@ -38,6 +39,7 @@ impl TurnRun<'_> {
             if self.paused_at.as_ref() == Some(&body) {
                 return Ok(GenerationFollowUp::Complete);
             }
+            self.reserve_budget(&body).await?;
             let mut progress = self.start_generation(&body, &manifest).await?;
             let wire = pictures::insert_image_bytes(&body, &request);
             let tried = self.send_with_retries(&request, &wire, &mut progress).await;
@@ -92,7 +94,7 @@ impl TurnRun<'_> {
         };
         self.recorder.flush(JournalBatch { generation: Some(generation), ..JournalBatch::default() }).await?;
         self.recorder.start_raw(keeps_raw.then_some(id));
-        Ok(self.progress(id, keeps_raw))
+        Ok(GenerationProgress { request_tokens: tokens_of_bytes(body.len() as u64), ..self.progress(id, keeps_raw) })
     }
 
     /// Returns the request as it is stored: as a byte delta against an earlier request of its path, if that one can
@@ -143,6 +145,7 @@ impl TurnRun<'_> {
             response_id: None,
             first_token_at: None,
             has_content: false,
+            request_tokens: 0,
             reply_bytes: 0,
         }
     }
@@ -154,8 +157,8 @@ impl TurnRun<'_> {
         progress: &mut GenerationProgress,
     ) -> Result<Result<DecodeOutcome, ProviderError>, HaltReason> {
         let RunJob { owner, lock, .. } = &self.job;
-        if !may_use(*owner, self.scope, lock) {
-            let refused = ProviderError::not_sent(missing_provider_failure(&lock.provider));
+        if !may_use(self.supervisor.registry(), *owner, self.scope, lock) {
+            let refused = ProviderError::not_sent(refused_call_failure(Some(self.scope), lock));
             return Ok(Err(ProviderError { retries_by_itself: false, ..refused }));
         }
         let sent_at = Instant::now();

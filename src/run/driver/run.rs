@@ -6,8 +6,8 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
+use crate::budgets::BudgetReservation;
 use crate::live_turns::{Interrupt, LiveTurn};
-use crate::provider_access::missing_provider_failure;
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::context::ManifestEntry;
@@ -75,6 +75,8 @@ pub(super) struct TurnRun<'a> {
     /// The repair of this turn's requests; a turn is repaired once.
     pub(super) repair: Option<AppliedRepair>,
     pub(super) deadline: Instant,
+    /// The reservation of the present call in the budgets of the account, until its end is stored.
+    pub(super) budget: Option<Arc<BudgetReservation>>,
     /// The end of a generation that a failure or a Stop cut off, not stored yet.
     pub(super) cut_off: Option<GenerationEnd>,
 }
@@ -142,15 +144,17 @@ impl<'a> TurnRun<'a> {
             step: 0,
             repair: None,
             deadline: Instant::now() + supervisor.timeouts().turn,
+            budget: None,
             cut_off: None,
         }
     }
 
     /// Looks up the provider again, because its settings may have changed while the run waited for a person.
     pub(super) fn refresh_provider(&mut self) -> Result<(), Failure> {
-        let lock = &self.job.lock;
-        let found = self.supervisor.usable_provider(self.job.owner, lock);
-        let ScopedProvider { scope, provider } = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
+        let (owner, lock) = (self.job.owner, &self.job.lock);
+        let found = self.supervisor.usable_provider(owner, lock);
+        let gone = || self.supervisor.unusable_provider_failure(owner, lock);
+        let ScopedProvider { scope, provider } = found.ok_or_else(gone)?;
         if provider.api() != self.provider.api() {
             // The API of the provider determines which earlier replies can be sent raw, so the context is read again.
             self.context = None;

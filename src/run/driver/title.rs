@@ -12,8 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::conclusion::price;
 use super::run::{HaltReason, TurnRun};
+use super::spending_estimate::{REPLY_TOKENS, estimate_spending, tokens_of_bytes};
+use crate::budgets::BudgetReservation;
 use crate::live_turns::LiveTurn;
-use crate::provider_access::{may_use, missing_provider_failure};
+use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::chat::clean_suggested_title;
 use turnleaf_domain::{
@@ -79,6 +81,8 @@ pub(crate) struct TitleJob {
     pub request: PreparedTitleRequest,
     /// Cancelled when nobody needs the title any more.
     pub stop: CancellationToken,
+    /// The reservation in the budgets of the owner, until the end is stored.
+    pub budget: Option<Arc<BudgetReservation>>,
 }
 
 /// Builds the request. The turn of the job is not stored: it stands for the reply that would follow.
@@ -88,7 +92,7 @@ pub(crate) struct TitleJob {
 pub(crate) async fn prepare(supervisor: &Supervisor, job: RunJob) -> Result<PreparedTitleRequest, Failure> {
     let (owner, lock) = (job.owner, job.lock.clone());
     let found = supervisor.usable_provider(owner, &lock);
-    let found = found.ok_or_else(|| missing_provider_failure(&lock.provider))?;
+    let found = found.ok_or_else(|| supervisor.unusable_provider_failure(owner, &lock))?;
     let ScopedProvider { scope, provider } = found.clone();
     let live = Arc::new(LiveTurn::new(job.owner, job.turn.clone()));
     let (turn, now) = (job.turn.id, supervisor.clock().now());
@@ -182,7 +186,12 @@ impl TitleResponse {
 
 /// Sends a stored request, and stores its end.
 pub(crate) async fn run(supervisor: &Supervisor, job: TitleJob) {
-    let TitleJob { owner, id, request, stop } = job;
+    let TitleJob { owner, id, request, stop, budget } = job;
+    if let Some(reserved) = &budget {
+        let call = billable_call(&request, &TitleResponse::default(), false, supervisor.clock().now());
+        let tokens = (tokens_of_bytes(request.body.len() as u64), REPLY_TOKENS);
+        reserved.set_amount(estimate_spending(supervisor, call, tokens).await);
+    }
     // Decided once, because the setting may change while the response arrives.
     let keeps_raw = supervisor.stores_raw();
     let mut response = TitleResponse::default();
@@ -204,6 +213,16 @@ pub(crate) async fn run(supervisor: &Supervisor, job: TitleJob) {
         Err(TitleHalt::Failed(failure)) => (GenerationStatus::Error, Some(failure.clone())),
     };
     let is_cut_off = !outcome.complete && !response.contents.is_empty();
+    let is_reported = response.usage.input_tokens.is_some() && response.usage.output_tokens.is_some();
+    let is_estimated = budget.is_some() && !response.is_refused && (is_cut_off || !is_reported);
+    let estimate = match is_estimated {
+        true => {
+            let tokens = [request.body.len(), response.text.len()].map(|bytes| tokens_of_bytes(bytes as u64));
+            let call = billable_call(&request, &response, false, now);
+            Some(estimate_spending(supervisor, call, tokens.into()).await)
+        }
+        false => None,
+    };
     let end = GenerationEnd {
         id: GenerationId::from(id.uuid()),
         status,
@@ -215,9 +234,11 @@ pub(crate) async fn run(supervisor: &Supervisor, job: TitleJob) {
         error,
         first_token_at: response.first_token_at,
         ended_at: now,
+        estimate,
         body: keeps_raw.then(|| response.raw.into()),
     };
     store_end(supervisor, owner, &end, title.ok().as_deref()).await;
+    drop(budget);
 }
 
 /// Receives the response until it ends, somebody stops it, the server shuts down, or the time is over.
@@ -278,9 +299,9 @@ async fn receive(
     decoder: &mut dyn Decoder,
     response: &mut TitleResponse,
 ) -> Result<(), Failure> {
-    if !may_use(request.owner, request.scope, &request.lock) {
+    if !may_use(supervisor.registry(), request.owner, request.scope, &request.lock) {
         response.is_refused = true;
-        return Err(missing_provider_failure(&request.lock.provider));
+        return Err(refused_call_failure(Some(request.scope), &request.lock));
     }
     let sent = request.provider.send(&request.lock.model, request.wire.clone()).await;
     let mut body = sent
@@ -320,6 +341,7 @@ pub(crate) async fn stop_orphan(supervisor: &Supervisor, owner: UserId, id: Titl
         error: None,
         first_token_at: None,
         ended_at: supervisor.clock().now(),
+        estimate: None,
         body: None,
     };
     try_store_end(supervisor.db(), owner, &end, None).await

@@ -1,11 +1,12 @@
 //! Title tasks: each request for a title is a task of its own, which no HTTP request owns. A chat has one at a time.
 
 use std::collections::HashMap;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{RunJob, Supervisor};
+use crate::budgets::BudgetReservation;
 use crate::driver::title::{self, PreparedTitleRequest, TitleJob};
 use turnleaf_domain::{ChatId, Failure, TitleRequestId, UserId};
 use turnleaf_store::StoreError;
@@ -20,11 +21,11 @@ pub struct TitleSlot {
 
 impl TitleSlot {
     /// Sends the request, which is stored under the id of the slot, in a task of its own.
-    pub fn start(self, owner: UserId, request: PreparedTitleRequest) {
+    pub fn start(self, owner: UserId, request: PreparedTitleRequest, budget: Option<Arc<BudgetReservation>>) {
         let supervisor = self.supervisor.clone();
         supervisor.0.tasks.spawn(async move {
             let slot = self;
-            let job = TitleJob { owner, id: slot.id, request, stop: slot.stop.clone() };
+            let job = TitleJob { owner, id: slot.id, request, stop: slot.stop.clone(), budget };
             title::run(&slot.supervisor, job).await;
         });
     }

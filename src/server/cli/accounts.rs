@@ -1,10 +1,14 @@
 //! `turnleaf user`, `turnleaf token` and `turnleaf invite`: accounts, for whoever may write to the database. They work
 //! beside a server, which ends what they have ended within half a minute.
 
+mod budgets;
+pub mod named_account;
+
 use std::io::BufRead;
 
 use serde_json::{Value, json};
 
+use self::named_account::find_account;
 use crate::domain::{AccountRole, ApiTokenId, TokenScope, UserId};
 use crate::server::cli::args::{PasswordArgs, TokenCommand, UserCommand};
 use crate::server::cli::database::block_on;
@@ -30,9 +34,11 @@ pub fn run_user(command: &UserCommand, config: &Config, json: bool) -> Result<()
         UserCommand::ResetPassword { name, password } => {
             reset_password(config, name, &NewPassword::read(password)?, json)
         }
-        UserCommand::Disable { name } | UserCommand::Enable { name } | UserCommand::SignOut { name } => {
-            change_account(config, name, command)
-        }
+        UserCommand::Disable { name }
+        | UserCommand::Enable { name }
+        | UserCommand::ResetSecondFactor { name }
+        | UserCommand::SignOut { name } => change_account(config, name, command),
+        UserCommand::Budget(args) => budgets::run(args, config, json),
     }
 }
 
@@ -124,7 +130,7 @@ fn print_password(result: &Value, password: &NewPassword, json: bool) -> Result<
     }
 }
 
-/// Disables, enables or signs out an account.
+/// Disables, enables or signs out an account, or takes its second factor off.
 fn change_account(config: &Config, name: &str, command: &UserCommand) -> Result<(), CliError> {
     block_on(async {
         let (service, _) = installation::open(config, None).await?;
@@ -132,6 +138,7 @@ fn change_account(config: &Config, name: &str, command: &UserCommand) -> Result<
         let changed = match command {
             UserCommand::Disable { .. } => service.disable_account(Actor::default(), account).await,
             UserCommand::Enable { .. } => service.enable_account(Actor::default(), account).await,
+            UserCommand::ResetSecondFactor { .. } => service.reset_second_factor(Actor::default(), account).await,
             _ => service.sign_out_account(Actor::default(), account).await,
         };
         service.supervisor().db().close().await;
@@ -164,12 +171,6 @@ fn account_json(account: &ListedAccount) -> Value {
         "disabled_at": account.disabled_at,
         "last_used_at": account.seen_at,
     })
-}
-
-/// Returns the account with this name.
-async fn find_account(service: &Service, name: &str) -> Result<UserId, CliError> {
-    let found = service.find_account(name).await.map_err(|error| CliError::could_not("find the account", error))?;
-    found.ok_or_else(|| CliError::new(CliExitCode::Failed, format_args!("no account has the name {name}")))
 }
 
 /// Returns the account with this name, or the owner.

@@ -87,6 +87,9 @@ pub enum CliCommand {
     /// Manage accounts
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage groups of accounts
+    #[command(subcommand)]
+    Group(GroupCommand),
     /// Manage API tokens
     #[command(subcommand)]
     Token(TokenCommand),
@@ -158,8 +161,35 @@ pub enum UserCommand {
         #[command(flatten)]
         password: PasswordArgs,
     },
+    /// Take the second factor off an account whose person has lost it
+    ResetSecondFactor { name: String },
     /// End all sessions and API tokens of an account
     SignOut { name: String },
+    /// Show the budgets of an account and what is used of them, or set them
+    Budget(BudgetArgs),
+}
+
+/// The budgets to set, and whose.
+#[derive(Debug, clap::Args)]
+pub struct BudgetArgs {
+    /// Name of the account
+    #[arg(required_unless_present = "is_default", conflicts_with = "is_default")]
+    pub name: Option<String>,
+    /// The defaults of all accounts
+    #[arg(long = "default")]
+    pub is_default: bool,
+    /// US dollars per day in UTC, or none
+    #[arg(long, value_name = "DOLLARS")]
+    pub day_cost: Option<String>,
+    /// Tokens per day in UTC, or none
+    #[arg(long, value_name = "TOKENS")]
+    pub day_tokens: Option<String>,
+    /// US dollars per month in UTC, or none
+    #[arg(long, value_name = "DOLLARS")]
+    pub month_cost: Option<String>,
+    /// Tokens per month in UTC, or none
+    #[arg(long, value_name = "TOKENS")]
+    pub month_tokens: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -167,6 +197,24 @@ pub struct PasswordArgs {
     /// Read the password from the first line of standard input instead of making one
     #[arg(long = "password-stdin")]
     pub is_on_stdin: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GroupCommand {
+    /// Add a group without members
+    Add { name: String },
+    /// List all groups with the numbers of their members
+    List,
+    /// List the members of a group, or change who they are
+    Members {
+        name: String,
+        /// Account to add; may be repeated
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        add: Vec<String>,
+        /// Account to remove; may be repeated
+        #[arg(long, value_name = "NAME", value_delimiter = ',')]
+        remove: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -242,11 +242,12 @@ async fn open_components(
     }
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
+    service.set_identity_providers(config.identity_providers.clone());
     let service = service.with_imports(installation::imports(&config.data_dir.value, ImportJobs::in_folder)?);
     Ok(ServerComponents { db, claim, registry, supervisor, service })
 }
 
-/// Loads stored providers and tool servers, and starts the background tasks.
+/// Loads rights, stored providers and tool servers, and starts the background tasks.
 async fn start_background_work(
     service: &Service,
     registry: &Arc<ProviderRegistry>,
@@ -264,6 +265,8 @@ async fn start_background_work(
             "imports ended because the server restarted; import the files again to add the rest"
         );
     }
+    // Without them everything would be granted.
+    service.load_rights().await.map_err(|error| CliError::could_not("load the rights of accounts", error))?;
     service.load_all_providers().await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // Tool servers start in the background, so one that hangs does not delay the start.
     service.load_tools(owner).await.map_err(|error| CliError::could_not("load the tool servers", error))?;
@@ -309,7 +312,8 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
 }
 
 /// Runs maintenance in an interval: lists models, looks for local servers, packs raw responses, deletes old journals,
-/// purges old items of Trash, deletes expired sessions. A shutdown interrupts it; the next start does the rest.
+/// purges old items of Trash, deletes expired sessions, completes the deletion of accounts. A shutdown interrupts it; the
+/// next start does the rest.
 async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
@@ -319,6 +323,9 @@ async fn run_housekeeping(service: Service, registry: Arc<ProviderRegistry>, shu
         }
         if let Some(Err(error)) = shutdown.run_until_cancelled(service.delete_expired_credentials()).await {
             tracing::warn!(%error, "expired sessions are deleted later");
+        }
+        if let Some(Err(error)) = shutdown.run_until_cancelled(service.finish_account_deletions()).await {
+            tracing::warn!(%error, "deleted accounts are purged later");
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::server::http::request::accept::wants_page;
 use crate::server::http::request::principal::{AuthenticatedRequest, Authentication};
 use crate::server::http::response::fallback;
 use crate::server::http::response::problem::Problem;
+use turnleaf_service::usage::calling_token::with_calling_token;
 
 /// The access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +112,7 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
         Ok(authenticated) => authenticated,
         // Public routes need no database.
         Err(_) if required == Access::Public => None,
-        Err(error) => return Problem::from(error).into_response(),
+        Err(problem) => return problem.into_response(),
     };
     let principal = authenticated.as_ref().map(|authenticated| authenticated.principal);
     if let Err(problem) = required.check(principal) {
@@ -120,11 +121,13 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
             None => problem.into_response(),
         };
     }
+    request.extensions_mut().insert(rules.authentication.has_accounts());
     if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
         request.extensions_mut().insert(principal);
         request.extensions_mut().insert(lease);
     }
-    next.run(request).await
+    // All that the request starts is attributed to its token in the ledger.
+    with_calling_token(principal.and_then(|principal| principal.token()), next.run(request)).await
 }
 
 /// Returns where a stranger who opens a page is sent. Forms are not: their text would be lost.

@@ -1,11 +1,20 @@
-//! Accounts: the pages for people who are not signed in, the own account, all accounts, the audit log, and the API of
-//! sessions and tokens.
+//! Accounts: the pages for people who are not signed in, sign-in services, the own account, all accounts, groups, access,
+//! budgets, the audit log, and the API of sessions, tokens, groups and grants.
 
+pub mod access;
 pub mod api;
 pub mod audit_log;
+pub mod budgets;
+pub mod deletion;
 mod form_refusal;
+pub mod groups;
+pub mod identities;
 pub mod operations;
+pub mod password_prompt;
 pub mod profile;
-mod request_origin;
+pub mod request_origin;
+pub mod rights_api;
+pub mod rights_operations;
+pub mod second_factor;
 pub mod sign_in;
 pub mod users;

@@ -67,7 +67,11 @@ const TAGS: [(&str, &str); 14] = [
         "Tools models can call: built-in tools, tools of tool servers, and tools run by clients. Names and \
         descriptions from tool servers are untrusted text.",
     ),
-    ("Accounts", "Your sessions and API tokens. These requests are for people who are signed in, not for tokens."),
+    (
+        "Accounts",
+        "Your sessions and API tokens, and the audit log for administrators. These requests are for people who are signed \
+        in, not for tokens.",
+    ),
     ("Server", "Usage, health and monitoring."),
 ];
 

@@ -13,6 +13,7 @@ pub mod language;
 pub mod multipart_form;
 pub mod path_id;
 pub mod principal;
+pub mod proxy_user;
 pub mod query;
 pub mod request_id;
 pub mod server_function_args;

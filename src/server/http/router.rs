@@ -1,6 +1,7 @@
 //! The router: builds the whole server from the table of its routes. The table also has what each route requires and
 //! produces the OpenAPI document, so an API route is always next to its access and its description.
 
+mod account_routes;
 mod route;
 mod table;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 
+use self::account_routes::ACCOUNT_ROUTES;
 use self::route::{Route, RouteContext};
 use self::table::{PAGE, ROUTES};
 use super::access_control::{self, Access, AccessRules, AccessTable};
@@ -22,16 +24,21 @@ use super::site::assets::{self, Site};
 use super::site::pages;
 use crate::server::app::App;
 
+/// Returns all rows of the table.
+fn all_routes() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().chain(ACCOUNT_ROUTES)
+}
+
 /// Returns the operations of the API, in the order of the document.
 fn operations() -> Vec<ApiOperation> {
-    ROUTES.iter().filter_map(Route::operation).collect()
+    all_routes().filter_map(Route::operation).collect()
 }
 
 /// Returns what each route requires: those of the table, the pages and server functions of Leptos, and the files of
 /// the site.
 pub fn access_table(site: &Site) -> AccessTable {
     let mut table = AccessTable::default();
-    for route in ROUTES {
+    for route in all_routes() {
         table.insert(route.method, route.path, route.access);
     }
     for (method, path) in pages::page_routes() {
@@ -47,7 +54,7 @@ pub fn access_table(site: &Site) -> AccessTable {
 pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
     let document = Arc::new(OpenApiDocument::new(operations));
     let context = RouteContext { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
-    let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, route.handler(&context)));
+    let routes = all_routes().fold(Router::new(), |router, route| router.route(route.path, route.handler(&context)));
     let rules = Arc::new(AccessRules { table: access_table(site), authentication: config.authentication.clone() });
     let router = pages::add_page_routes(routes, app, config.transport)
         .layer(from_fn(server_function_args::layer))

@@ -1,18 +1,18 @@
 //! Usage and cost, as JSON and CSV (`GET /api/usage`) and as the page `/usage`.
 
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, InvalidField, MessageCode};
-use crate::server::access::Principal;
+use crate::domain::{BudgetState, ChatId, InvalidField, MessageCode};
+use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
-use crate::server::http::request::accept;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::query::StrictQuery;
-use crate::server::http::response::csv;
+use crate::server::http::response::csv::{self, TableFormat};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::ActionNotice;
@@ -37,7 +37,7 @@ pub struct UsageQuery {
     chat_id: Option<ChatId>,
     /// The format of the response. Without it, `Accept` decides.
     #[param(inline)]
-    format: Option<UsageFormat>,
+    format: Option<TableFormat>,
 }
 
 /// The unit that a row of the usage report stands for.
@@ -48,16 +48,10 @@ pub enum UsageGroup {
     Day,
     Model,
     Provider,
+    /// API tokens.
+    Token,
     Chat,
     Branch,
-}
-
-/// The format of the usage report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UsageFormat {
-    Json,
-    Csv,
 }
 
 /// Usage in a period, by group and in total.
@@ -72,6 +66,9 @@ pub struct UsageReport {
     total: SpendingSum,
     /// Storage in use now, regardless of the period.
     storage: StorageUse,
+    /// The budgets of the account with what is used of them now, regardless of the period. Absent without budgets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    budgets: Vec<BudgetState>,
 }
 
 impl UsageQuery {
@@ -90,6 +87,7 @@ impl UsageQuery {
             (UsageGroup::Day, None) => SpendingGrouping::Day,
             (UsageGroup::Model, None) => SpendingGrouping::Model,
             (UsageGroup::Provider, None) => SpendingGrouping::Provider,
+            (UsageGroup::Token, None) => SpendingGrouping::Token,
             (UsageGroup::Chat, None) => SpendingGrouping::Chat,
         };
         Ok((group, grouping))
@@ -106,19 +104,18 @@ pub async fn show(
     let (group, grouping) = query.grouping()?;
     let period = query.period(&app)?;
     let rows = app.service().usage(principal.user, period, grouping).await?;
-    let accepts_csv = accept::preferred_media_type(&headers, &["application/json", "text/csv"]) == "text/csv";
-    let is_csv = query.format.map_or(accepts_csv, |format| format == UsageFormat::Csv);
-    if is_csv {
+    if TableFormat::choose(query.format, &headers) == TableFormat::Csv {
         return Ok(csv_response(period, &rows));
     }
     let total = SpendingSum::total(&rows);
     let storage = app.service().storage_use(principal.user).await?;
+    let budgets = app.service().budgets(principal.user).await?;
     let (from, to) = (period.from(), period.to());
-    Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage }).into_response())
+    Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage, budgets }).into_response())
 }
 
 fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
-    const HEAD: [&str; 17] = [
+    const HEAD: [&str; 19] = [
         "day",
         "provider",
         "model",
@@ -136,6 +133,8 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
         "cost_micros",
         "unknown_cost_generations",
         "estimated_generations",
+        "token_id",
+        "token_name",
     ];
     let mut body = csv::csv_line(HEAD.map(str::to_owned));
     for row in rows {
@@ -158,16 +157,11 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
             csv::number_cell(row.cost_micros),
             csv::number_cell(Some(row.unknown_cost_generations)),
             csv::number_cell(Some(row.estimated_generations)),
+            row.token_id.map(|id| id.to_string()).unwrap_or_default(),
+            text(&row.token_name),
         ]));
     }
-    let name = format!("attachment; filename=\"usage-{}-{}.csv\"", period.from(), period.to());
-    let mut response = body.into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-    if let Ok(name) = HeaderValue::from_str(&name) {
-        headers.insert(header::CONTENT_DISPOSITION, name);
-    }
-    response
+    csv::csv_download(Body::from(body), &format!("usage-{}-{}.csv", period.from(), period.to()))
 }
 
 /// The query that the page's form sends. Its fields may be empty.
@@ -207,15 +201,19 @@ pub async fn page(
         UsageGrouping::Day => SpendingGrouping::Day,
         UsageGrouping::Model => SpendingGrouping::Model,
         UsageGrouping::Provider => SpendingGrouping::Provider,
+        UsageGrouping::Token => SpendingGrouping::Token,
         UsageGrouping::Chat => SpendingGrouping::Chat,
     };
     let rows = app.service().usage(principal.user, period, grouping).await?;
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let page = UsagePage { period, today, grouping: by, rows }.draw(refused);
+    let budgets = app.service().budgets(principal.user).await?;
+    let has_accounts = principal.credential != Credential::Admission;
+    let page = UsagePage { period, today, grouping: by, rows, has_accounts, budgets }.draw(refused);
     Ok(context.respond(&app, status, page))
 }
 
-fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
+/// Parses a day of a form, whose field may be empty.
+pub fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
         text => text

@@ -1,6 +1,14 @@
-//! The pages of accounts: signing in, the own account, all accounts, and the audit log.
+//! The pages of accounts: signing in, sign-in services, the own account with its second factor and its deletion, the
+//! question for the password, all accounts, groups, access, budgets, and the audit log.
 
+pub mod access;
 pub mod audit_log;
+pub mod budgets;
+pub mod deletion;
+pub mod groups;
+pub mod identities;
+pub mod password_prompt;
 pub mod profile;
+pub mod second_factor;
 pub mod sign_in;
 pub mod users;

@@ -107,6 +107,7 @@ fn section_for_path(path: &str) -> PageSection {
         "appearance" => PageSection::Appearance,
         "keys" | "shortcuts" => PageSection::Shortcuts,
         "profile" => PageSection::Profile,
+        "budgets" => PageSection::Budgets,
         "shares" | "shared-links" => PageSection::SharedLinks,
         _ => PageSection::Chat,
     }

@@ -1,6 +1,7 @@
 //! Parts of forms: a field with its label, hint and error; typed values are kept. A secret is never rendered into a
 //! page.
 
+use chrono::NaiveDate;
 use leptos::prelude::*;
 
 use super::messages;
@@ -194,6 +195,17 @@ impl SelectField<'_> {
                 {error}
             </div>
         }
+    }
+}
+
+/// Renders a field for a day.
+pub fn date_field(form: &str, name: &'static str, label: &'static str, value: Option<NaiveDate>) -> AnyView {
+    let id = format!("{form}-{name}");
+    view! {
+        <div class="form-field">
+            <label for=id.clone()>{label}</label>
+            <input class="field" type="date" id=id name=name value=value.map(|day| day.to_string())/>
+        </div>
     }
 }
 

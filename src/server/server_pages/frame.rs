@@ -72,6 +72,10 @@ pub enum PageSection {
     Profile,
     /// All accounts, for administrators.
     Users,
+    /// The budgets of all accounts, for administrators.
+    Budgets,
+    /// Groups of accounts, and who may use what.
+    Groups,
     AuditLog,
     /// The pages of one chat, which are reached from the chat and not listed.
     Chat,
@@ -105,7 +109,14 @@ const SETTINGS: [SettingsGroup; 4] = [
     SettingsGroup {
         name: messages::preferences::group_server,
         icon: "system",
-        sections: &[PageSection::Users, PageSection::AuditLog, PageSection::Api, PageSection::About],
+        sections: &[
+            PageSection::Users,
+            PageSection::Groups,
+            PageSection::Budgets,
+            PageSection::AuditLog,
+            PageSection::Api,
+            PageSection::About,
+        ],
     },
 ];
 
@@ -143,6 +154,8 @@ impl PageSection {
             Self::Api => "/api/docs",
             Self::Profile => "/settings/profile",
             Self::Users => "/settings/users",
+            Self::Budgets => "/settings/budgets",
+            Self::Groups => "/settings/groups",
             Self::AuditLog => "/settings/audit",
             Self::Chat => "/",
             Self::SignIn => "/sign-in",
@@ -171,6 +184,8 @@ impl PageSection {
             Self::Api => messages::API,
             Self::Profile => messages::accounts::profile(),
             Self::Users => messages::accounts::users(),
+            Self::Budgets => messages::budgets::budgets(),
+            Self::Groups => messages::rights::groups(),
             Self::AuditLog => messages::accounts::audit_log(),
             Self::Chat => messages::chat_settings(),
             Self::SignIn => messages::accounts::sign_in(),
@@ -181,7 +196,7 @@ impl PageSection {
     fn is_listed(self, accounts: AccountPages) -> bool {
         match self {
             Self::Profile => accounts != AccountPages::None,
-            Self::Users | Self::AuditLog => accounts == AccountPages::All,
+            Self::Users | Self::Groups | Self::Budgets | Self::AuditLog => accounts == AccountPages::All,
             _ => true,
         }
     }

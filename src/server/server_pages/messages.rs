@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod api_reference;
+pub mod budgets;
 pub mod built_in_tools;
 pub mod chats;
 pub mod compare;
@@ -18,6 +19,7 @@ pub mod preferences;
 pub mod preview;
 pub mod projects;
 pub mod providers;
+pub mod rights;
 pub mod search;
 pub mod sent_request;
 pub mod shares;

@@ -1,5 +1,5 @@
-//! The pages of shares: what a link would show, the link that was created, the list of links, and the page for readers
-//! whose link leads nowhere.
+//! The pages of shares: what a link would show, the link that was created, the list of links, and the pages for readers who
+//! continue a chat, and whose link leads nowhere.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -213,6 +213,37 @@ impl SharedLinksPage {
 fn labelled_time(label: &'static str, at: DateTime<Utc>) -> AnyView {
     let words = at.format("%Y-%m-%d %H:%M UTC").to_string();
     view! { <span>{label}{colon()}<time datetime=at.to_rfc3339()>{words}</time></span> }
+}
+
+/// The page on which a reader continues the chat of a shared page.
+pub struct ContinueSharePage {
+    /// The title of the shared page.
+    pub title: String,
+    pub messages: usize,
+    /// The token of the link.
+    pub token: String,
+    /// The idempotency key of the form.
+    pub request_id: String,
+}
+
+impl ContinueSharePage {
+    pub fn draw(self) -> ServerPage {
+        let back = format!("/share/{}", self.token);
+        let body = view! {
+            <p class="lead" dir="auto">{chat_title(&self.title)}" · "{words::messages(self.messages)}</p>
+            <form class="panel" method="post" action="/forms/shares/continue">
+                <p>{words::continue_lead()}</p>
+                <p class="hint">{words::continue_hint()}</p>
+                <input type="hidden" name="token" value=self.token/>
+                <input type="hidden" name="client_request_id" value=self.request_id/>
+                <div class="deeds">
+                    <button type="submit" class="button primary">{words::copy_chat()}</button>
+                    <a class="button" href=back>{words::back_to_page()}</a>
+                </div>
+            </form>
+        };
+        ServerPage { section: PageSection::Chat, title: words::continue_chat().to_owned(), notice: None, body }
+    }
 }
 
 /// The page for readers whose link is unknown, revoked or expired. It is the same for all of them.

@@ -1,13 +1,15 @@
-//! The usage page: a form for period and grouping, one table, and small bars with their numbers as text.
+//! The usage page: the budgets of the account, a form for period and grouping, one table, and small bars with their
+//! numbers as text.
 
 use chrono::{Datelike, Days, NaiveDate};
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use super::form_fields::SelectField;
+use super::form_fields::{SelectField, date_field};
 use super::frame::{ActionNotice, PageSection, ServerPage};
+use super::messages::budgets as budget_texts;
 use super::messages::usage as texts;
-use crate::domain::Cost;
+use crate::domain::{BudgetState, Cost};
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;
 use crate::ui::messages::usage;
@@ -24,11 +26,13 @@ pub enum UsageGrouping {
     Day,
     Model,
     Provider,
+    /// API tokens, which only accounts have.
+    Token,
     Chat,
 }
 
 impl UsageGrouping {
-    const ALL: [Self; 4] = [Self::Day, Self::Model, Self::Provider, Self::Chat];
+    const ALL: [Self; 5] = [Self::Day, Self::Model, Self::Provider, Self::Chat, Self::Token];
 
     /// Returns the word in addresses, and the display name.
     fn words(self) -> (&'static str, &'static str) {
@@ -36,6 +40,7 @@ impl UsageGrouping {
             Self::Day => ("day", texts::by_day()),
             Self::Model => ("model", texts::by_model()),
             Self::Provider => ("provider", texts::by_provider()),
+            Self::Token => ("token", texts::by_token()),
             Self::Chat => ("chat", texts::by_chat()),
         }
     }
@@ -47,11 +52,16 @@ pub struct UsagePage {
     pub today: NaiveDate,
     pub grouping: UsageGrouping,
     pub rows: Vec<SpendingSum>,
+    /// True on a server with accounts.
+    pub has_accounts: bool,
+    /// The budgets of the account.
+    pub budgets: Vec<BudgetState>,
 }
 
 impl UsagePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let body = view! {
+            {budget_panel(&self.budgets)}
             {self.form()}
             {self.table()}
             {self.notes()}
@@ -66,7 +76,8 @@ impl UsagePage {
 
     fn form(&self) -> AnyView {
         let (chosen, _) = self.grouping.words();
-        let options = UsageGrouping::ALL.map(UsageGrouping::words);
+        let offered = UsageGrouping::ALL.into_iter().filter(|by| self.has_accounts || *by != UsageGrouping::Token);
+        let options: Vec<_> = offered.map(UsageGrouping::words).collect();
         let group = SelectField {
             label: texts::group(),
             name: "group",
@@ -89,8 +100,8 @@ impl UsagePage {
         let presets = presets.collect_view();
         view! {
             <form class="form usage-form" method="get" action="/usage">
-                {day("from", texts::from(), self.period.from())}
-                {day("to", texts::to(), self.period.to())}
+                {date_field("usage", "from", texts::from(), Some(self.period.from()))}
+                {date_field("usage", "to", texts::to(), Some(self.period.to()))}
                 {group.draw()}
                 <div class="deeds"><button type="submit" class="button strong">{texts::show()}</button>{presets}</div>
             </form>
@@ -161,6 +172,11 @@ impl UsagePage {
                 <bdi class="hint">{sum.provider.clone()}</bdi>
             }
             .into_any(),
+            UsageGrouping::Token => match (&sum.token_id, &sum.token_name) {
+                (_, Some(name)) => view! { <bdi>{name.clone()}</bdi> }.into_any(),
+                (Some(_), None) => texts::deleted_token().into_any(),
+                (None, None) => texts::without_token().into_any(),
+            },
             UsageGrouping::Chat => match sum.chat_id {
                 Some(id) => {
                     let title = sum.title.clone().filter(|title| !title.trim().is_empty());
@@ -186,15 +202,35 @@ impl UsagePage {
     }
 }
 
-fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
-    let id = format!("usage-{name}");
-    view! {
-        <div class="form-field">
-            <label for=id.clone()>{label}</label>
-            <input class="field" type="date" id=id name=name value=value.to_string()/>
-        </div>
-    }
-    .into_any()
+/// Renders the budgets with what is used of them.
+fn budget_panel(budgets: &[BudgetState]) -> Option<AnyView> {
+    let row = |budget: &BudgetState| {
+        let (name, percent) = (budget_texts::kind_name(budget.kind), budget.percent());
+        let used = budget_texts::used(budget);
+        let warning = budget.is_nearly_used().then(|| budget_texts::left_note(budget));
+        view! {
+            <li class="plain-row">
+                <span class="row-name">
+                    <span>{name}</span>
+                    <span class="hint">{used}" · "{budget_texts::resets(budget)}</span>
+                    {warning.map(|note| view! { <span class="problem">{note}</span> })}
+                </span>
+                <span class="row-end">
+                    <meter aria-label=name aria-valuetext=format!("{percent}%") max="100" value=percent.to_string()></meter>
+                </span>
+            </li>
+        }
+    };
+    (!budgets.is_empty()).then(|| {
+        let rows = budgets.iter().map(row).collect_view();
+        view! {
+            <section class="panel" id="budgets" aria-labelledby="budgets-title">
+                <h2 id="budgets-title">{budget_texts::budgets()}</h2>
+                <ul class="rows" aria-labelledby="budgets-title">{rows}</ul>
+            </section>
+        }
+        .into_any()
+    })
 }
 
 /// Renders the cells of a row. The cost comes first, because a phone shows only the first few.

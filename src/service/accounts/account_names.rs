@@ -4,8 +4,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use turnleaf_domain::InvalidField;
 use turnleaf_domain::account::check_account_name;
+use turnleaf_domain::{InvalidField, limits};
+use turnleaf_platform::random::random_token;
 use turnleaf_store::users::AccountNames;
 
 /// Cyrillic and Greek letters, in lower case, with the Latin letters that they look like.
@@ -52,6 +53,9 @@ const LOOK_ALIKES: &[(char, char)] = &[
     ('ɡ', 'g'),
 ];
 
+/// What is added to a suggested name at most.
+const SUFFIX_CHARS: usize = 9;
+
 /// A valid name with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CheckedName {
@@ -70,6 +74,23 @@ impl CheckedName {
     pub(super) fn names(&self) -> AccountNames<'_> {
         AccountNames { name: &self.name, key: &self.key }
     }
+}
+
+/// Returns names for a new account whose person did not choose one: those that another service calls the person by, in
+/// the form that a name has here, then with a number, and last with random characters.
+pub(super) fn suggested_names(names: &[String]) -> impl Iterator<Item = String> + use<> {
+    let is_allowed = |c: &char| c.is_alphanumeric() || "._-+@".contains(*c);
+    let plain = |name: &String| {
+        let with_dots = name.trim().nfc().map(|c| if c.is_whitespace() { '.' } else { c });
+        with_dots.filter(is_allowed).take(limits::ACCOUNT_NAME_CHARS - SUFFIX_CHARS).collect::<String>()
+    };
+    let base = names.iter().map(plain).find(|name| !name.is_empty()).unwrap_or_else(|| "user".to_owned());
+    let random = format!("{base}-{}", &random_token()[..SUFFIX_CHARS - 1]);
+    let numbered = (2..=limits::NEW_ACCOUNT_NAMES).map({
+        let base = base.clone();
+        move |number| format!("{base}{number}")
+    });
+    std::iter::once(base).chain(numbered).chain([random])
 }
 
 /// Returns the key of a name as it was typed.
@@ -99,6 +120,26 @@ mod tests {
         for (one, other) in [("ann", "anna"), ("jose", "josé"), ("小明", "小名"), ("ann1", "annl")] {
             assert_ne!(name_key(one), name_key(other), "{one} {other}");
         }
+    }
+
+    #[test]
+    fn suggested_names_are_valid_and_different() {
+        for (given, expected) in [
+            (&["ann"][..], ["ann", "ann2"]),
+            (&["<>", " Ann Lee "], ["Ann.Lee", "Ann.Lee2"]),
+            (&["a\u{202e}nn/../b"], ["ann..b", "ann..b2"]),
+            (&["ann@a.example"], ["ann@a.example", "ann@a.example2"]),
+            (&[], ["user", "user2"]),
+        ] {
+            let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
+            let names: Vec<String> = suggested_names(&given).collect();
+            assert_eq!(names[..2], expected);
+            assert_eq!(names.len(), limits::NEW_ACCOUNT_NAMES + 1);
+            assert!(names.iter().all(|name| CheckedName::new(name).is_ok()), "{names:?}");
+        }
+        let long: Vec<String> = suggested_names(&["a".repeat(300)]).collect();
+        assert!(long.iter().all(|name| CheckedName::new(name).is_ok()), "{long:?}");
+        assert_ne!(long.last(), suggested_names(&["a".repeat(300)]).last().as_ref());
     }
 
     #[test]

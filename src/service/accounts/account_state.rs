@@ -1,13 +1,16 @@
-//! The state of signing in that is not stored: the cache of credentials, the limits on attempts, and the open setup.
+//! The state of signing in that is not stored: the cache of credentials, the limits on attempts, the sign-ins that wait
+//! for a code, the open setup, and the configured identity providers.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::attempts::{AttemptLimiter, AttemptedAccount};
+use super::begun_sign_ins::BegunSignIns;
 use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
 use turnleaf_domain::{UserId, limits};
+use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 
 /// The state of signing in. Cheap to clone.
 #[derive(Clone)]
@@ -18,8 +21,12 @@ struct AccountsState {
     hashing: PasswordHashing,
     by_account: AttemptLimiter<AttemptedAccount>,
     by_person: AttemptLimiter<UserId>,
+    by_code: AttemptLimiter<AttemptedAccount>,
     by_network: AttemptLimiter<IpAddr>,
+    begun: BegunSignIns,
+    begun_by_network: AttemptLimiter<IpAddr>,
     setup: SetupState,
+    identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
 }
 
 impl Default for Accounts {
@@ -29,8 +36,12 @@ impl Default for Accounts {
             hashing: PasswordHashing::default(),
             by_account: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_person: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
+            by_code: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
+            begun: BegunSignIns::default(),
+            begun_by_network: AttemptLimiter::new(limits::IDENTITY_SIGN_INS_PER_NETWORK),
             setup: SetupState::default(),
+            identity_providers: Mutex::default(),
         }))
     }
 }
@@ -54,11 +65,36 @@ impl Accounts {
         &self.0.by_person
     }
 
+    /// Returns the attempts to enter the code of a second factor.
+    pub(super) fn attempts_by_code(&self) -> &AttemptLimiter<AttemptedAccount> {
+        &self.0.by_code
+    }
+
     pub(super) fn attempts_by_network(&self) -> &AttemptLimiter<IpAddr> {
         &self.0.by_network
     }
 
+    /// Returns the sign-ins that wait for codes.
+    pub(super) fn begun_sign_ins(&self) -> &BegunSignIns {
+        &self.0.begun
+    }
+
+    /// Returns the sign-ins at identity providers that were begun and not finished in each network. They guess nothing,
+    /// so there may be more of them.
+    pub(super) fn begun_by_network(&self) -> &AttemptLimiter<IpAddr> {
+        &self.0.begun_by_network
+    }
+
     pub(super) fn setup(&self) -> &SetupState {
         &self.0.setup
+    }
+
+    /// Returns the configured identity providers, which a reload of the configuration replaces.
+    pub(super) fn identity_providers(&self) -> Arc<[IdentityProviderConfig]> {
+        self.0.identity_providers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_identity_providers(&self, providers: Vec<IdentityProviderConfig>) {
+        *self.0.identity_providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.into();
     }
 }

@@ -1,18 +1,55 @@
 //! The audit log: entries are added in the transaction of the action, so that there is none without the other.
 
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+
 use super::Actor;
 use super::account_error::AccountError;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditEntryId, AuditOutcome, AuditVerb, limits};
+use turnleaf_domain::{AuditEntryId, AuditOutcome, AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_store::audit::AuditSelection;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, api_tokens, audit, invites, sessions};
+use turnleaf_store::{StoreError, api_tokens, audit, identity_sign_ins, invites, sessions};
 
 pub use turnleaf_store::audit::AuditEntry;
 
+/// The entries that an administrator asks for; all of them by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    pub action: Option<AuditVerb>,
+    /// The account that did it.
+    pub account: Option<UserId>,
+    /// The first and the last day, in UTC.
+    pub from: Option<NaiveDate>,
+    pub to: Option<NaiveDate>,
+}
+
+impl AuditFilter {
+    /// # Errors
+    /// Names `from` when the period would end before it begins.
+    pub fn check(&self) -> Result<(), InvalidField> {
+        if self.from.zip(self.to).is_some_and(|(from, to)| from > to) {
+            return Err(InvalidField::new("from", MessageCode::PeriodReversed));
+        }
+        Ok(())
+    }
+
+    fn selection(&self, before: Option<AuditEntryId>) -> Result<AuditSelection, InvalidField> {
+        self.check()?;
+        let midnight = |day: NaiveDate| -> DateTime<Utc> { day.and_time(NaiveTime::MIN).and_utc() };
+        Ok(AuditSelection {
+            verb: self.action,
+            actor: self.account,
+            from: self.from.map(midnight),
+            until: self.to.and_then(|day| day.succ_opt()).map(midnight),
+            before,
+        })
+    }
+}
+
 impl Service {
     /// Adds an entry about an action that is done when the transaction is committed. `target` is a name, no content.
-    pub(super) async fn record(
+    pub(crate) async fn record(
         &self,
         tx: &mut Tx,
         actor: Actor,
@@ -62,12 +99,20 @@ impl Service {
         });
     }
 
-    /// Returns the entries before one, or the newest.
-    pub async fn audit_log(&self, before: Option<AuditEntryId>) -> Result<Vec<AuditEntry>, ServiceError> {
-        Ok(audit::list(self.db(), before, limits::AUDIT_PAGE).await?)
+    /// Returns the entries of a filter before one of them, or the newest.
+    ///
+    /// # Errors
+    /// `Invalid` for a period that ends before it begins.
+    pub async fn audit_log(
+        &self,
+        filter: &AuditFilter,
+        before: Option<AuditEntryId>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, ServiceError> {
+        Ok(audit::list(self.db(), &filter.selection(before)?, limit).await?)
     }
 
-    /// Deletes sessions, tokens and invitations that have expired, and old entries of the audit log.
+    /// Deletes sessions, tokens, invitations and begun sign-ins that have expired, and old entries of the audit log.
     pub async fn delete_expired_credentials(&self) -> Result<(), ServiceError> {
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
@@ -75,6 +120,7 @@ impl Service {
         // Expired tokens and invitations are shown for a while, so that people see why a program stopped.
         api_tokens::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
         invites::delete_expired(&mut tx, now - limits::SESSION_KEPT).await?;
+        identity_sign_ins::delete_expired(&mut tx, now).await?;
         audit::delete_old(&mut tx, now - limits::AUDIT_KEPT).await?;
         Ok(tx.commit().await?)
     }

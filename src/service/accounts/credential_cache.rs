@@ -9,16 +9,24 @@ use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use turnleaf_domain::{AccountRole, ApiTokenId, SessionId, TokenScopes, UserId, limits};
+use turnleaf_domain::{AccountRole, ApiTokenId, IdentityId, SessionId, TokenScopes, UserId, limits};
 
 /// The time for which a checked credential counts without another check.
 const CHECK_COUNTS: Duration = limits::CREDENTIAL_RECHECK.saturating_mul(2);
 
-/// The key of a credential: the hash of its secret.
+/// The key of a credential: the hash of its secret, or of the name that a proxy sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct CredentialKey {
     pub hash: [u8; 32],
-    pub is_token: bool,
+    pub kind: CredentialKind,
+}
+
+/// What the hash of a key is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum CredentialKind {
+    Session,
+    Token,
+    ProxyUser,
 }
 
 /// A valid credential with its account.
@@ -34,7 +42,12 @@ pub struct AuthenticatedCredential {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CredentialId {
     Session(SessionId),
-    Token { id: ApiTokenId, scopes: TokenScopes },
+    Token {
+        id: ApiTokenId,
+        scopes: TokenScopes,
+    },
+    /// A name that a proxy vouches for.
+    ProxyUser(IdentityId),
 }
 
 /// Tells open connections that the credential they were opened with is not valid any more. The default never does.
@@ -140,13 +153,13 @@ impl CredentialCache {
         Some(authenticated)
     }
 
-    /// Forgets what was not used for long, and returns the keys of the others.
-    pub(super) fn keys_in_use(&self, now: DateTime<Utc>) -> Vec<CredentialKey> {
+    /// Forgets what was not used for long, and returns the others with their accounts.
+    pub(super) fn credentials_in_use(&self, now: DateTime<Utc>) -> Vec<(CredentialKey, UserId, CredentialId)> {
         let mut cached = self.lock();
         let is_in_use =
             |entry: &CachedCredential| entry.revocation.is_held() || now - entry.used_at < limits::CREDENTIAL_CACHED;
         cached.by_key.retain(|_, entry| is_in_use(entry));
-        cached.by_key.keys().copied().collect()
+        cached.by_key.iter().map(|(key, entry)| (*key, entry.loaded.user, entry.loaded.id)).collect()
     }
 
     /// Notes that a credential is still valid. Returns the account, the credential and its last use if that is to be

@@ -3,17 +3,17 @@
 
 use chrono::{DateTime, Utc};
 
-use super::credential_cache::{AuthenticatedCredential, CredentialId, CredentialKey, LoadedCredential};
+use super::credential_cache::{AuthenticatedCredential, CredentialId, CredentialKey, CredentialKind, LoadedCredential};
 use super::secrets::secret_hash;
 use crate::{Service, ServiceError};
 use turnleaf_domain::account::API_TOKEN_PREFIX;
 use turnleaf_domain::limits;
-use turnleaf_store::{StoreError, api_tokens, sessions};
+use turnleaf_store::{StoreError, api_tokens, identities, sessions};
 
 /// The longest secret that is looked up; ours are shorter.
 const SECRET_BYTES: usize = 128;
 /// The checks of one request that may find that something was revoked meanwhile.
-const CHECKS: usize = 8;
+pub(super) const CHECKS: usize = 8;
 
 /// The credential that a request presents: the value of a cookie, or a token.
 pub struct PresentedCredential {
@@ -23,13 +23,13 @@ pub struct PresentedCredential {
 impl PresentedCredential {
     /// Returns what the cookie of a session has; `None` if that is not the value of any.
     pub fn session(secret: &str) -> Option<Self> {
-        let key = CredentialKey { hash: secret_hash(secret), is_token: false };
+        let key = CredentialKey { hash: secret_hash(secret), kind: CredentialKind::Session };
         (secret.len() <= SECRET_BYTES).then_some(Self { key })
     }
 
     /// Returns an API token; `None` if the text is none.
     pub fn token(secret: &str) -> Option<Self> {
-        let key = CredentialKey { hash: secret_hash(secret), is_token: true };
+        let key = CredentialKey { hash: secret_hash(secret), kind: CredentialKind::Token };
         (secret.len() <= SECRET_BYTES && secret.starts_with(API_TOKEN_PREFIX)).then_some(Self { key })
     }
 }
@@ -56,10 +56,10 @@ impl Service {
 
     async fn load_credential(
         &self,
-        CredentialKey { hash, is_token }: CredentialKey,
+        CredentialKey { hash, kind }: CredentialKey,
         now: DateTime<Utc>,
     ) -> Result<Option<LoadedCredential>, StoreError> {
-        if is_token {
+        if kind == CredentialKind::Token {
             let token = api_tokens::find_valid(self.db(), &hash, now).await?;
             return Ok(token.map(|token| LoadedCredential {
                 user: token.owner,
@@ -84,8 +84,12 @@ impl Service {
     pub async fn recheck_credentials(&self) -> Result<(), ServiceError> {
         let (cache, now) = (self.accounts().credentials(), self.clock().now());
         let mut used = Vec::new();
-        for key in cache.keys_in_use(now) {
-            match self.load_credential(key, now).await? {
+        for (key, user, id) in cache.credentials_in_use(now) {
+            let loaded = match id {
+                CredentialId::ProxyUser(identity) => self.load_proxy_identity(user, identity, now).await?,
+                CredentialId::Session(_) | CredentialId::Token { .. } => self.load_credential(key, now).await?,
+            };
+            match loaded {
                 Some(loaded) => used.extend(cache.confirm(key, loaded)),
                 None => cache.revoke_key(key),
             }
@@ -98,17 +102,22 @@ impl Service {
             match credential {
                 CredentialId::Session(id) => sessions::touch(&mut tx, user, id, used_at).await?,
                 CredentialId::Token { id, .. } => api_tokens::touch(&mut tx, user, id, used_at).await?,
+                CredentialId::ProxyUser(id) => identities::touch(&mut tx, user, id, used_at).await?,
             }
         }
         Ok(tx.commit().await?)
     }
 
-    /// Compares the credentials in use with the database at an interval, for as long as the server runs.
+    /// Compares the credentials in use, and the rights of accounts, with the database at an interval, for as long as the
+    /// server runs.
     pub async fn watch_credentials(&self) {
         loop {
             tokio::time::sleep(limits::CREDENTIAL_RECHECK).await;
             if let Err(error) = self.recheck_credentials().await {
                 tracing::warn!(%error, "sessions could not be checked; they are checked again soon");
+            }
+            if let Err(error) = self.load_rights().await {
+                tracing::warn!(%error, "the rights of accounts could not be read; they are read again soon");
             }
             if let Err(error) = self.recheck_setup().await {
                 tracing::warn!(%error, "whether the server is set up could not be checked");

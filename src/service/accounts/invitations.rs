@@ -18,10 +18,14 @@ pub use turnleaf_store::invites::OpenInvite;
 
 impl Service {
     /// Makes an invitation and returns its code, which is not stored.
+    ///
+    /// # Errors
+    /// `PasswordNeeded`; `Forbidden` if the actor is no administrator any more.
     pub async fn create_invite(&self, actor: Actor, role: AccountRole) -> Result<NewSecret, AccountError> {
         if !AccountRole::GIVEN.contains(&role) {
             return Err(InvalidField::new("role", MessageCode::IsUnknown).into());
         }
+        self.require_recent_password(actor).await?;
         let (code, now) = (random_token(), self.clock().now());
         let new = NewInvite {
             id: ids::mint(),
@@ -32,6 +36,12 @@ impl Service {
             expires_at: now + limits::INVITE_KEPT,
         };
         let mut tx = self.db().begin().await?;
+        // The rights of the request may have ended since.
+        if let Some(user) = actor.user
+            && !users::hold_administrator(&mut tx, user).await?
+        {
+            return Err(AccountError::Forbidden);
+        }
         if invites::count_open(&mut tx, now).await? >= u64::from(limits::INVITES) {
             let message = MessageCode::TooMany.with("most", limits::INVITES);
             return Err(AccountError::conflict("too_many_invites", message));
@@ -86,13 +96,14 @@ impl Service {
         let mut tx = self.db().begin().await?;
         let accepted = invites::accept(&mut tx, &secret_hash(code), account, now).await?;
         let role = accepted.ok_or_else(unusable)?;
-        if !users::insert(&mut tx, account, name.names(), role, &hash, now).await? {
+        if !users::insert(&mut tx, account, name.names(), role, Some(&hash), now).await? {
             return Err(AccountError::name_taken());
         }
         let secret = self.start_session(&mut tx, account, client).await?.ok_or_else(AccountError::not_found)?;
         let actor = Actor { user: Some(account), address: Some(client.address), ..Actor::default() };
         self.record(&mut tx, actor, AuditVerb::AcceptInvite, &name.name).await?;
         tx.commit().await?;
+        self.forget_former_session(client);
         Ok(secret)
     }
 }

@@ -12,7 +12,7 @@ use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId,
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{invites, sessions, users};
+use turnleaf_store::{invites, second_factors, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -47,7 +47,7 @@ impl Service {
             return Ok(owner);
         }
         let account: UserId = ids::mint();
-        if !users::insert(&mut tx, account, name.names(), role, &hash, self.clock().now()).await? {
+        if !users::insert(&mut tx, account, name.names(), role, Some(&hash), self.clock().now()).await? {
             return Err(AccountError::name_taken());
         }
         self.record(&mut tx, actor, AuditVerb::AddAccount, &name.name).await?;
@@ -57,6 +57,7 @@ impl Service {
 
     /// Disables an account: its sessions, tokens, open connections and invitations end.
     pub async fn disable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         let found = self.changeable_account(actor, account).await?;
         let mut tx = self.db().begin().await?;
         if users::disable(&mut tx, account, self.clock().now()).await? {
@@ -84,6 +85,7 @@ impl Service {
         if !AccountRole::GIVEN.contains(&role) {
             return Err(InvalidField::new("role", MessageCode::IsUnknown).into());
         }
+        self.require_recent_password(actor).await?;
         let found = self.changeable_account(actor, account).await?;
         let mut tx = self.db().begin().await?;
         if users::set_role(&mut tx, account, role).await? {
@@ -117,6 +119,17 @@ impl Service {
         users::set_password(&mut tx, account, &hash).await?;
         sessions::delete_others(&mut tx, account, None).await?;
         self.finish_change(tx, actor, AuditVerb::ResetPassword, &found).await
+    }
+
+    /// Takes the second factor off an account whose person has lost it, with the recovery codes.
+    pub async fn reset_second_factor(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
+        let mut tx = self.db().begin().await?;
+        if !second_factors::delete(&mut tx, account).await? {
+            return Err(AccountError::conflict("second_factor_off", MessageCode::SecondFactorOff));
+        }
+        self.record(&mut tx, actor, AuditVerb::ResetSecondFactor, &found.name).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Returns an account that this actor may disable or give a role.

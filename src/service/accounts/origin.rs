@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use secrecy::SecretString;
+
 use turnleaf_domain::{ApiTokenId, SessionId, UserId};
 
 /// The client of somebody who signs in.
@@ -12,6 +14,8 @@ pub struct ClientOrigin {
     pub network: IpAddr,
     /// The browser's name for itself.
     pub agent: Option<String>,
+    /// The value of the session's cookie that it sent. That session ends when another one begins.
+    pub former_session: Option<SecretString>,
 }
 
 /// The actor of an action, for the audit log. The default is the command line.

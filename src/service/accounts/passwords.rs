@@ -35,6 +35,11 @@ pub(super) fn check_new_password(field: &str, password: &SecretString, name: &st
     Ok(())
 }
 
+/// Returns the bound on the bytes of a password that is compared: a longer one is nobody's. A character has four at most.
+pub(super) fn max_password_bytes() -> usize {
+    limits::PASSWORD_CHARS.end() * 4
+}
+
 fn is_common(password: &str, name: &str) -> bool {
     let folded: String = password.nfkc().flat_map(char::to_lowercase).collect();
     let letters: Vec<char> = folded.chars().collect();

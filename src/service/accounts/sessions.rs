@@ -1,6 +1,9 @@
 //! Sessions of browsers: they begin with a sign-in and end by a sign-out, by age, or by a change of the account.
 
+use secrecy::ExposeSecret;
+
 use super::account_error::AccountError;
+use super::credential_cache::{CredentialKey, CredentialKind};
 use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
@@ -13,7 +16,9 @@ use turnleaf_store::sessions::{self, NewSession};
 pub use turnleaf_store::sessions::ListedSession;
 
 impl Service {
-    /// Begins a session and returns the secret for its cookie. `None` if the account does not exist or is disabled.
+    /// Begins a session and returns the secret for its cookie; the former one of the browser ends. `None` if the account
+    /// does not exist or is disabled. After the commit, [`Self::forget_former_session`] closes what is open with the
+    /// former one.
     pub(super) async fn start_session(
         &self,
         tx: &mut Tx,
@@ -33,8 +38,19 @@ impl Service {
         if !sessions::insert(tx, account, &new).await? {
             return Ok(None);
         }
+        if let Some(former) = &client.former_session {
+            sessions::delete_by_hash(tx, &secret_hash(former.expose_secret())).await?;
+        }
         sessions::delete_surplus(tx, account, limits::SESSIONS_PER_USER).await?;
         Ok(Some(NewSecret::new(secret)))
+    }
+
+    /// Ends the connections that are open with the former session of a browser.
+    pub(super) fn forget_former_session(&self, client: &ClientOrigin) {
+        if let Some(former) = &client.former_session {
+            let key = CredentialKey { hash: secret_hash(former.expose_secret()), kind: CredentialKind::Session };
+            self.accounts().credentials().revoke_key(key);
+        }
     }
 
     /// Returns the sessions of an account, the last used first.

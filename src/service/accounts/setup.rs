@@ -8,18 +8,13 @@ use secrecy::SecretString;
 use super::account_error::AccountError;
 use super::account_names::CheckedName;
 use super::passwords::check_new_password;
-use super::secrets::NewSecret;
+use super::secrets::{NewSecret, new_code};
 use super::setup_state::{SETUP_CODE_FILE, remove_code};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, UserId};
-use turnleaf_platform::random::random_token;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, users};
-
-/// The digits of the code, and how many of them form a group. 80 bits are not guessed within the limits on attempts.
-const CODE_DIGITS: usize = 20;
-const GROUP_DIGITS: usize = 4;
 
 impl Service {
     /// Opens the setup if the server has no owner who can sign in: makes a code, writes it into a file that only the
@@ -30,11 +25,7 @@ impl Service {
             remove_code(&file);
             return Ok(None);
         }
-        let token = random_token();
-        let digits = &token[..CODE_DIGITS];
-        let groups: Vec<&str> =
-            (0..CODE_DIGITS).step_by(GROUP_DIGITS).map(|at| &digits[at..at + GROUP_DIGITS]).collect();
-        let code = groups.join("-");
+        let code = new_code();
         self.accounts().setup().open(&code, file);
         Ok(Some(code))
     }
@@ -84,6 +75,7 @@ impl Service {
         tx.commit().await?;
         self.accounts().setup().close();
         self.accounts().credentials().revoke_account(owner);
+        self.forget_former_session(client);
         Ok(secret)
     }
 

@@ -1,4 +1,5 @@
-//! Signing in with a password, and what people change about their own account.
+//! Signing in with a password and, if the account has a second factor, its code; and what people change about their own
+//! account.
 
 use std::net::IpAddr;
 
@@ -7,7 +8,9 @@ use secrecy::{ExposeSecret, SecretString};
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
 use super::attempts::AttemptedAccount;
-use super::passwords::check_new_password;
+use super::begun_sign_ins::BegunSignIn;
+use super::passwords::{check_new_password, max_password_bytes};
+use super::second_factor::EnteredCode;
 use super::secrets::NewSecret;
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
@@ -22,17 +25,28 @@ pub struct OwnAccount {
     /// Empty on a server without accounts.
     pub name: String,
     pub role: AccountRole,
+    /// An account that an identity provider or a proxy made has none.
+    pub has_password: bool,
+}
+
+/// The outcome of a right password.
+#[derive(Debug)]
+pub enum SignInStep {
+    /// A session began. The secret is for its cookie.
+    SignedIn(NewSecret),
+    /// The code of the second factor is needed. The secret names this sign-in to [`Service::sign_in_with_code`].
+    CodeNeeded(NewSecret),
 }
 
 impl Service {
-    /// Begins a session and returns the secret for its cookie. Answer and time are the same for a wrong password, an
+    /// Begins a session, or asks for the code of the second factor. Answer and time are the same for a wrong password, an
     /// unknown name and a disabled account.
     pub async fn sign_in(
         &self,
         name: &str,
         password: &SecretString,
         client: &ClientOrigin,
-    ) -> Result<NewSecret, AccountError> {
+    ) -> Result<SignInStep, AccountError> {
         let wrong = || AccountError::from(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         // Longer ones belong to no account, and neither do those with NUL, which PostgreSQL refuses.
         let typed: String = name.chars().filter(|c| *c != '\0').take(limits::ACCOUNT_NAME_CHARS + 1).collect();
@@ -50,12 +64,68 @@ impl Service {
             self.note_refused_sign_in(actor, account.name);
             return Err(wrong());
         }
+        if self.needs_code(account.id).await? {
+            // The attempt of the account counts until the code was right, too.
+            by_network.take_back(&client.network);
+            let begun = BegunSignIn { account: account.id, auth_rev: account.auth_rev, attempted };
+            return Ok(SignInStep::CodeNeeded(self.accounts().begun_sign_ins().begin(begun)));
+        }
         let mut tx = self.db().begin().await?;
         let secret = self.start_session(&mut tx, account.id, client).await?.ok_or_else(wrong)?;
         let actor = Actor { user: Some(account.id), ..actor };
         self.record(&mut tx, actor, AuditVerb::SignIn, &account.name).await?;
         tx.commit().await?;
+        self.forget_former_session(client);
         by_account.forget(&attempted);
+        by_network.take_back(&client.network);
+        Ok(SignInStep::SignedIn(secret))
+    }
+
+    /// Begins the session of a sign-in that waits for a code, and returns the secret for its cookie. A code of the app
+    /// works once, as does a recovery code.
+    ///
+    /// # Errors
+    /// The field `code` is invalid for a wrong code; `sign_in_expired` for a sign-in that does not wait any more; `Wait`
+    /// after too many codes.
+    pub async fn sign_in_with_code(
+        &self,
+        begun_secret: &str,
+        typed: &str,
+        client: &ClientOrigin,
+    ) -> Result<NewSecret, AccountError> {
+        let expired = || AccountError::conflict("sign_in_expired", MessageCode::SignInExpired);
+        let state = self.accounts();
+        let begun = state.begun_sign_ins().find(begun_secret).ok_or_else(expired)?;
+        let account = users::find(self.db(), begun.account).await?;
+        let is_unchanged =
+            |account: &StoredAccount| account.auth_rev == begun.auth_rev && account.disabled_at.is_none();
+        let account = account.filter(is_unchanged).ok_or_else(expired)?;
+        let (by_code, by_network) = (state.attempts_by_code(), state.attempts_by_network());
+        by_network.begin(&client.network).map_err(AccountError::too_many_attempts)?;
+        by_code.begin(&begun.attempted).map_err(AccountError::too_many_attempts)?;
+        let stranger = Actor { address: Some(client.address), ..Actor::default() };
+        let code = self.read_code(account.id, typed).await?;
+        let mut tx = self.db().begin().await?;
+        let is_right = match &code {
+            Some(code) => self.use_code(&mut tx, account.id, code).await?,
+            None => false,
+        };
+        if !is_right {
+            tx.rollback().await?;
+            self.record_refused(stranger, AuditVerb::SignIn, &account.name).await?;
+            return Err(InvalidField::new("code", MessageCode::SignInCodeWrong).into());
+        }
+        let secret = self.start_session(&mut tx, account.id, client).await?.ok_or_else(expired)?;
+        let actor = Actor { user: Some(account.id), ..stranger };
+        self.record(&mut tx, actor, AuditVerb::SignIn, &account.name).await?;
+        if let Some(EnteredCode::Recovery(_)) = code {
+            self.record(&mut tx, actor, AuditVerb::UseRecoveryCode, &account.name).await?;
+        }
+        tx.commit().await?;
+        state.begun_sign_ins().finish(begun_secret);
+        self.forget_former_session(client);
+        by_code.forget(&begun.attempted);
+        state.attempts_by_account().forget(&begun.attempted);
         by_network.take_back(&client.network);
         Ok(secret)
     }
@@ -72,12 +142,16 @@ impl Service {
     /// Returns the account of a person.
     pub async fn own_account(&self, user: UserId) -> Result<OwnAccount, ServiceError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
-        Ok(OwnAccount { name: account.name, role: account.role })
+        Ok(OwnAccount { name: account.name, role: account.role, has_password: account.password.is_some() })
     }
 
     /// Changes the name of the own account.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately.
     pub async fn change_own_name(&self, user: UserId, actor: Actor, name: &str) -> Result<(), AccountError> {
         let name = CheckedName::new(name)?;
+        self.require_recent_password(actor).await?;
         let mut tx = self.db().begin().await?;
         match users::rename(&mut tx, user, name.names()).await {
             Ok(true) => {}
@@ -99,16 +173,8 @@ impl Service {
         client: &ClientOrigin,
     ) -> Result<NewSecret, AccountError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
-        let StoredAccount { name, password: stored, .. } = account;
-        let by_person = self.accounts().attempts_by_person();
-        by_person.begin(&user).map_err(AccountError::too_many_attempts)?;
-        let is_right = current.expose_secret().len() <= max_password_bytes()
-            && self.accounts().hashing().verify(current, stored.as_deref()).await?;
-        if !is_right {
-            self.record_refused(actor, AuditVerb::ChangePassword, &name).await?;
-            return Err(InvalidField::new("current_password", MessageCode::PasswordWrong).into());
-        }
-        by_person.forget(&user);
+        self.check_own_password(actor, &account, ("current_password", current), AuditVerb::ChangePassword).await?;
+        let StoredAccount { name, .. } = account;
         check_new_password("password", new, &name)?;
         let hash = self.accounts().hashing().hash(new).await?;
         let mut tx = self.db().begin().await?;
@@ -120,9 +186,4 @@ impl Service {
         self.accounts().credentials().revoke_account(user);
         Ok(secret)
     }
-}
-
-/// Returns the bound on the bytes of a password that is compared: a longer one is nobody's. A character has four at most.
-fn max_password_bytes() -> usize {
-    limits::PASSWORD_CHARS.end() * 4
 }

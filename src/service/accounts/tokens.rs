@@ -42,6 +42,9 @@ impl Service {
     }
 
     /// Creates a token.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately.
     pub async fn create_api_token(
         &self,
         owner: UserId,
@@ -55,6 +58,7 @@ impl Service {
             return Err(InvalidField::new("scopes", MessageCode::TooFewChosen.with("least", 1)).into());
         }
         let days = InvalidField::check_range("days", new.days, limits::API_TOKEN_DAYS)?;
+        self.require_recent_password(actor).await?;
         let now = self.clock().now();
         let id: ApiTokenId = ids::mint();
         let mut tx = self.db().begin().await?;

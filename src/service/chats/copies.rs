@@ -108,7 +108,7 @@ impl Service {
     }
 
     /// Returns the copy that an earlier request with the same idempotency key created, in its present state.
-    async fn earlier_copy(&self, owner: UserId, made: &str) -> Result<Created<CopiedChat>, ServiceError> {
+    pub(crate) async fn earlier_copy(&self, owner: UserId, made: &str) -> Result<Created<CopiedChat>, ServiceError> {
         let chat = made.parse().map_err(|_| ServiceError::NotFound)?;
         let path = self.path(owner, chat, None, 1).await?;
         let leaf = path.turns.last().ok_or(ServiceError::NotFound)?.id;

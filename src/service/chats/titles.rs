@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::idempotency::Created;
 use crate::turns::generations::SentRequests;
+use crate::usage::calling_token::calling_token;
 use crate::{Service, ServiceError};
 use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
 use turnleaf_domain::provider::ReasoningSupport;
@@ -19,7 +20,7 @@ use turnleaf_platform::{ids, tasks};
 use turnleaf_run::{PreparedTitleRequest, RunJob};
 use turnleaf_store::generations::GenerationStatus;
 use turnleaf_store::title_requests::{self, TitleRequest};
-use turnleaf_store::{StoreError, branches, turns};
+use turnleaf_store::{StoreError, branches, ledger, turns};
 
 pub use turnleaf_store::title_requests::ListedTitleRequest;
 
@@ -117,6 +118,7 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        let budget = self.reserve_budget(owner).await?;
         // Nobody else adds one while this has the slot.
         if title_requests::count(self.db(), owner, chat.id).await? >= limits::TITLE_REQUESTS {
             let message = MessageCode::TooManyTitles.with("most", limits::TITLE_REQUESTS);
@@ -137,13 +139,16 @@ impl Service {
         if !title_requests::insert(&mut tx, owner, &request.new_row(id, reply.id, now)).await? {
             return Err(ServiceError::NotFound);
         }
+        if let Some(token) = calling_token() {
+            ledger::set_title_token(&mut tx, owner, id, token).await?;
+        }
         // A process that has lost the claim must not send a request.
         self.db().fence(&mut tx).await?;
         let stored_bytes = request.stored_bytes();
         // Detached: a client may disconnect during the commit, and a stored request that is not sent would never end.
         let begun = tasks::spawn(async move {
             tx.commit().await?;
-            slot.start(owner, request);
+            slot.start(owner, request, budget);
             Ok::<_, StoreError>(())
         });
         begun.await.map_err(|_| StoreError::Gone("the request for a title"))??;
@@ -295,6 +300,7 @@ impl Service {
             capabilities,
             is_thinking_undecided: false,
             opening: None,
+            budget: None,
         };
         // The cause is in the log.
         let prepared = self.supervisor().prepare_title(job).await;

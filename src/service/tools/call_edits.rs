@@ -10,7 +10,6 @@ use turnleaf_domain::{
     Block, BlockId, CodedMessage, Content, InvalidField, MessageCode, Turn, TurnId, UserId, json_bounds, limits,
 };
 use turnleaf_providers::json_text;
-use turnleaf_store::tool_listings;
 use turnleaf_tools::schema::find_fault;
 use turnleaf_tools::server_file::parse_relaxed_json;
 use turnleaf_tools::toolbox::{ToolCall, ToolCaller, listing_hash};
@@ -51,7 +50,7 @@ impl Service {
         let tool = self.tools().find_tool(owner, &origin_of(&ask)).await?;
         let server_tools = match ask.server.as_str() {
             "" => Vec::new(),
-            server => self.tools().server_tools(owner, server, &tool_listings::list(self.db(), owner).await?),
+            server => self.tools().server_tools(owner, server, &self.tools().listings(owner).await?),
         };
         let (schema, server_tools_hash) = (tool.map(|tool| tool.schema), listing_hash(&server_tools));
         let server_tools = server_tools.into_iter().map(|tool| tool.title).collect();

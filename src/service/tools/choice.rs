@@ -12,7 +12,7 @@ use turnleaf_domain::branch::{ModelLock, PromptPrefix};
 use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin, WEB_SEARCH};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
-use turnleaf_store::tool_listings::{self, ToolListing};
+use turnleaf_store::tool_listings::ToolListing;
 use turnleaf_store::{StoreError, Tx, branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
@@ -111,7 +111,7 @@ impl Service {
         };
         let server_of = |tool: &OfferedTool| tool.origin.as_ref().map(|origin| origin.server().to_owned());
         let known: BTreeSet<String> = tools.iter().filter_map(server_of).collect();
-        let listings = tool_listings::list(self.db(), owner).await?;
+        let listings = self.tools().listings(owner).await?;
         let is_late = |listing: &&ToolListing| {
             chosen.contains(listing.server.as_str())
                 && !known.contains(&listing.server)

@@ -10,6 +10,8 @@ mod view;
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::idempotency::Created;
 use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
@@ -36,7 +38,7 @@ pub struct ChangedToolServer {
 }
 
 impl Service {
-    /// Starts the configured servers, which are for this owner, and the stored ones of all accounts in the background
+    /// Starts the configured servers, which this owner keeps, and the stored ones of all accounts in the background
     /// when the server starts, and stores their tool listings.
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
         self.tools().keep_configured_for(owner);
@@ -92,7 +94,7 @@ impl Service {
         let (rows, signed_in, listings, policies, of_servers) = tokio::try_join!(
             tool_servers::list(db, owner),
             tool_sign_ins::list_signed_in(db, owner),
-            tool_listings::list(db, owner),
+            self.tools().listings(owner),
             tool_policies::list(db, owner),
             server_policies::list(db, owner)
         )?;
@@ -112,8 +114,9 @@ impl Service {
                 let trust = TrustStatus::from_seen(Some(server), tool, &seen);
                 view::tool_view(Some(&server.id), tool, &policies, of_server, trust)
             });
-            view::configured_server_view(server, status(&server.id), of_server, views.collect())
-                .with_instructions(tools.known_instructions(owner, &server.id, &listings))
+            let shown = view::configured_server_view(server, status(&server.id), of_server, views.collect())
+                .with_instructions(tools.known_instructions(owner, &server.id, &listings));
+            if tools.is_keeper(owner) { shown } else { shown.without_connection() }
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
             let listed = tools.server_tools(owner, &row.slug, &listings);
@@ -275,6 +278,15 @@ impl Service {
         if matches!(server.status.state, "off" | "headers_unreadable") {
             return Err(ServiceError::conflict("server_off", server.status.message()));
         }
+        // Others may be using it. One that has failed starts again when it is tested or called.
+        if server.locked && !self.tools().is_keeper(owner) {
+            let (code, message) = ("server_for_owner", MessageCode::ServerForOwner.with("name", server.name));
+            return Err(ServiceError::Forbidden { code, message, extra: Box::default() });
+        }
+        self.start_tool_server_again(owner, id).await
+    }
+
+    async fn start_tool_server_again(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         self.tools().servers().restart(&self.tools().server_key(owner, id));
         self.wait_for_tool_server(owner, id).await
     }
@@ -283,7 +295,7 @@ impl Service {
     pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let status = self.tools().servers().status(&self.tools().server_key(owner, id));
         match status.map(|status| status.state) {
-            Some(McpServerState::Failed) => self.restart_tool_server(owner, id).await,
+            Some(McpServerState::Failed) => self.start_tool_server_again(owner, id).await,
             _ => self.wait_for_tool_server(owner, id).await,
         }
     }

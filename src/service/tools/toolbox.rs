@@ -1,6 +1,7 @@
 //! The production toolbox: built-in tools and those of tool servers. Its gate decides, in a fixed order, whether a
 //! call may run, and dispatches the call.
 
+mod configured_servers;
 mod exposure;
 mod gate;
 mod grants;
@@ -14,10 +15,9 @@ mod sign_in_wait;
 mod tool_finder;
 pub mod trust;
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use futures::future::BoxFuture;
-use secrecy::ExposeSecret;
 use serde_json::Value;
 
 pub use selection::{LeftOutTool, ToolSelection};
@@ -27,16 +27,17 @@ use self::scope_refusals::ScopeRefusals;
 use self::search_engines::SearchEngines;
 use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
+use turnleaf_domain::access_rights::AccessRights;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::tool_output::ResourceLink;
-use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::page_fetcher::Fetcher;
-use turnleaf_store::tool_listings::{self, ListedTool, ToolListing};
+use turnleaf_store::tool_listings::{ListedTool, ToolListing};
 use turnleaf_store::{Db, StoreError, tool_servers};
 use turnleaf_tools::built_in::{self, BuiltInTools};
-use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpServers, McpTransport};
+use turnleaf_tools::mcp::{McpServerState, McpServers};
 use turnleaf_tools::result::{redraw_pictures, text_result};
 use turnleaf_tools::tool_search;
 use turnleaf_tools::toolbox::{
@@ -48,8 +49,9 @@ struct ToolboxInner {
     built_in: BuiltInTools,
     servers: McpServers,
     configured: RwLock<Arc<Vec<ToolServerConfig>>>,
-    /// The account that the configured servers are for, once it is known.
-    configured_for: OnceLock<UserId>,
+    /// The account that keeps the configured servers, once it is known: others use those that they are granted.
+    keeper: OnceLock<UserId>,
+    rights: RwLock<Arc<AccessRights>>,
     search_engines: Arc<SearchEngines>,
     scope_refusals: ScopeRefusals,
 }
@@ -85,15 +87,15 @@ impl ServiceToolbox {
         let library = Arc::new(ChatLibrary { db: db.clone(), search_engines: search_engines.clone() });
         let built_in = BuiltInTools { library, reader, fetcher, http: HttpClient::default() };
         let configured = RwLock::new(Arc::new(configured));
-        let (servers, scope_refusals, configured_for) = (McpServers::new(), ScopeRefusals::default(), OnceLock::new());
         Self(Arc::new(ToolboxInner {
             db,
             built_in,
-            servers,
+            servers: McpServers::new(),
             configured,
-            configured_for,
+            keeper: OnceLock::new(),
+            rights: RwLock::default(),
             search_engines,
-            scope_refusals,
+            scope_refusals: ScopeRefusals::default(),
         }))
     }
 
@@ -116,79 +118,9 @@ impl ServiceToolbox {
         &self.0.servers
     }
 
-    pub(crate) fn configured(&self) -> Arc<Vec<ToolServerConfig>> {
-        Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Keeps the configured servers to one account. They are programs with the rights of this process, so other
-    /// accounts do not get them unasked.
-    pub(crate) fn keep_configured_for(&self, owner: UserId) {
-        let _ = self.0.configured_for.set(owner);
-    }
-
-    /// Returns whether an account may use the configured servers.
-    pub(crate) fn may_use_configured(&self, owner: UserId) -> bool {
-        self.0.configured_for.get().is_none_or(|only| *only == owner)
-    }
-
-    /// Returns the configured servers that an account may use.
-    pub(crate) fn configured_for(&self, owner: UserId) -> Arc<Vec<ToolServerConfig>> {
-        if self.may_use_configured(owner) { self.configured() } else { Arc::default() }
-    }
-
-    /// Returns the configured server with this id.
-    pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServerConfig> {
-        self.configured().iter().find(|server| server.id == id).cloned()
-    }
-
-    /// Returns true when a server with this id exists, even if it is disabled.
-    pub(crate) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
-        let is_configured = self.configured_for(owner).iter().any(|server| server.id == id);
-        Ok(is_configured || tool_servers::find(&self.0.db, owner, id).await?.is_some())
-    }
-
-    /// Returns the key under which a server runs. A configured server has no owner.
-    pub(crate) fn server_key(&self, owner: UserId, server: &str) -> McpServerKey {
-        let is_configured = self.configured_for(owner).iter().any(|configured| configured.id == server);
-        let owner = if is_configured { None } else { Some(owner) };
-        McpServerKey { owner, server: server.to_owned() }
-    }
-
-    /// Starts the configured servers in the background.
-    pub(crate) fn start_configured(&self) {
-        for server in self.configured().iter() {
-            self.0.servers.put(configured_key(server), server_config(server));
-        }
-    }
-
-    /// Returns the credentials of the configured servers.
-    pub(crate) fn configured_credentials(&self) -> Vec<secrecy::SecretString> {
-        self.configured().iter().flat_map(|server| server_config(server).credentials()).collect()
-    }
-
-    /// Replaces the configured servers: new ones start, changed ones restart, and removed ones stop after their
-    /// running calls have ended.
-    pub(crate) fn set_configured(&self, configured: Vec<ToolServerConfig>) {
-        let configured = Arc::new(configured);
-        let before = {
-            let mut present = self.0.configured.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *present, configured.clone())
-        };
-        for server in before.iter().filter(|old| !configured.iter().any(|new| new.id == old.id)) {
-            self.0.servers.retire(&configured_key(server));
-        }
-        for server in configured.iter() {
-            // A server whose connection is unchanged keeps running, even when its trust changed.
-            if !before.iter().any(|old| old.id == server.id && old.has_same_connection(server)) {
-                self.0.servers.replace(configured_key(server), server_config(server));
-            }
-        }
-    }
-
     /// Returns all enabled servers by id, with the tools that they offer now, or offered last if they do not respond.
     pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<ToolServerOffering>, StoreError> {
-        let (stored, listings) =
-            tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::list(&self.0.db, owner))?;
+        let (stored, listings) = tokio::try_join!(tool_servers::list(&self.0.db, owner), self.listings(owner))?;
         let configured = self.configured_for(owner);
         let configured = configured.iter().map(|server| (server.id.clone(), server.name.clone()));
         let stored = stored.into_iter().filter(|row| row.is_enabled && self.configured_server(&row.slug).is_none());
@@ -230,7 +162,7 @@ impl ServiceToolbox {
             ToolOrigin::Server { server, tool } => (server, tool),
         };
         match self.configured_server(server) {
-            Some(_) if !self.may_use_configured(owner) => return Ok(None),
+            Some(_) if !self.may_use_configured(owner, server) => return Ok(None),
             Some(_) => {}
             None => {
                 let row = tool_servers::find(&self.0.db, owner, server).await?;
@@ -239,7 +171,7 @@ impl ServiceToolbox {
                 }
             }
         }
-        let listings = tool_listings::list(&self.0.db, owner).await?;
+        let listings = self.listings(owner).await?;
         Ok(self.server_tools(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
     }
 
@@ -254,6 +186,10 @@ impl ServiceToolbox {
                 self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)
             }
             ToolOrigin::Server { server, tool } => {
+                // The gate has asked before, but a person may have answered since.
+                if !self.may_use_server(call.caller.owner, &server) {
+                    return unavailable();
+                }
                 let arguments = match call.arguments {
                     Value::Object(arguments) => arguments,
                     _ => {
@@ -268,32 +204,6 @@ impl ServiceToolbox {
             }
             ToolOrigin::Client | ToolOrigin::Provider { .. } => unavailable(),
         }
-    }
-}
-
-fn configured_key(server: &ToolServerConfig) -> McpServerKey {
-    McpServerKey { owner: None, server: server.id.clone() }
-}
-
-fn server_config(server: &ToolServerConfig) -> McpServerConfig {
-    let transport = match &server.reach {
-        ToolServerTransport::Program { argv, env, folder } => {
-            let plain =
-                |(name, value): (&String, &secrecy::SecretString)| (name.clone(), value.expose_secret().to_owned());
-            McpTransport::Program { argv: argv.clone(), env: env.iter().map(plain).collect(), folder: folder.clone() }
-        }
-        ToolServerTransport::Http { url, headers } => {
-            McpTransport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
-        }
-    };
-    McpServerConfig {
-        name: server.name.clone(),
-        transport,
-        start: server.start,
-        idle: server.idle,
-        total: server.total,
-        // A configured server is shared, so no one's tokens may be used for it.
-        authorization: None,
     }
 }
 

@@ -44,7 +44,8 @@ impl Service {
         })
     }
 
-    async fn delete_all_owned(&self, owner: UserId) -> Result<(), ServiceError> {
+    /// Deletes everything of an owner whose import slot the caller holds.
+    pub(crate) async fn delete_all_owned(&self, owner: UserId) -> Result<(), ServiceError> {
         let mut tried = FailedDeletions::default();
         loop {
             let chats = inventory::list_chats(self.db(), owner, tried.page()).await?;

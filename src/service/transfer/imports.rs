@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Service, ServiceError};
 use files::ConversationFiles;
-use import_key::ImportKey;
 use incoming::IncomingConversation;
 use jobs::ImportSlotUse;
 use reader_thread::{ImportReader, ImportSurroundings, ReadItem};
@@ -49,11 +48,13 @@ mod tool_choice;
 mod undo;
 
 pub use format_names::{format_name, formats, parse_format, parse_schema, schemas};
+pub(crate) use import_key::ImportKey;
 pub use job::{ImportJob, ImportSummary};
 pub use jobs::{ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
 pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
 pub use reversal::{ImportReversal, ImportReversalKind, KeptChat, KeptCreations, KeptDocument, ReversalFailure};
+pub(crate) use rows::insert_chat;
 pub use spool::SpooledImport;
 pub use turnleaf_interchange::{ImportFormat, InvalidMessageKeys, MessageKeys, ReadOptions};
 

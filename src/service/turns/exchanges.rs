@@ -1,11 +1,13 @@
 //! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is durable
 //! before the client gets a response.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
+use crate::usage::calling_token::calling_token;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
 use turnleaf_domain::branch::PromptPrefix;
@@ -17,10 +19,10 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_run::{ChatOpening, RunJob};
+use turnleaf_run::{BudgetReservation, ChatOpening, RunJob};
 use turnleaf_store::db::Tx;
 use turnleaf_store::turn_events::{self, EventRow};
-use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, queued_messages, turns};
+use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, ledger, queued_messages, turns};
 
 /// The time for which the outcome of a message's commit is queried.
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
@@ -48,6 +50,8 @@ pub(crate) struct NewExchange {
     pub opening: Option<NewChatOpening>,
     /// The text with which the reply begins, for its model to continue.
     pub begins_with: Option<String>,
+    /// The reservation for the reply in the budgets of the owner.
+    pub budget: Option<Arc<BudgetReservation>>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
@@ -200,6 +204,9 @@ impl Service {
             Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
             stored => stored?,
         }
+        if let Some(token) = calling_token() {
+            ledger::set_exchange_token(&mut tx, of.owner, exchange.id, token).await?;
+        }
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
         let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
         if let Some(text) = &of.begins_with {
@@ -255,6 +262,7 @@ impl Service {
                 policy: branch.policy,
                 frozen: opening.frozen,
             }),
+            budget: of.budget,
         };
         self.commit_and_start(tx, job).await?;
         if is_new_message {

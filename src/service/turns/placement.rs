@@ -1,5 +1,6 @@
 //! Placement of a new turn: its parent, its branch, and the lock (docs/reference/domain.md I2, I3, I4). Nothing is
-//! overwritten: a turn that does not extend a branch's head gets a branch of its own.
+//! overwritten: a turn that does not extend a branch's head gets a branch of its own. `model_access` says which locks
+//! may be used.
 
 use serde_json::json;
 
@@ -256,6 +257,9 @@ impl Service {
     ) -> Result<ModelLock, ServiceError> {
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         let model = lock.as_ref().map(|lock| lock.model.as_str());
+        if let Some(provider) = provider {
+            self.check_granted(owner, provider, model, None)?;
+        }
         if let Some(unknown) = provider.filter(|provider| !self.has_provider(owner, provider, model)) {
             return Err(InvalidField::new(
                 "provider",
@@ -266,48 +270,6 @@ impl Service {
         let lock = lock.ok_or_else(|| InvalidField::new("model", MessageCode::NoDefaultModel))?;
         check_model("model", &lock.model)?;
         Ok(lock)
-    }
-
-    /// Checks that the provider of a lock exists. A branch whose provider was removed keeps its lock and stays
-    /// readable; continuing needs another model (docs/reference/ux.md 5.4).
-    pub(crate) fn check_lock_available(
-        &self,
-        owner: UserId,
-        lock: &ModelLock,
-        from: Option<TurnId>,
-    ) -> Result<(), ServiceError> {
-        self.check_provider(owner, &lock.provider, Some(&lock.model), from)
-    }
-
-    /// Returns true if the owner may use a provider, for this model if one is known.
-    fn has_provider(&self, owner: UserId, provider: &str, model: Option<&str>) -> bool {
-        let lock = ModelLock::new(provider, model.unwrap_or_default());
-        self.supervisor().usable_provider(owner, &lock).is_some()
-    }
-
-    fn check_provider(
-        &self,
-        owner: UserId,
-        provider: &str,
-        model: Option<&str>,
-        from: Option<TurnId>,
-    ) -> Result<(), ServiceError> {
-        if self.has_provider(owner, provider, model) {
-            return Ok(());
-        }
-        let other = self.supervisor().registry().default_lock(owner);
-        Err(ServiceError::Conflict {
-            code: "model_unavailable",
-            // People know the model; the provider's id tells them nothing.
-            message: match model {
-                Some(model) => MessageCode::ModelUnavailable.with("model", model),
-                None => MessageCode::ProviderUnavailable.into(),
-            },
-            extra: json!({
-                "locked_to": { "provider": provider, "model": model },
-                "fork": { "from_turn_id": from, "provider": other.provider, "model": other.model },
-            }),
-        })
     }
 
     /// Checks that one more version fits below a turn.

@@ -358,10 +358,13 @@ fn with_text(mut content: Vec<MessageBlock>, text: String) -> Vec<MessageBlock> 
 fn lasting_refusal(error: &ServiceError) -> Option<CodedMessage> {
     match error {
         ServiceError::Conflict { code: "turn_running" | "queued_message_sent", .. } => None,
-        ServiceError::Conflict { message, .. } | ServiceError::Unfit { message, .. } => Some(message.clone()),
+        ServiceError::Conflict { message, .. }
+        | ServiceError::Forbidden { message, .. }
+        | ServiceError::Unfit { message, .. } => Some(message.clone()),
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
         ServiceError::TooLarge { limit, .. } => Some(limit.clone()),
         ServiceError::Storage(refusal) => Some((*refusal).into()),
+        ServiceError::BudgetExhausted(budget) => Some(budget.refusal()),
         ServiceError::Store(StoreError::Full) => Some(MessageCode::DiskFull.into()),
         ServiceError::NotFound | ServiceError::TooManyRunning | ServiceError::Store(_) => None,
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::idempotency::Created;
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::{BranchFork, PlacementRequest, branch_name_after};
+use crate::usage::calling_token::{calling_token, with_calling_token};
 use crate::{Service, ServiceError};
 use turnleaf_domain::rerun::{LastRerunReply, RerunStatus, RerunStep};
 use turnleaf_domain::{
@@ -62,7 +63,8 @@ impl Service {
         new.params.validate()?;
         let service = self.clone();
         // The task is detached: the client may disconnect between the commit and the start of the background task.
-        let begun = tasks::spawn(async move { service.create_rerun(owner, chat, new).await });
+        let creating = async move { service.create_rerun(owner, chat, new).await };
+        let begun = tasks::spawn(with_calling_token(calling_token(), creating));
         begun.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 
@@ -102,7 +104,8 @@ impl Service {
     pub async fn resume_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let service = self.clone();
         // Detached for the same reason as in `start_rerun`.
-        let resumed = tasks::spawn(async move { service.continue_rerun(owner, id).await });
+        let resuming = async move { service.continue_rerun(owner, id).await };
+        let resumed = tasks::spawn(with_calling_token(calling_token(), resuming));
         resumed.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 
@@ -154,6 +157,7 @@ impl Service {
             return Err(ServiceError::TooManyRunning);
         }
         self.check_growth(owner, 0).await?;
+        let budget = self.reserve_budget(owner).await?;
         let mut tx = self.db().begin().await?;
         let id: RerunId = ids::mint();
         if let Some(made) = self.claim_request(&mut tx, owner, name, request, id).await? {
@@ -191,7 +195,7 @@ impl Service {
             updated_at: now,
         };
         reruns::insert(&mut tx, owner, &graft).await?;
-        self.ask_first_message(tx, owner, chat, branch, &graft).await?;
+        self.ask_first_message(tx, chat, branch, &graft, (owner, budget)).await?;
         self.drive_rerun(owner, id);
         Ok(Created::new(self.rerun(owner, id).await?))
     }

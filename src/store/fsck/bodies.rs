@@ -22,7 +22,8 @@ sql! {
     TITLE = "SELECT body, body_sha256, body_bytes, manifest, manifest_bytes, raw_response, raw_sha256, raw_bytes \
         FROM title_requests WHERE id = $1";
     SHARES = "SELECT id FROM shares ORDER BY id";
-    SNAPSHOT = "SELECT snapshot, snapshot_sha256, snapshot_bytes FROM shares WHERE id = $1";
+    SNAPSHOT = "SELECT snapshot, snapshot_sha256, snapshot_bytes, turns, turns_sha256, turns_bytes FROM shares \
+        WHERE id = $1";
     BLOBS = "SELECT sha256 FROM blobs WHERE bytes IS NOT NULL ORDER BY sha256";
     BYTES = "SELECT bytes FROM blobs WHERE sha256 = $1 AND bytes IS NOT NULL";
     BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
@@ -101,18 +102,34 @@ async fn check_title_requests(db: &Db, findings: &mut Vec<FsckFinding>) -> Resul
     Ok(())
 }
 
+/// The compressed values of a share.
+struct ShareBodies {
+    snapshot: Vec<u8>,
+    snapshot_sha256: Vec<u8>,
+    snapshot_bytes: i64,
+    turns: Option<Vec<u8>>,
+    turns_sha256: Option<Vec<u8>>,
+    turns_bytes: Option<i64>,
+}
+from_row!(ShareBodies { snapshot, snapshot_sha256, snapshot_bytes, turns, turns_sha256, turns_bytes });
+
 async fn check_shares(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     const TABLE: &str = "shares";
     let ids = with_pool!(db, |pool| sqlx::query_as(SHARES).fetch_all(pool).await?);
     for id in readable_ids::<Uuid>(ids) {
-        let row: Option<(Vec<u8>, Vec<u8>, i64)> =
+        let row: Option<ShareBodies> =
             with_pool!(db, |pool| sqlx::query_as(SNAPSHOT).bind(id).fetch_optional(pool).await?);
-        let Some((packed, sha256, length)) = row else { continue };
-        let read = decompress_column(&packed, length, (TABLE, "snapshot", id));
-        if let Some(page) = note_unreadable(read, findings)?
-            && Sha256::digest(&page).as_slice() != sha256
-        {
-            findings.push(finding("I9", TABLE, id, "its snapshot does not match its sha256"));
+        let Some(row) = row else { continue };
+        let turns = row.turns.zip(row.turns_sha256).zip(row.turns_bytes);
+        let turns = turns.map(|((packed, sha256), length)| ("turns", packed, sha256, length));
+        let snapshot = ("snapshot", row.snapshot, row.snapshot_sha256, row.snapshot_bytes);
+        for (column, packed, sha256, length) in std::iter::once(snapshot).chain(turns) {
+            let read = decompress_column(&packed, length, (TABLE, column, id));
+            if let Some(bytes) = note_unreadable(read, findings)?
+                && Sha256::digest(&bytes).as_slice() != sha256
+            {
+                findings.push(finding("I9", TABLE, id, format!("its {column} does not match its sha256")));
+            }
         }
     }
     Ok(())

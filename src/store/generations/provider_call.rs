@@ -13,7 +13,7 @@ use crate::deferred_write::DeferredWrite;
 use crate::error::StoreError;
 use crate::readable::{Lossy, time_of_id};
 use crate::rows::{UsageRow, parse_word, to_bigint, to_unsigned, to_word};
-use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage};
+use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, SpendingAmount, TurnId, Usage};
 
 /// The columns of [`ProviderCallRow`], of a call `g`.
 macro_rules! call_columns {
@@ -51,6 +51,8 @@ pub struct GenerationEnd {
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
     pub ended_at: DateTime<Utc>,
+    /// The least that the call counts in budgets, where its provider has not reported everything.
+    pub estimate: Option<SpendingAmount>,
     /// The whole response, if the caller still has it and it is small: then its pieces need not be read again.
     pub body: Option<Bytes>,
 }
@@ -59,6 +61,15 @@ impl GenerationEnd {
     /// Returns the response to pack together with the end.
     pub(super) fn small_body(&self) -> Option<&Bytes> {
         self.body.as_ref().filter(|body| !body.is_empty() && body.len() <= raw::PACKED_AT_ONCE)
+    }
+
+    /// Returns what the call counts in budgets.
+    pub(crate) fn counted(&self) -> SpendingAmount {
+        let Usage { input_tokens, output_tokens, .. } = self.usage;
+        let tokens = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
+        let micros = self.charge.as_ref().map_or(0, |charge| charge.micros);
+        let least = self.estimate.unwrap_or_default();
+        SpendingAmount { tokens: tokens.max(least.tokens), micros: micros.max(least.micros) }
     }
 
     /// Returns whether the pieces of the response no longer need to be stored.

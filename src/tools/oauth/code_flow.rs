@@ -20,6 +20,7 @@ const OFFLINE_ACCESS: &str = "offline_access";
 /// encrypted; there is no `Debug`, because of the verifier.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingSignIn {
+    /// The resource indicator; empty at an identity provider, whose tokens are for no resource.
     pub resource: String,
     pub server: ServerMetadata,
     pub client: OAuthClient,
@@ -28,6 +29,9 @@ pub struct PendingSignIn {
     pub state: String,
     /// The secret of PKCE.
     pub verifier: String,
+    /// What the ID token of an identity provider has to repeat.
+    #[serde(default)]
+    pub nonce: Option<String>,
 }
 
 /// The parameters of a callback. They are untrusted.
@@ -54,7 +58,13 @@ impl PendingSignIn {
                 }
             }
         }
-        Self { resource, server, client, scopes, state: random_token(), verifier: random_token() }
+        Self { resource, server, client, scopes, state: random_token(), verifier: random_token(), nonce: None }
+    }
+
+    /// Begins a sign-in at an identity provider.
+    pub fn begin_at_identity_provider(server: ServerMetadata, client: OAuthClient, scopes: Vec<String>) -> Self {
+        let [state, verifier, nonce] = [random_token(), random_token(), random_token()];
+        Self { resource: String::new(), server, client, scopes, state, verifier, nonce: Some(nonce) }
     }
 
     /// Returns the URL that the person opens.
@@ -69,7 +79,13 @@ impl PendingSignIn {
             query.append_pair("response_type", "code").append_pair("client_id", &self.client.id);
             query.append_pair("redirect_uri", &self.client.redirect_uri).append_pair("state", &self.state);
             query.append_pair("code_challenge", &code_challenge(&self.verifier));
-            query.append_pair("code_challenge_method", "S256").append_pair("resource", &self.resource);
+            query.append_pair("code_challenge_method", "S256");
+            if !self.resource.is_empty() {
+                query.append_pair("resource", &self.resource);
+            }
+            if let Some(nonce) = &self.nonce {
+                query.append_pair("nonce", nonce);
+            }
             if !self.scopes.is_empty() {
                 query.append_pair("scope", &self.scopes.join(" "));
             }
@@ -195,6 +211,19 @@ mod tests {
         }
         assert!(!query.contains_key("prompt"));
         assert_ne!(begin(service(&[], None), &[]).state, pending.state);
+    }
+
+    #[test]
+    fn request_to_identity_provider_has_nonce_and_no_resource() {
+        let (server, scopes) = (service(&[], None).server, vec!["openid".to_owned(), "email".to_owned()]);
+        let client = OAuthClient::from_document("c", "http://localhost/callback");
+        let pending = PendingSignIn::begin_at_identity_provider(server, client, scopes);
+        let query = query(&pending);
+        assert_eq!(query.get("nonce"), pending.nonce.as_ref());
+        assert_eq!(query.get("scope").map(String::as_str), Some("openid email"));
+        assert!(!query.contains_key("resource") && query["code_challenge_method"] == "S256");
+        let secrets = [Some(&pending.state), Some(&pending.verifier), pending.nonce.as_ref()];
+        assert!(secrets[0] != secrets[1] && secrets[1] != secrets[2] && secrets[0] != secrets[2]);
     }
 
     #[test]

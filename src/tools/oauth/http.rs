@@ -2,7 +2,7 @@
 //! follows redirects of reads only, within an origin, because the others carry secrets.
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -16,7 +16,7 @@ use turnleaf_providers::http_client::{HttpClient, unreachable_reason};
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The client of one tool server's sign-in.
+/// The client of the sign-in to one tool server, or at one identity provider.
 #[derive(Debug, Clone)]
 pub struct SignInClient {
     pub http: HttpClient,
@@ -27,6 +27,8 @@ pub struct SignInClient {
 /// The body of a request to an authorization server.
 pub(super) enum SentBody {
     None,
+    /// None, with the value of `Authorization`.
+    Authorized(SecretString),
     Json(Vec<u8>),
     /// A form with the client's credentials in `Authorization`, if they are sent there.
     Form(String, Option<SecretString>),
@@ -81,15 +83,13 @@ impl SignInClient {
             let mut request = client.request(method.clone(), target.clone()).header(ACCEPT, JSON);
             request = match &body {
                 SentBody::None => request,
+                SentBody::Authorized(credentials) => with_authorization(request, credentials),
                 SentBody::Json(json) => request.header(CONTENT_TYPE, JSON).body(json.clone()),
                 SentBody::Form(form, credentials) => {
                     let request = request.header(CONTENT_TYPE, FORM).body(form.clone());
-                    match credentials.as_ref().map(|value| HeaderValue::from_str(value.expose_secret())) {
-                        Some(Ok(mut value)) => {
-                            value.set_sensitive(true);
-                            request.header(AUTHORIZATION, value)
-                        }
-                        Some(Err(_)) | None => request,
+                    match credentials {
+                        Some(credentials) => with_authorization(request, credentials),
+                        None => request,
                     }
                 }
             };
@@ -103,6 +103,13 @@ impl SignInClient {
         }
         Err(status_error(url, StatusCode::LOOP_DETECTED))
     }
+}
+
+/// Adds credentials; those that cannot be in a header are left out.
+fn with_authorization(request: RequestBuilder, credentials: &SecretString) -> RequestBuilder {
+    let Ok(mut value) = HeaderValue::from_str(credentials.expose_secret()) else { return request };
+    value.set_sensitive(true);
+    request.header(AUTHORIZATION, value)
 }
 
 fn redirect_target(response: &Response, from: &Url) -> Option<Url> {

@@ -28,6 +28,9 @@ pub struct ServerMetadata {
     pub token_endpoint: String,
     pub registration_endpoint: Option<String>,
     pub revocation_endpoint: Option<String>,
+    /// The keys and the further claims of an identity provider.
+    pub jwks_uri: Option<String>,
+    pub userinfo_endpoint: Option<String>,
     pub scopes_supported: Option<Vec<String>>,
     pub code_challenge_methods_supported: Option<Vec<String>>,
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
@@ -49,6 +52,11 @@ pub fn server_metadata_urls(issuer: &Url) -> Vec<Url> {
     let inserted = [AUTHORIZATION_SERVER, OPENID].map(|known| at_path(issuer, &format!("{known}{path}")));
     let appended = (!path.is_empty()).then(|| at_path(issuer, &format!("{path}{OPENID}")));
     inserted.into_iter().chain(appended).collect()
+}
+
+/// Returns the URL where an identity provider publishes its metadata (OpenID Connect Discovery, 4).
+pub fn openid_metadata_url(issuer: &Url) -> Url {
+    at_path(issuer, &format!("{}{OPENID}", issuer.path().trim_end_matches('/')))
 }
 
 /// Returns the issuer to try for a resource without metadata: its origin, as the MCP specification of 2025-03-26 says.
@@ -112,22 +120,47 @@ impl ServerMetadata {
     /// # Errors
     /// The sentence why the authorization server cannot be used.
     pub fn check(&self, issuer: &Url) -> Result<(), CodedMessage> {
+        self.check_addresses(issuer, &[&self.registration_endpoint, &self.revocation_endpoint])?;
+        match self.has_s256() {
+            Some(true) => Ok(()),
+            Some(false) | None => Err(MessageCode::SignInWithoutPkce.with("host", host_name(issuer))),
+        }
+    }
+
+    /// Checks the document of an identity provider. One that does not list the methods of PKCE is used: the nonce of
+    /// its answer binds that to this sign-in, too.
+    ///
+    /// # Errors
+    /// The sentence why the identity provider cannot be used.
+    pub fn check_identity_provider(&self, issuer: &Url) -> Result<(), CodedMessage> {
+        self.check_addresses(issuer, &[&self.jwks_uri, &self.userinfo_endpoint])?;
+        if self.has_s256() == Some(false) {
+            return Err(MessageCode::SignInWithoutPkce.with("host", host_name(issuer)));
+        }
+        match &self.jwks_uri {
+            Some(_) => Ok(()),
+            None => Err(MessageCode::SignInMetadataInvalid.with("host", host_name(issuer))),
+        }
+    }
+
+    /// Returns whether the method S256 of PKCE is listed; `None` without a list.
+    fn has_s256(&self) -> Option<bool> {
+        let methods = self.code_challenge_methods_supported.as_ref()?;
+        Some(methods.iter().any(|method| method == "S256"))
+    }
+
+    fn check_addresses(&self, issuer: &Url, optional: &[&Option<String>]) -> Result<(), CodedMessage> {
         let host = host_name(issuer);
         if !is_same_issuer(&self.issuer, issuer.as_str()) {
             let named: String = self.issuer.chars().filter(|c| !c.is_control()).take(200).collect();
             return Err(MessageCode::SignInIssuerMismatch.with("host", host).with("issuer", named));
         }
-        let optional = [&self.registration_endpoint, &self.revocation_endpoint];
         let endpoints = [&self.authorization_endpoint, &self.token_endpoint];
-        for endpoint in endpoints.into_iter().chain(optional.into_iter().flatten()) {
+        for endpoint in endpoints.into_iter().chain(optional.iter().copied().flatten()) {
             let url = Url::parse(endpoint).map_err(|_| MessageCode::SignInMetadataInvalid.with("host", &host))?;
             if !is_secure(&url) {
                 return Err(MessageCode::SignInInsecure.with("host", host));
             }
-        }
-        let methods = self.code_challenge_methods_supported.as_deref().unwrap_or_default();
-        if !methods.iter().any(|method| method == "S256") {
-            return Err(MessageCode::SignInWithoutPkce.with("host", host));
         }
         Ok(())
     }
@@ -261,6 +294,40 @@ mod tests {
             ),
         ] {
             assert_eq!(code(changed), expected);
+        }
+    }
+
+    #[test]
+    fn identity_provider_needs_keys_and_may_leave_pkce_unlisted() {
+        let good = ServerMetadata {
+            issuer: "https://a.example".into(),
+            authorization_endpoint: "https://a.example/authorize".into(),
+            token_endpoint: "https://a.example/token".into(),
+            jwks_uri: Some("https://a.example/keys".into()),
+            ..ServerMetadata::default()
+        };
+        let issuer = url("https://a.example");
+        assert_eq!(good.check_identity_provider(&issuer), Ok(()));
+        let code = |changed: ServerMetadata| changed.check_identity_provider(&issuer).unwrap_err().code;
+        for (changed, expected) in [
+            (ServerMetadata { issuer: "https://b.example".into(), ..good.clone() }, MessageCode::SignInIssuerMismatch),
+            (ServerMetadata { jwks_uri: None, ..good.clone() }, MessageCode::SignInMetadataInvalid),
+            (
+                ServerMetadata { jwks_uri: Some("http://a.example/keys".into()), ..good.clone() },
+                MessageCode::SignInInsecure,
+            ),
+            (
+                ServerMetadata { code_challenge_methods_supported: Some(vec!["plain".into()]), ..good.clone() },
+                MessageCode::SignInWithoutPkce,
+            ),
+        ] {
+            assert_eq!(code(changed), expected);
+        }
+        for (issuer, expected) in [
+            ("https://a.example", "https://a.example/.well-known/openid-configuration"),
+            ("https://a.example/realms/x/", "https://a.example/realms/x/.well-known/openid-configuration"),
+        ] {
+            assert_eq!(openid_metadata_url(&url(issuer)).as_str(), expected);
         }
     }
 

@@ -56,6 +56,13 @@ struct TokenResponse {
     /// A number, which some servers send as text.
     expires_in: Option<serde_json::Value>,
     scope: Option<String>,
+    id_token: Option<String>,
+}
+
+/// The tokens of an identity provider. They are not stored.
+pub(super) struct IdentityTokens {
+    pub id_token: String,
+    pub access_token: SecretString,
 }
 
 #[derive(Deserialize)]
@@ -97,19 +104,7 @@ impl SignInClient {
         code: &str,
         now: DateTime<Utc>,
     ) -> Result<TokenSet, CodedMessage> {
-        let fields = [
-            ("grant_type", "authorization_code"),
-            ("code", code),
-            ("redirect_uri", &pending.client.redirect_uri),
-            ("code_verifier", &pending.verifier),
-            ("resource", &pending.resource),
-        ];
-        let refused = |error: &str| MessageCode::SignInRefused.with("host", pending.host()).with("error", error);
-        let response = self.request_tokens(&pending.server, &pending.client, &fields).await;
-        let response = response.map_err(|error| match error {
-            TokenError::Refused(error) => refused(&error),
-            TokenError::Unavailable(message) => message,
-        })?;
+        let response = self.redeem_code(pending, code).await?;
         let unusable = || MessageCode::SignInTokenUnusable.with("host", pending.host());
         let known = TokenSet {
             access_token: String::new(),
@@ -121,6 +116,41 @@ impl SignInClient {
             client: pending.client.clone(),
         };
         read_tokens(response, known, now).ok_or_else(unusable)
+    }
+
+    /// Exchanges the code of a sign-in at an identity provider.
+    ///
+    /// # Errors
+    /// The sentence why there is no ID token.
+    pub(super) async fn exchange_identity_code(
+        &self,
+        pending: &PendingSignIn,
+        code: &str,
+    ) -> Result<IdentityTokens, CodedMessage> {
+        let response = self.redeem_code(pending, code).await?;
+        let tokens = response.filter(|response| is_sendable(&response.access_token)).and_then(|response| {
+            let id_token = response.id_token.filter(|token| is_sendable(token))?;
+            Some(IdentityTokens { id_token, access_token: response.access_token.into() })
+        });
+        tokens.ok_or_else(|| MessageCode::SignInTokenUnusable.with("host", pending.host()))
+    }
+
+    async fn redeem_code(&self, pending: &PendingSignIn, code: &str) -> Result<Option<TokenResponse>, CodedMessage> {
+        let mut fields = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", pending.client.redirect_uri.as_str()),
+            ("code_verifier", pending.verifier.as_str()),
+        ];
+        if !pending.resource.is_empty() {
+            fields.push(("resource", pending.resource.as_str()));
+        }
+        let refused = |error: &str| MessageCode::SignInRefused.with("host", pending.host()).with("error", error);
+        let response = self.request_tokens(&pending.server, &pending.client, &fields).await;
+        response.map_err(|error| match error {
+            TokenError::Refused(error) => refused(&error),
+            TokenError::Unavailable(message) => message,
+        })
     }
 
     /// Renews the tokens with their refresh token. What the response leaves out stays as it is.

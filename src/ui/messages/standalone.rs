@@ -121,6 +121,7 @@ pub fn format_name(name: &str) -> &'static str {
         "sillytavern" => "SillyTavern",
         "jan" => "Jan",
         "anythingllm" => "AnythingLLM",
+        "shared-link" => localized_word("a shared link", "分享的链接"),
         _ => localized_word("unknown", "未知"),
     }
 }

@@ -278,6 +278,9 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
         Kind::LimitEvent | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
             ("The partial reply was saved.", "已收到的部分已保存。")
         }
+        Kind::BudgetDayCost | Kind::BudgetDayTokens | Kind::BudgetMonthCost | Kind::BudgetMonthTokens => {
+            ("Wait until it resets, or ask an administrator for a larger budget.", "请等待重置，或请管理员提高预算。")
+        }
         Kind::StorageFull => {
             ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")
         }

@@ -249,6 +249,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             stop_requested
             listeners
             tools_on=page.tools_on
+            budget_notes=page.budget_notes
             // The queue is drawn here and not by the composer, whose code every page loads first.
             above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> <QueueList queue=path.queue poll=path.poll/> })
         />

@@ -77,7 +77,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
         })
     });
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
-    let tools_on = page.tools_on;
+    let (tools_on, budget_notes) = (page.tools_on, page.budget_notes);
     let (draft, form_request_id) = (draft_with_starter(page.draft, starter_in_address()), page.form_request_id);
     let composer = live_view(move || {
         if !can_write.get() {
@@ -93,6 +93,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
                 stop_requested=RwSignal::new(false)
                 listeners
                 tools_on
+                budget_notes=budget_notes.clone()
             />
         })
     });

@@ -75,7 +75,14 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         | Kind::LimitRounds
         | Kind::ServerRestarted
         | Kind::StorageFull => &[RecoveryAction::Continue],
-        Kind::NoTitle | Kind::Internal | Kind::Unknown => &[],
+        // Until a budget resets, no request is sent.
+        Kind::BudgetDayCost
+        | Kind::BudgetDayTokens
+        | Kind::BudgetMonthCost
+        | Kind::BudgetMonthTokens
+        | Kind::NoTitle
+        | Kind::Internal
+        | Kind::Unknown => &[],
     }
 }
 

@@ -24,7 +24,8 @@ pub fn RefusalNotice(id: TurnId) -> impl IntoView {
     });
     live_view(move || {
         let TurnRefusal { error, is_retry, .. } = refused.get()?;
-        let needs_model = is_retry && matches!(&error, ApiError::Conflict { code, .. } if code == "model_unavailable");
+        let is_about_model = |code: &str| matches!(code, "model_unavailable" | "model_not_granted");
+        let needs_model = is_retry && matches!(&error, ApiError::Conflict { code, .. } if is_about_model(code));
         let close = move |_| {
             if let Some(refusals) = refusals {
                 refusals.clear();

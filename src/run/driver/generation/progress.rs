@@ -26,5 +26,7 @@ pub(in crate::driver) struct GenerationProgress {
     pub first_token_at: Option<DateTime<Utc>>,
     /// Content was shown; from here on the request is not retried.
     pub has_content: bool,
+    /// The tokens of the request, estimated.
+    pub request_tokens: u64,
     pub reply_bytes: u64,
 }

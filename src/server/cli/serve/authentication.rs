@@ -1,5 +1,5 @@
-//! The ways into a server, decided at its start: without accounts, or by signing in. A server with accounts that
-//! nobody can sign in to yet waits for its setup.
+//! The ways into a server, decided at its start: without accounts, by signing in, or as whom a proxy names. A server
+//! with accounts that nobody can sign in to yet waits for its setup.
 
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,11 @@ pub async fn open_ways_in(
     service: &Service,
     (transport, shutdown): (TransportSecurity, &CancellationToken),
 ) -> Result<OpenedWaysIn, CliError> {
+    if let Some(users) = &config.security.proxy_users {
+        tokio::spawn(watch_credentials(service.clone(), shutdown.clone()));
+        let authentication = Authentication::behind_proxy(service.clone(), users.creates_accounts);
+        return Ok(OpenedWaysIn { authentication, setup_code: None });
+    }
     if !has_accounts(config, db).await? {
         let authentication = Authentication::without_accounts(service.local_owner());
         return Ok(OpenedWaysIn { authentication, setup_code: None });

@@ -20,7 +20,7 @@ use turnleaf_providers::registry::{ProviderRegistry, local_servers};
 use turnleaf_service::{Service, ServiceError};
 
 /// The settings that need a restart, by the keys of the file.
-const NEED_RESTART: [&str; 11] = [
+const NEED_RESTART: [&str; 12] = [
     "listen",
     "data_dir",
     "database_url",
@@ -29,6 +29,7 @@ const NEED_RESTART: [&str; 11] = [
     "public_url",
     "trusted_proxies",
     "proxy_secret",
+    "proxy_user_header",
     "drain_announce_seconds",
     "drain_seconds",
     "log_format",
@@ -84,6 +85,7 @@ impl ConfigReload {
         self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
         self.service.reload_providers(config.providers.endpoints).await?;
         self.service.reload_web_search(config.web_search).await;
+        self.service.set_identity_providers(config.identity_providers);
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers list their models in the background.
         let registry = self.registry.clone();
@@ -110,8 +112,17 @@ impl ConfigReload {
             prices: _,
             tool_servers: _,
             web_search: _,
+            identity_providers: _,
             security:
-                SecuritySettings { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
+                SecuritySettings {
+                    auth,
+                    public_url,
+                    allowed_hosts: _,
+                    trusted_proxies,
+                    proxy_secret: _,
+                    proxy_users,
+                    secret_key: _,
+                },
             drain: DrainSettings { announce, finish },
             logging: LoggingSettings { filter: _, format, colour: _ },
             site_root: _,
@@ -126,6 +137,7 @@ impl ConfigReload {
             *public_url != is.public_url,
             trusted_proxies.value != is.trusted_proxies.value,
             was.proxy_secret_digest() != is.proxy_secret_digest(),
+            *proxy_users != is.proxy_users,
             announce.value != new.drain.announce.value,
             finish.value != new.drain.finish.value,
             format.value != new.logging.format.value,

@@ -1,8 +1,9 @@
-//! OpenAPI descriptions of sessions and API tokens.
+//! OpenAPI descriptions of sessions, API tokens and the audit log.
 
 use serde_json::json;
 
 use crate::server::http::accounts::api::{ApiTokenDetails, CreateApiTokenRequest, CreatedApiToken, SessionDetails};
+use crate::server::http::accounts::audit_log::{AuditEntryDetails, AuditLogQuery};
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 
 pub fn list_sessions(operation: ApiOperation) -> ApiOperation {
@@ -27,7 +28,8 @@ pub fn create_token(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Accounts", "create_token", "Creates an API token.")
         .add_description(
-            "Programs send it as `Authorization: Bearer tl_…`. Only people who are signed in can create one, not a token.",
+            "Programs send it as `Authorization: Bearer tl_…`. Only people who are signed in can create one, not a token. \
+             In a session whose password was not entered within the last 10 minutes the answer is 403 `password_needed`.",
         )
         .request_body::<CreateApiTokenRequest>(json!({
             "name": "Nightly backup",
@@ -42,4 +44,18 @@ pub fn create_token(operation: ApiOperation) -> ApiOperation {
 
 pub fn revoke_token(operation: ApiOperation) -> ApiOperation {
     operation.describe("Accounts", "revoke_token", "Revokes an API token.").empty_response(204, "It is revoked.")
+}
+
+pub fn list_audit_log(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Accounts", "list_audit_log", "Lists who did what with accounts, without content.")
+        .add_description(
+            "For administrators. Repeat the request with the last `id` as `before` until a page is empty. CSV with \
+            `format=csv` or by `Accept` has all entries in one response.",
+        )
+        .query_parameters::<AuditLogQuery>()
+        .list_response::<AuditEntryDetails>("The entries, newest first.")
+        .custom_response(200, "The entries, newest first.", "text/csv", json!({ "type": "string" }))
+        .problem_response(422, INVALID_VALUE)
+        .shared_response(429)
 }

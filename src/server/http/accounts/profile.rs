@@ -11,17 +11,18 @@ use crate::domain::{InvalidField, MessageCode, TokenScope};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::{FormRefusal, with_retry_after};
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::{actor, client_origin};
 use crate::server::http::accounts::sign_in::with_session;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::accounts::profile::{
     ProfileForm, ProfileFormError, ProfilePage, TokenForm, no_accounts_page,
 };
 use crate::server::server_pages::messages::{self, accounts as words};
+use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_platform::ids;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::tokens::NewApiToken;
@@ -40,9 +41,12 @@ pub struct ProfilePageQuery {
 enum ProfileFormResult {
     Saved,
     PasswordChanged,
+    SecondFactorRemoved,
     SessionEnded,
     SessionsEnded,
     TokenRevoked,
+    Linked,
+    Unlinked,
 }
 
 impl ProfileFormResult {
@@ -50,9 +54,12 @@ impl ProfileFormResult {
         let sentence = match self {
             Self::Saved => messages::saved(),
             Self::PasswordChanged => words::password_changed(),
+            Self::SecondFactorRemoved => words::second_factor_removed(),
             Self::SessionEnded => words::session_ended(),
             Self::SessionsEnded => words::sessions_ended(),
             Self::TokenRevoked => words::token_revoked(),
+            Self::Linked => words::identity_linked(),
+            Self::Unlinked => words::identity_unlinked(),
         };
         ActionNotice::Done(sentence.to_owned())
     }
@@ -65,8 +72,10 @@ async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Prob
     Ok(ProfilePage {
         typed_name: account.name.clone(),
         account,
+        identities: service.own_identities(user).await?,
         sessions: service.sessions(user).await?,
         session: principal.session(),
+        second_factor: service.second_factor(user).await?,
         tokens: service.api_tokens(user).await?,
         token_form: TokenForm { request_id: ids::mint::<Uuid>().to_string(), ..TokenForm::default() },
         error: None,
@@ -98,7 +107,7 @@ pub async fn show(
     StrictQuery(query): StrictQuery<ProfilePageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    if principal.session().is_none() {
+    if !principal.has_account() {
         return Ok(context.respond(&app, StatusCode::OK, no_accounts_page()));
     }
     let page = read_page(&app, &principal).await?;
@@ -113,6 +122,10 @@ pub async fn save_name(
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
+    let form = ProtectedForm { action: "/forms/profile/name", section: PageSection::Profile };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let name = fields.text("name").unwrap_or_default();
     match app.service().change_own_name(principal.user, actor(&principal, &client), &name).await {
         Ok(()) => Ok(see_other("/settings/profile?done=saved")),
@@ -133,7 +146,7 @@ pub async fn change_password(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let passwords = (&fields.lines("current_password").into(), &fields.lines("password").into());
-    let (actor, origin) = (actor(&principal, &client), client_origin(&client, &headers));
+    let (actor, origin) = (actor(&principal, &client), client_origin(&app, &client, &headers));
     match app.service().change_own_password(principal.user, actor, passwords, &origin).await {
         Ok(secret) => Ok(with_session(&app, &secret, "/settings/profile?done=password_changed")),
         Err(error) => refused_page(&app, &principal, context, (ProfileForm::Password, error), |_| {}).await,
@@ -170,6 +183,10 @@ pub async fn create_token(
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
+    let form = ProtectedForm { action: "/forms/profile/tokens/create", section: PageSection::Profile };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let form = TokenForm {
         name: fields.text("name").unwrap_or_default(),
         scopes: fields.values("scope").iter().filter_map(|word| word.parse::<TokenScope>().ok()).collect(),

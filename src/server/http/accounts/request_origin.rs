@@ -4,17 +4,21 @@ use http::HeaderMap;
 use http::header::USER_AGENT;
 
 use crate::server::access::Principal;
+use crate::server::app::App;
 use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::session_cookie::SessionCookie;
 use turnleaf_platform::client_network::client_network;
 use turnleaf_service::accounts::{Actor, ClientOrigin};
 
 /// Returns the client of somebody who signs in.
-pub fn client_origin(client: &ClientIdentity, headers: &HeaderMap) -> ClientOrigin {
+pub fn client_origin(app: &App, client: &ClientIdentity, headers: &HeaderMap) -> ClientOrigin {
+    let former_session = SessionCookie::new(app.transport()).secret(headers);
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
     ClientOrigin {
         address: client.address,
         network: client_network(client.address),
         agent: agent.filter(|agent| !agent.is_empty()).map(str::to_owned),
+        former_session: former_session.map(Into::into),
     }
 }
 

@@ -20,37 +20,48 @@ use crate::server::http::request::session_cookie::SessionCookie;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::server_pages::ServerPage;
 use crate::server::server_pages::accounts::sign_in::{
-    SignInFormState, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
+    SignInFormState, code_page, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
 };
+use crate::server::server_pages::messages::accounts as words;
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::NewSecret;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::sign_in::SignInStep;
 
 /// The browser forgets this about a person who signs out: drafts and cached pages. Cookies stay, because they hold the
 /// preferences of the browser.
 const CLEAR_SITE_DATA: (HeaderName, &str) = (HeaderName::from_static("clear-site-data"), "\"cache\", \"storage\"");
 
 /// The principal, if somebody is signed in, on a route for people who are not.
-type SignedIn = Option<Extension<Principal>>;
+pub type SignedIn = Option<Extension<Principal>>;
 
 /// The query of the sign-in page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignInQuery {
     /// The address to which the person returns.
-    next: Option<String>,
+    pub next: Option<String>,
+    /// The action after which the person is here.
+    done: Option<SignInPageResult>,
+}
+
+/// The action after which a person comes to the sign-in page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SignInPageResult {
+    AccountDeleted,
 }
 
 /// Returns whether the server has no accounts: nobody signs in to it.
-fn is_without_accounts(signed_in: &SignedIn) -> bool {
+pub fn is_without_accounts(signed_in: &SignedIn) -> bool {
     signed_in.as_ref().is_some_and(|Extension(principal)| principal.credential == Credential::Admission)
 }
 
 /// Returns the page for clients whose passwords others could read on the way.
-fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
+pub fn refuse_insecure(app: &App, client: &ClientIdentity, context: &PageContext) -> Option<Response> {
     let is_safe = SessionCookie::new(app.transport()).is_safe_for(client);
     (!is_safe).then(|| {
         let page = insecure_page(coded_sentence(&MessageCode::SignInNeedsSecureAddress.into()));
@@ -66,7 +77,7 @@ pub fn with_session(app: &App, secret: &NewSecret, to: &str) -> Response {
 }
 
 /// Responds with the page of a form that was refused.
-fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
+pub fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
     let seconds = refusal.retry_after();
     with_retry_after(context.respond(app, refusal.status, page), seconds)
 }
@@ -89,7 +100,10 @@ pub async fn show(
     if let Some(refused) = refuse_insecure(&app, &client, &context) {
         return refused;
     }
-    context.respond(&app, StatusCode::OK, sign_in_page(&SignInFormState::default(), local_path(&next), None))
+    let notice =
+        query.done.map(|SignInPageResult::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
+    let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
+    context.respond(&app, StatusCode::OK, sign_in_page(&form, (local_path(&next), &providers), notice))
 }
 
 /// `POST /forms/sign-in`.
@@ -109,13 +123,52 @@ pub async fn sign_in(
     }
     let (name, next) = (fields.text("name").unwrap_or_default(), fields.text("next").unwrap_or_default());
     let password = fields.lines("password").into();
-    let error = match app.service().sign_in(&name, &password, &client_origin(&client, &headers)).await {
-        Ok(secret) => return Ok(with_session(&app, &secret, local_path(&next))),
+    let error = match app.service().sign_in(&name, &password, &client_origin(&app, &client, &headers)).await {
+        Ok(SignInStep::SignedIn(secret)) => return Ok(with_session(&app, &secret, local_path(&next))),
+        // The answer has the form for the code, so that there is no address at which the sign-in is lost.
+        Ok(SignInStep::CodeNeeded(begun)) => {
+            let page = code_page(begun.expose(), local_path(&next), None, None);
+            return Ok(context.respond(&app, StatusCode::OK, page));
+        }
         Err(error) => error,
     };
     let mut refusal = FormRefusal::from_error(error)?;
     let form = SignInFormState { name, error: refusal.field.take(), ..SignInFormState::default() };
-    let page = sign_in_page(&form, local_path(&next), refusal.notice.take());
+    let providers = app.service().identity_providers();
+    let page = sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take());
+    Ok(refused_response(&app, context, refusal, page))
+}
+
+/// `POST /forms/sign-in/code`: the code of the second factor, after the password.
+pub async fn enter_code(
+    State(app): State<App>,
+    signed_in: SignedIn,
+    client: ClientIdentity,
+    headers: HeaderMap,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    if is_without_accounts(&signed_in) {
+        return Ok(see_other("/"));
+    }
+    if let Some(refused) = refuse_insecure(&app, &client, &context) {
+        return Ok(refused);
+    }
+    let (begun, next) = (fields.text("sign_in").unwrap_or_default(), fields.text("next").unwrap_or_default());
+    let code = fields.text("code").unwrap_or_default();
+    let error = match app.service().sign_in_with_code(&begun, &code, &client_origin(&app, &client, &headers)).await {
+        Ok(secret) => return Ok(with_session(&app, &secret, local_path(&next))),
+        Err(error) => error,
+    };
+    let is_over = matches!(error, AccountError::Service(ServiceError::Conflict { .. }));
+    let mut refusal = FormRefusal::from_error(error)?;
+    let page = match is_over {
+        true => {
+            let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
+            sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take())
+        }
+        false => code_page(&begun, local_path(&next), refusal.field.as_ref(), refusal.notice.take()),
+    };
     Ok(refused_response(&app, context, refusal, page))
 }
 
@@ -146,7 +199,7 @@ pub async fn set_up(
     }
     let (code, name) = (fields.text("code").unwrap_or_default(), fields.text("name").unwrap_or_default());
     let password = fields.lines("password").into();
-    let error = match app.service().set_up(&code, &name, &password, &client_origin(&client, &headers)).await {
+    let error = match app.service().set_up(&code, &name, &password, &client_origin(&app, &client, &headers)).await {
         Ok(secret) => return Ok(with_session(&app, &secret, "/")),
         Err(error) => error,
     };
@@ -199,7 +252,7 @@ pub async fn accept_invite(
     }
     let (code, name) = (fields.text("code").unwrap_or_default(), fields.text("name").unwrap_or_default());
     let password = fields.lines("password").into();
-    let origin = client_origin(&client, &headers);
+    let origin = client_origin(&app, &client, &headers);
     let error = match app.service().accept_invite(&code, &name, &password, &origin).await {
         Ok(secret) => return Ok(with_session(&app, &secret, "/")),
         Err(AccountError::Service(ServiceError::Conflict { .. })) => return Ok(unusable_invite(&app, context)),
@@ -212,7 +265,7 @@ pub async fn accept_invite(
     Ok(refused_response(&app, context, refusal, page))
 }
 
-/// `POST /forms/sign-out`. The browser forgets what it has stored of the person.
+/// `POST /forms/sign-out`.
 pub async fn sign_out(
     State(app): State<App>,
     principal: Principal,
@@ -222,8 +275,13 @@ pub async fn sign_out(
         return Ok(see_other("/"));
     }
     app.service().end_current_session(principal.user, actor(&principal, &client)).await?;
-    let mut response = see_other(SIGN_IN_PATH);
+    Ok(signed_out(&app, SIGN_IN_PATH))
+}
+
+/// Redirects a browser whose session has ended. It forgets what it has stored of the person.
+pub fn signed_out(app: &App, to: &str) -> Response {
+    let mut response = see_other(to);
     SessionCookie::new(app.transport()).clear(response.headers_mut());
     response.headers_mut().insert(CLEAR_SITE_DATA.0, HeaderValue::from_static(CLEAR_SITE_DATA.1));
-    Ok(response)
+    response
 }

@@ -10,15 +10,16 @@ use crate::domain::{AccountRole, InvalidField, MessageCode, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::request::used_origin::{UsedOrigin, with_public_origin};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::accounts::users::UsersPage;
 use crate::server::server_pages::messages::accounts as words;
+use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::accounts::account_error::AccountError;
 
 /// The query of the page.
@@ -103,6 +104,10 @@ pub async fn disable(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let account = fields.subject_id("user_id")?;
+    let form = ProtectedForm { action: "/forms/users/disable", section: PageSection::Users };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let done = app.service().disable_account(actor(&principal, &client), account).await;
     finish(&app, principal, context, ("disabled", done)).await
 }
@@ -129,6 +134,10 @@ pub async fn change_role(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (account, role) = (fields.subject_id("user_id")?, submitted_role(&fields)?);
+    let form = ProtectedForm { action: "/forms/users/role", section: PageSection::Users };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let done = app.service().change_role(actor(&principal, &client), account, role).await;
     finish(&app, principal, context, ("role_changed", done)).await
 }
@@ -174,6 +183,10 @@ async fn invite(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let role = submitted_role(&fields)?;
+    let form = ProtectedForm { action: "/forms/users/invite", section: PageSection::Users };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let code = match app.service().create_invite(actor(&principal, &client), role).await {
         Ok(code) => code,
         Err(error) => return finish(&app, principal, context, ("", Err(error))).await,

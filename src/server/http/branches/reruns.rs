@@ -234,7 +234,7 @@ fn redirect_to_rerun(grafted: &RerunState, refused: Option<&str>) -> Response {
 fn refusal_code(error: ServiceError) -> Result<&'static str, Problem> {
     Ok(match error {
         ServiceError::Conflict { code: "graft_not_paused", .. } => "not_paused",
-        ServiceError::Conflict { code: "model_unavailable", .. } => "model",
+        ServiceError::Conflict { code: "model_unavailable", .. } | ServiceError::Forbidden { .. } => "model",
         ServiceError::Conflict { code, .. } => code,
         ServiceError::Invalid(invalid) => match invalid.field.as_str() {
             "provider" | "model" => "model",

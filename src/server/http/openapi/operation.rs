@@ -13,14 +13,19 @@ const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (
         403,
         "Forbidden",
-        "The API token lacks the scope (`forbidden`), or a browser sent the request from another site (`cross_site`).",
+        "The API token lacks the scope (`forbidden`), the account may not use the model (`model_not_granted`), or a browser \
+        sent the request from another site (`cross_site`).",
     ),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),
     (413, "TooLarge", "Something exceeds its limit (`too_large`)."),
     (415, "UnsupportedMediaType", "The body must be uncompressed JSON (`unsupported_media_type`)."),
     (421, "UnknownHost", "The server does not accept this host name (`unknown_host`)."),
-    (429, "TooMany", "Too many requests (`too_many`); retry after `Retry-After`."),
+    (
+        429,
+        "TooMany",
+        "Too many requests (`too_many`), or a budget is used up (`budget_exhausted`); retry after `Retry-After`.",
+    ),
     (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
     (500, "Internal", "Something went wrong on the server (`internal`)."),
     (503, "Unavailable", "The server is starting, shutting down or waiting for its database (`unavailable`)."),

@@ -144,7 +144,7 @@ fn refusal(error: ServiceError) -> Result<(FieldErrors, ActionNotice), Problem> 
             }
             Ok((errors, ActionNotice::Refused(messages::invalid_fields().into())))
         }
-        ServiceError::Conflict { .. } | ServiceError::Storage(_) => {
+        ServiceError::Conflict { .. } | ServiceError::Forbidden { .. } | ServiceError::Storage(_) => {
             Ok((FieldErrors::new(), ActionNotice::Refused(refusal_sentence(&error))))
         }
         error => Err(error.into()),

@@ -26,6 +26,7 @@ use subtle::ConstantTimeEq;
 use crate::domain::CodedMessage;
 use crate::domain::MessageCode;
 use crate::domain::limits;
+use crate::server::http::request::proxy_user::ProxyUserHeaders;
 use crate::server::http::response::problem::Problem;
 use turnleaf_platform::client_network::client_network;
 use turnleaf_platform::config::security::{AddressRange, AuthMode, SecuritySettings};
@@ -44,6 +45,8 @@ struct AdmissionRules {
     needs_proxy: bool,
     proxies: Vec<AddressRange>,
     secret_digest: Option<[u8; 32]>,
+    /// The headers in which the proxy names people.
+    user_headers: Option<ProxyUserHeaders>,
     running: KeyedLimiter<IpAddr>,
     /// Set once the log has warned that a proxy does not name its clients.
     has_warned: AtomicBool,
@@ -88,12 +91,14 @@ impl Admission {
             needs_proxy: security.auth.value == AuthMode::Proxy,
             proxies: security.trusted_proxies.value.clone(),
             secret_digest: security.proxy_secret_digest(),
+            user_headers: security.proxy_users.as_ref().map(ProxyUserHeaders::from),
             running: KeyedLimiter::default(),
             has_warned: AtomicBool::new(false),
         }))
     }
 
-    /// Identifies the client and decides on admission. Removes the secret from the headers.
+    /// Identifies the client and decides on admission. Removes the secret and the name of the person from the headers;
+    /// the name counts only from the proxy.
     fn identify(&self, request: &mut Request) -> ClientIdentity {
         // Only requests of tests come without a socket.
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
@@ -101,6 +106,10 @@ impl Admission {
         let has_secret = self.has_secret(request.headers());
         request.headers_mut().remove(PROXY_SECRET_HEADER);
         let is_admitted = !self.0.needs_proxy || (is_from_proxy && has_secret);
+        let named = self.0.user_headers.as_ref().and_then(|headers| headers.take(request.headers_mut()));
+        if let Some(named) = named.filter(|_| is_from_proxy && has_secret) {
+            request.extensions_mut().insert(named);
+        }
         let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let named = (is_from_proxy && is_admitted).then(|| self.forwarded_address(request.headers()));
         if named == Some(None) && !self.0.has_warned.swap(true, Ordering::Relaxed) {

@@ -3,21 +3,23 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, StatusCode, Uri};
 
-use crate::domain::{UserId, url_encoding};
+use crate::domain::{MessageCode, UserId, url_encoding};
 use crate::server::access::{Credential, Principal, Scopes};
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::session_cookie::SessionCookie;
 use crate::server::http::response::problem::Problem;
+use turnleaf_service::Service;
 use turnleaf_service::accounts::credential_cache::{AuthenticatedCredential, CredentialId, Revocation};
 use turnleaf_service::accounts::credentials::PresentedCredential;
-use turnleaf_service::{Service, ServiceError};
+use turnleaf_service::accounts::proxy_users::ProxyUser;
 
 /// The addresses of the pages that strangers are sent to.
 pub const SIGN_IN_PATH: &str = "/sign-in";
@@ -34,6 +36,13 @@ enum WaysIn {
     /// A server without accounts.
     Admission(UserId),
     Accounts(Arc<AccountsAccess>),
+    Proxy(Arc<ProxyAccess>),
+}
+
+/// A server whose proxy names people.
+struct ProxyAccess {
+    service: Service,
+    creates_accounts: bool,
 }
 
 struct AccountsAccess {
@@ -47,6 +56,7 @@ impl fmt::Debug for Authentication {
             WaysIn::Nobody => "Nobody",
             WaysIn::Admission(_) => "Admission",
             WaysIn::Accounts(_) => "Accounts",
+            WaysIn::Proxy(_) => "Proxy",
         })
     }
 }
@@ -56,6 +66,8 @@ pub enum PresentedIdentity {
     Stranger,
     Owner(UserId),
     Credential(PresentedCredential),
+    /// The person whom the proxy names, and their address.
+    Named(ProxyUser, IpAddr),
 }
 
 /// A request that is let in.
@@ -64,6 +76,10 @@ pub struct AuthenticatedRequest {
     pub principal: Principal,
     pub lease: ConnectionLease,
 }
+
+/// Whether people sign in to the server, for public pages that lead to pages of theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HasAccounts(pub bool);
 
 /// The right to keep a connection open. It ends with the session or the token that the connection was opened with.
 #[derive(Debug, Clone, Default)]
@@ -84,9 +100,21 @@ impl Authentication {
         Self(WaysIn::Admission(owner))
     }
 
-    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens.
+    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens. From now on, budgets apply.
     pub fn with_accounts(service: Service, cookie: SessionCookie) -> Self {
+        service.enforce_budgets();
         Self(WaysIn::Accounts(Arc::new(AccountsAccess { service, cookie })))
+    }
+
+    /// Returns whether people sign in to the server.
+    pub fn has_accounts(&self) -> HasAccounts {
+        HasAccounts(matches!(self.0, WaysIn::Accounts(_)))
+    }
+
+    /// Returns the ways into a server whose proxy names people: the name in each request, and API tokens. Budgets apply.
+    pub fn behind_proxy(service: Service, creates_accounts: bool) -> Self {
+        service.enforce_budgets();
+        Self(WaysIn::Proxy(Arc::new(ProxyAccess { service, creates_accounts })))
     }
 
     /// Returns what a request brings along. A request has one identity: one with a token is not looked up by its
@@ -108,14 +136,22 @@ impl Authentication {
                 };
                 presented.map_or(PresentedIdentity::Stranger, PresentedIdentity::Credential)
             }
+            // What else is in `Authorization` is the proxy's.
+            WaysIn::Proxy(_) => match bearer_token(request.headers()).and_then(PresentedCredential::token) {
+                Some(token) => PresentedIdentity::Credential(token),
+                None => match request.extensions().get::<ProxyUser>() {
+                    Some(named) => PresentedIdentity::Named(named.clone(), client.address),
+                    None => PresentedIdentity::Stranger,
+                },
+            },
         }
     }
 
     /// Returns who it is; `None` for a stranger.
-    pub async fn authenticate(
-        &self,
-        presented: PresentedIdentity,
-    ) -> Result<Option<AuthenticatedRequest>, ServiceError> {
+    ///
+    /// # Errors
+    /// The database does not answer, or 403 for a person whom the proxy names and who has no account.
+    pub async fn authenticate(&self, presented: PresentedIdentity) -> Result<Option<AuthenticatedRequest>, Problem> {
         match (&self.0, presented) {
             (_, PresentedIdentity::Owner(owner)) => {
                 let (principal, lease) = (Principal::owner(owner), ConnectionLease::default());
@@ -124,6 +160,16 @@ impl Authentication {
             (WaysIn::Accounts(access), PresentedIdentity::Credential(presented)) => {
                 let found = access.service.authenticate(&presented).await?;
                 Ok(found.map(AuthenticatedRequest::from))
+            }
+            (WaysIn::Proxy(access), PresentedIdentity::Credential(presented)) => {
+                let found = access.service.authenticate(&presented).await?;
+                Ok(found.map(AuthenticatedRequest::from))
+            }
+            (WaysIn::Proxy(access), PresentedIdentity::Named(named, address)) => {
+                let found = access.service.authenticate_proxy_user(&named, access.creates_accounts, address).await?;
+                let detail = || MessageCode::ProxyUserUnknown.with("name", &named.name);
+                let unknown = || Problem::new(StatusCode::FORBIDDEN, "proxy_user_unknown", detail());
+                found.map(|found| Some(found.into())).ok_or_else(unknown)
             }
             _ => Ok(None),
         }
@@ -150,6 +196,7 @@ impl From<AuthenticatedCredential> for AuthenticatedRequest {
         let (credential, scopes) = match id {
             CredentialId::Session(session) => (Credential::Session(session), Scopes::ALL),
             CredentialId::Token { id, scopes } => (Credential::Token(id), scopes.into()),
+            CredentialId::ProxyUser(identity) => (Credential::ProxyUser(identity), Scopes::ALL),
         };
         let principal = Principal { user, role, scopes, credential };
         Self { principal, lease: ConnectionLease(revocation) }
@@ -168,6 +215,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Principal {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         parts.extensions.get::<Self>().copied().ok_or_else(Problem::unauthenticated)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for HasAccounts {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().copied().unwrap_or_default())
     }
 }
 

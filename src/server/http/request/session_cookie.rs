@@ -1,6 +1,7 @@
-//! The cookie of a session. Over HTTPS it has the prefix `__Host-`, by which browsers let only this host set it, and only
-//! over HTTPS. Without HTTPS browsers refuse that; such a server is reached on this machine alone, and the cookie has
-//! another name there, which a server with HTTPS does not accept.
+//! The cookie of a session, and that of a browser that signs in at an identity provider. Over HTTPS a cookie has the
+//! prefix `__Host-`, by which browsers let only this host set it, and only over HTTPS. Without HTTPS browsers refuse that;
+//! such a server is reached on this machine alone, and the cookie has another name there, which a server with HTTPS does
+//! not accept.
 
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
@@ -11,22 +12,39 @@ use crate::server::http::request::cookies::cookie_header;
 use crate::server::http::response::headers::TransportSecurity;
 use crate::ui::preferences::cookie_value;
 
-const SECURE_NAME: &str = "__Host-turnleaf";
-const LOCAL_NAME: &str = "turnleaf_local";
-
-/// The cookie of sessions on this server.
+/// A cookie with a secret of this server.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionCookie {
     transport: TransportSecurity,
+    kind: CookieKind,
+}
+
+/// What the secret of a cookie is for.
+#[derive(Debug, Clone, Copy)]
+enum CookieKind {
+    Session,
+    IdentitySignIn,
 }
 
 impl SessionCookie {
+    /// Returns the cookie of sessions.
     pub fn new(transport: TransportSecurity) -> Self {
-        Self { transport }
+        Self { transport, kind: CookieKind::Session }
+    }
+
+    /// Returns the cookie by which the answer of an identity provider counts only in the browser in which the sign-in
+    /// began.
+    pub fn of_identity_sign_in(transport: TransportSecurity) -> Self {
+        Self { transport, kind: CookieKind::IdentitySignIn }
     }
 
     fn name(self) -> &'static str {
-        if self.transport.is_https { SECURE_NAME } else { LOCAL_NAME }
+        match (self.kind, self.transport.is_https) {
+            (CookieKind::Session, true) => "__Host-turnleaf",
+            (CookieKind::Session, false) => "turnleaf_local",
+            (CookieKind::IdentitySignIn, true) => "__Host-turnleaf-sign-in",
+            (CookieKind::IdentitySignIn, false) => "turnleaf_local_sign_in",
+        }
     }
 
     /// Returns whether credentials may be exchanged with a client: nobody else can read them on the way.
@@ -40,9 +58,13 @@ impl SessionCookie {
         cookie_value(&cookies, self.name()).filter(|secret| !secret.is_empty()).map(str::to_owned)
     }
 
-    /// Sets the cookie for as long as a session lasts at most.
+    /// Sets the cookie for as long as a session, or a begun sign-in, lasts at most.
     pub fn set(self, headers: &mut HeaderMap, secret: &str) {
-        self.append(headers, secret, limits::SESSION_KEPT.num_seconds());
+        let seconds = match self.kind {
+            CookieKind::Session => limits::SESSION_KEPT.num_seconds().unsigned_abs(),
+            CookieKind::IdentitySignIn => limits::SIGN_IN_KEPT.as_secs(),
+        };
+        self.append(headers, secret, seconds);
     }
 
     /// Removes the cookie.
@@ -50,7 +72,7 @@ impl SessionCookie {
         self.append(headers, "", 0);
     }
 
-    fn append(self, headers: &mut HeaderMap, value: &str, age: i64) {
+    fn append(self, headers: &mut HeaderMap, value: &str, age: u64) {
         let secure = if self.transport.is_https { "; Secure" } else { "" };
         let cookie = format!("{}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}", self.name());
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -74,6 +96,23 @@ mod tests {
     fn cookie_is_bound_to_host_over_https() {
         assert_eq!(set(true), "__Host-turnleaf=00ff; Path=/; Max-Age=5184000; HttpOnly; SameSite=Lax; Secure");
         assert_eq!(set(false), "turnleaf_local=00ff; Path=/; Max-Age=5184000; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    fn cookie_of_identity_sign_in_ends_with_it() {
+        for (is_https, expected) in [
+            (true, "__Host-turnleaf-sign-in=00ff; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure"),
+            (false, "turnleaf_local_sign_in=00ff; Path=/; Max-Age=600; HttpOnly; SameSite=Lax"),
+        ] {
+            let mut headers = HeaderMap::new();
+            let transport = TransportSecurity { is_https, ..TransportSecurity::default() };
+            let cookie = SessionCookie::of_identity_sign_in(transport);
+            cookie.set(&mut headers, "00ff");
+            assert_eq!(headers[SET_COOKIE].to_str().unwrap(), expected);
+            let sent = HeaderMap::from_iter([(http::header::COOKIE, headers[SET_COOKIE].clone())]);
+            assert_eq!(cookie.secret(&sent).as_deref(), Some("00ff"));
+            assert_eq!(SessionCookie::new(transport).secret(&sent), None, "it is no session");
+        }
     }
 
     #[test]

@@ -1,6 +1,43 @@
 //! Tables as CSV (RFC 4180). Spreadsheets evaluate cells that look like formulas, so text that begins like one is
 //! prefixed with an apostrophe (docs/reference/security.md 2.2).
 
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+use serde::Deserialize;
+
+use crate::server::http::request::accept;
+
+/// The format of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TableFormat {
+    Json,
+    Csv,
+}
+
+impl TableFormat {
+    /// Returns the format of a response: the one that the query names, else the one that `Accept` prefers.
+    pub fn choose(named: Option<Self>, headers: &HeaderMap) -> Self {
+        named.unwrap_or_else(|| match accept::preferred_media_type(headers, &["application/json", "text/csv"]) {
+            "text/csv" => Self::Csv,
+            _ => Self::Json,
+        })
+    }
+}
+
+/// Returns a table as a file with this name, which is ASCII.
+pub fn csv_download(table: Body, name: &str) -> Response {
+    let mut response = table.into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
+    if let Ok(name) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(CONTENT_DISPOSITION, name);
+    }
+    response
+}
+
 /// Writes one line of cells. Text of people and models must come from [`text_cell`].
 pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     let mut line = cells.into_iter().map(quote_cell).collect::<Vec<_>>().join(",");

@@ -134,6 +134,11 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", MessageCode::Internal)
     }
 
+    /// Adds the seconds after which the same request may work.
+    pub fn with_retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
     /// Adds a member.
     pub fn with_member(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.members.push((name.into(), value.into()));

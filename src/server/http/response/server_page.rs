@@ -38,10 +38,10 @@ impl FromRequestParts<App> for PageContext {
 
 /// Returns which pages about accounts a person may open.
 fn account_pages(principal: &Principal) -> AccountPages {
-    match principal.session() {
-        None => AccountPages::None,
-        Some(_) if principal.is_admin() => AccountPages::All,
-        Some(_) => AccountPages::Own,
+    match (principal.has_account(), principal.is_admin()) {
+        (false, _) => AccountPages::None,
+        (true, true) => AccountPages::All,
+        (true, false) => AccountPages::Own,
     }
 }
 
@@ -152,6 +152,11 @@ impl SubmittedFields {
             Ok((name.to_owned(), value.to_owned()))
         };
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
+    }
+
+    /// Returns all fields with their values.
+    pub fn all(&self) -> &[(String, String)] {
+        &self.0
     }
 
     /// Returns every value of a field that may occur more than once.

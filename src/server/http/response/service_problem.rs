@@ -2,9 +2,10 @@
 
 use http::StatusCode;
 
-use crate::domain::{InvalidField, MessageCode};
+use crate::domain::{BudgetState, InvalidField, MessageCode};
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence, too_large_sentence};
+use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::error::UnfitReason;
 use turnleaf_service::usage::storage::StorageRefusal;
@@ -19,6 +20,9 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound => Self::not_found(),
             ServiceError::Invalid(invalid) => invalid_input_problem(invalid),
             ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
+            ServiceError::Forbidden { code, message, extra } => {
+                with_members(Self::new(StatusCode::FORBIDDEN, code, message), *extra)
+            }
             ServiceError::TooLarge { field, limit } => {
                 Self::of_field(StatusCode::PAYLOAD_TOO_LARGE, "too_large", InvalidField::new(field, limit))
             }
@@ -46,6 +50,15 @@ impl From<ServiceError> for Problem {
                     StorageRefusal::QuotaReached { quota_bytes } => problem.with_member(QUOTA_BYTES, quota_bytes),
                 }
             }
+            ServiceError::BudgetExhausted(budget) => {
+                let seconds = (budget.resets_at - SystemClock.now()).num_seconds().max(1).unsigned_abs();
+                Self::new(StatusCode::TOO_MANY_REQUESTS, BudgetState::EXHAUSTED, budget.refusal())
+                    .with_retry_after(seconds)
+                    .with_member("budget", budget.kind.as_str())
+                    .with_member("most", budget.most)
+                    .with_member("used", budget.used)
+                    .with_member("resets_at", budget.resets_at.to_rfc3339())
+            }
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", MessageCode::DiskFull)
             }
@@ -65,6 +78,10 @@ impl From<AccountError> for Problem {
     fn from(error: AccountError) -> Self {
         match error {
             AccountError::Wait { message, seconds } => Self::too_many(message, seconds),
+            AccountError::PasswordNeeded => {
+                Self::new(StatusCode::FORBIDDEN, "password_needed", MessageCode::PasswordNeeded)
+            }
+            AccountError::Forbidden => Self::forbidden(),
             AccountError::Service(error) => error.into(),
             AccountError::Internal(cause) => Self::internal(cause),
         }
@@ -76,8 +93,11 @@ pub fn refusal_sentence(error: &ServiceError) -> String {
     match error {
         ServiceError::TooLarge { field, limit } => too_large_sentence(field, limit),
         ServiceError::Invalid(invalid) => field_error_sentence(invalid),
-        ServiceError::Conflict { message, .. } | ServiceError::Unfit { message, .. } => coded_sentence(message),
+        ServiceError::Conflict { message, .. }
+        | ServiceError::Forbidden { message, .. }
+        | ServiceError::Unfit { message, .. } => coded_sentence(message),
         ServiceError::Storage(refusal) => coded_sentence(&(*refusal).into()),
+        ServiceError::BudgetExhausted(budget) => coded_sentence(&budget.refusal()),
         ServiceError::NotFound => coded_sentence(&MessageCode::NotFound.into()),
         ServiceError::TooManyRunning => coded_sentence(&MessageCode::TooManyRunning.into()),
         ServiceError::Store(error) => error.to_string(),

@@ -1,5 +1,5 @@
 //! The one table of routes, by noun: every route of the server with what it requires of a request, its handler and, for
-//! programs, its description. A route without an access level does not compile.
+//! programs, its description. A route without an access level does not compile. The rows of accounts are beside it.
 
 use axum::Extension;
 use axum::routing;
@@ -12,11 +12,11 @@ use crate::server::http::site::{diagram_frame, external_link, frame_host, galler
 use crate::server::http::streams::{events, socket};
 use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
 use crate::server::http::{
-    accounts, attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
+    attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
     providers, search, shares, tools, transfer, trash, turns, usage,
 };
 
-const PUBLIC: Access = Access::Public;
+pub(super) const PUBLIC: Access = Access::Public;
 /// What the server says about itself.
 const ANY: Access = Access::User { scope: None, csrf: CsrfCheck::ByMethod };
 const READ: Access = require(Scope::ChatsRead);
@@ -27,13 +27,10 @@ const EXPORT: Access = require(Scope::Export);
 const SETTINGS: Access = require(Scope::Settings);
 /// Pages and forms, which are not for programs.
 pub(super) const PAGE: Access = require(Scope::Pages);
-/// Sessions and tokens of the own account, which only people manage.
-const ACCOUNT: Access = require(Scope::Account);
-const ADMIN: Access = Access::Admin;
 /// A connection that is opened by a `GET`, which browsers send from any site, and that then takes messages.
 const CONVERSE: Access = Access::User { scope: Some(Scope::ModelsCall), csrf: CsrfCheck::Always };
 
-const fn require(scope: Scope) -> Access {
+pub(super) const fn require(scope: Scope) -> Access {
     Access::User { scope: Some(scope), csrf: CsrfCheck::ByMethod }
 }
 
@@ -241,6 +238,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/settings/shared-links" PAGE, shares::pages::list),
     page!(get "/share/{token}" PUBLIC, shares::reader::show),
     page!(get "/share/{token}/blobs/{sha256}" PUBLIC, shares::reader::image),
+    page!(get "/share/{token}/continue" PAGE, shares::reader::continue_page),
+    page!(post "/forms/shares/continue" PAGE, shares::reader::continue_form),
     // Providers.
     api!(get "/api/models" ANY, providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" SETTINGS, providers::api::set_default, providers::operations::set_default_model),
@@ -313,34 +312,6 @@ pub(super) const ROUTES: &[Route] = &[
     page!(post "/forms/tools/search" PAGE, tools::web_search_forms::save),
     page!(post "/forms/tools/search/test" PAGE, tools::web_search_forms::test),
     page!(post "/forms/tools/search/remove" PAGE, tools::web_search_forms::remove),
-    // Accounts.
-    api!(get "/api/sessions" ACCOUNT, accounts::api::list_sessions, accounts::operations::list_sessions),
-    api!(delete "/api/sessions/{id}" ACCOUNT, accounts::api::end_session, accounts::operations::end_session),
-    api!(get "/api/tokens" ACCOUNT, accounts::api::list_tokens, accounts::operations::list_tokens),
-    api!(post "/api/tokens" ACCOUNT, accounts::api::create_token, accounts::operations::create_token),
-    api!(delete "/api/tokens/{id}" ACCOUNT, accounts::api::revoke_token, accounts::operations::revoke_token),
-    page!(get "/sign-in" PUBLIC, accounts::sign_in::show),
-    page!(post "/forms/sign-in" PUBLIC, accounts::sign_in::sign_in),
-    page!(get "/setup" PUBLIC, accounts::sign_in::show_setup),
-    page!(post "/forms/setup" PUBLIC, accounts::sign_in::set_up),
-    page!(get "/invite/{code}" PUBLIC, accounts::sign_in::show_invite),
-    page!(post "/forms/invite" PUBLIC, accounts::sign_in::accept_invite),
-    page!(post "/forms/sign-out" PAGE, accounts::sign_in::sign_out),
-    page!(get "/settings/profile" PAGE, accounts::profile::show),
-    page!(post "/forms/profile/name" PAGE, accounts::profile::save_name),
-    page!(post "/forms/profile/password" PAGE, accounts::profile::change_password),
-    page!(post "/forms/profile/sessions/end" PAGE, accounts::profile::end_session),
-    page!(post "/forms/profile/sessions/end-others" PAGE, accounts::profile::end_other_sessions),
-    page!(post "/forms/profile/tokens/create" PAGE, accounts::profile::create_token),
-    page!(post "/forms/profile/tokens/revoke" PAGE, accounts::profile::revoke_token),
-    page!(get "/settings/users" ADMIN, accounts::users::show),
-    page!(post "/forms/users/disable" ADMIN, accounts::users::disable),
-    page!(post "/forms/users/enable" ADMIN, accounts::users::enable),
-    page!(post "/forms/users/role" ADMIN, accounts::users::change_role),
-    page!(post "/forms/users/sign-out" ADMIN, accounts::users::sign_out),
-    page!(post "/forms/users/invite" ADMIN, |shell| accounts::users::invite_route(shell.origin)),
-    page!(post "/forms/users/revoke-invite" ADMIN, accounts::users::revoke_invite),
-    page!(get "/settings/audit" ADMIN, accounts::audit_log::show),
     // Server.
     api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),
     api!(get "/api/features" ANY, features::show, openapi::server_operations::show_features),

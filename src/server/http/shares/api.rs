@@ -9,9 +9,11 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, Share, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits};
+use crate::domain::{ChatId, Share, ShareAudience, ShareId, SharedParts, TurnId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
@@ -67,7 +69,7 @@ fn default_days() -> u32 {
 pub async fn create(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
-    principal: Principal,
+    (principal, client): (Principal, ClientIdentity),
     origin: UsedOrigin,
     PathId(chat): PathId<ChatId>,
     headers: HeaderMap,
@@ -81,7 +83,7 @@ pub async fn create(
         days: new.expires_in_days,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let (is_new, issued) = issue_share(&app, site.style(), principal.user, request).await?;
+    let (is_new, issued) = issue_share(&app, site.style(), (&principal, &client), request).await?;
     let url = issued.token.map(|token| share_url(&origin, &token));
     let details = ShareDetails::new(issued.listed, app.now(), url);
     Ok((created_status(is_new), ApiJson(details)).into_response())
@@ -91,16 +93,17 @@ pub async fn create(
 pub async fn issue_share(
     app: &App,
     style: String,
-    owner: UserId,
+    (principal, client): (&Principal, &ClientIdentity),
     request: ShareRequest,
 ) -> Result<(bool, IssuedShare), Problem> {
+    let owner = principal.user;
     if let Some(listed) = app.service().find_created_share(owner, &request).await? {
         return Ok((false, IssuedShare { listed, token: None }));
     }
     let _permit = export_permit(app, owner)?;
     let path = (request.chat, request.leaf);
     let snapshot = render_snapshot(app, style, owner, path, request.parts).await?;
-    let created = app.service().create_share(owner, request, snapshot).await?;
+    let created = app.service().create_share(owner, actor(principal, client), request, snapshot).await?;
     Ok((created.is_new, created.value))
 }
 
@@ -119,8 +122,9 @@ pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJso
 pub async fn revoke(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<ShareId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().revoke_share(principal.user, id).await?;
+    app.service().revoke_share(principal.user, actor(&principal, &client), id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

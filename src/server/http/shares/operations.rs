@@ -29,7 +29,9 @@ pub fn list_shares(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Sharing", "list_shares", "Lists the shares.")
         .add_description("Ended ones are listed for 30 days; those whose path is in Trash are not listed.")
-        .list_response::<ShareDetails>("The shares, newest first.")
+        .list_response::<ShareDetails>(
+            "The shares: first the valid ones, then those that have ended, each newest first.",
+        )
 }
 
 pub fn revoke_share(operation: ApiOperation) -> ApiOperation {

@@ -11,6 +11,8 @@ use serde::Deserialize;
 use crate::domain::{ChatId, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::{StrictQuery, deserialize_flag};
 use crate::server::http::request::used_origin::UsedOrigin;
@@ -94,6 +96,7 @@ pub async fn create(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
     principal: Principal,
+    client: ClientIdentity,
     origin: UsedOrigin,
     context: PageContext,
     fields: SubmittedFields,
@@ -115,7 +118,7 @@ pub async fn create(
         days,
         client_request_id: fields.text("client_request_id"),
     };
-    match issue_share(&app, site.style(), principal.user, request).await {
+    match issue_share(&app, site.style(), (&principal, &client), request).await {
         Ok((_, IssuedShare { listed, token: Some(token) })) => {
             let page = IssuedLinkPage { listed, address: share_url(&origin, &token) };
             Ok(context.respond(&app, StatusCode::OK, page.draw()))
@@ -167,10 +170,11 @@ pub async fn list(
 pub async fn revoke(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ShareId = fields.subject_id("share_id")?;
-    app.service().revoke_share(principal.user, id).await?;
+    app.service().revoke_share(principal.user, actor(&principal, &client), id).await?;
     Ok(redirect_to_list("revoked"))
 }
 

@@ -1,5 +1,6 @@
-//! The routes of readers: a shared page and its images. They are public and only read. A link that is unknown, revoked or
-//! expired, and an image that the page does not show, have the same answer, so that nothing can be learnt by trying.
+//! The routes of readers: a shared page and its images, which are public and only read, and the page and form with which
+//! readers who are signed in continue the chat. A link that is unknown, revoked or expired, and an image that the page
+//! does not show, have the same answer, so that nothing can be learnt by trying.
 
 use axum::Extension;
 use axum::body::Body;
@@ -7,16 +8,22 @@ use axum::extract::State;
 use axum::response::Response;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
+use uuid::Uuid;
 
+use crate::domain::SharedTurns;
 use crate::domain::image_type::detect_image_type;
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::{PathId, PathIds};
+use crate::server::http::request::principal::HasAccounts;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::PageContext;
-use crate::server::http::shares::snapshot::{SnapshotFrame, snapshot_response, without_traces};
-use crate::server::server_pages::shares::missing_link_page;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields};
+use crate::server::http::shares::snapshot::{SnapshotFrame, snapshot_response, with_continue_link, without_traces};
+use crate::server::http::turns::forms::redirect_to_turn;
+use crate::server::server_pages::shares::{ContinueSharePage, missing_link_page};
+use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
+use turnleaf_service::shares::OpenedShare;
 
 const IMAGE_POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
@@ -24,12 +31,49 @@ const IMAGE_POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'"
 pub async fn show(
     State(app): State<App>,
     principal: Option<Extension<Principal>>,
+    accounts: HasAccounts,
     token: Result<PathId<String>, Problem>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     let Ok(PathId(token)) = token else { return Ok(missing(&app, context)) };
-    match app.service().open_share(&token, principal.is_some()).await {
-        Ok(html) => Ok(snapshot_response(&html, &format!("/share/{token}"), SnapshotFrame::Nobody)),
+    let OpenedShare { html, can_continue } = match app.service().open_share(&token, principal.is_some()).await {
+        Ok(opened) => opened,
+        Err(ServiceError::NotFound) => return Ok(missing(&app, context)),
+        Err(error) => return Err(error.into()),
+    };
+    // Strangers sign in on the way, where there are accounts.
+    let may_continue = principal.is_some() || accounts.0;
+    let html = if can_continue && may_continue { with_continue_link(&html, &token) } else { html };
+    Ok(snapshot_response(&html, &format!("/share/{token}"), SnapshotFrame::Nobody))
+}
+
+/// `GET /share/{token}/continue`: asks before the copy is made, because the shared page itself has no form.
+pub async fn continue_page(
+    State(app): State<App>,
+    token: Result<PathId<String>, Problem>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let Ok(PathId(token)) = token else { return Ok(missing(&app, context)) };
+    let SharedTurns { title, turns, .. } = match app.service().shared_turns(&token).await {
+        Ok(shared) => shared,
+        Err(ServiceError::NotFound) => return Ok(missing(&app, context)),
+        Err(error) => return Err(error.into()),
+    };
+    let request_id = ids::mint::<Uuid>().to_string();
+    let page = ContinueSharePage { title, messages: turns.len(), token, request_id };
+    Ok(without_traces(context.respond(&app, StatusCode::OK, page.draw())))
+}
+
+/// `POST /forms/shares/continue`: copies the path into a new chat of the reader and redirects to it.
+pub async fn continue_form(
+    State(app): State<App>,
+    principal: Principal,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let (token, request_id) = (fields.text("token").unwrap_or_default(), fields.text("client_request_id"));
+    match app.service().continue_share(principal.user, &token, request_id.as_deref()).await {
+        Ok(made) => Ok(redirect_to_turn(made.value.chat.id, made.value.leaf)),
         Err(ServiceError::NotFound) => Ok(missing(&app, context)),
         Err(error) => Err(error.into()),
     }

@@ -1,7 +1,7 @@
 //! Snapshots: a shared path as the standalone page that exports also write (`transfer::exports`). Its images lie beside it
 //! as files, at addresses relative to its own, so that the stored page does not contain its link.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use axum::response::{Html, IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
@@ -9,11 +9,14 @@ use http::{HeaderName, HeaderValue};
 
 use crate::api::error::ApiError;
 use crate::domain::export::{ExportDetail, ExportOptions};
-use crate::domain::{ChatId, InvalidField, MessageCode, SharedParts, TurnId, UserId};
+use crate::domain::share::ShownImage;
+use crate::domain::{ChatId, InvalidField, MessageCode, SharedParts, SharedTurns, TurnId, UserId};
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::transfer::exports::{draw_page, page_images};
 use crate::server::page_data::SharedPath;
+use crate::server::server_pages::messages::shares as words;
+use crate::ui::locale::locale;
 use crate::ui::standalone::StandalonePage;
 use turnleaf_service::ServiceError;
 use turnleaf_service::shares::RenderedSnapshot;
@@ -54,7 +57,14 @@ pub async fn render_snapshot(
     let (images, pictures_left_out) = page_images(service, owner, &turns).await?;
     let address = |sha256: &str| format!("{IMAGES}{sha256}");
     let pictures = images.iter().map(|(whole, image)| (whole.clone(), address(&image.sha256))).collect();
-    let images: BTreeSet<String> = images.into_values().map(|image| image.sha256).collect();
+    let shown = images.into_iter().map(|(whole, image)| {
+        let shown = ShownImage { sha256: image.sha256, mime: image.kind.to_owned() };
+        (whole, shown)
+    });
+    let shown: HashMap<String, ShownImage> = shown.collect();
+    let copied = turns.iter().map(|view| view.turn.clone()).collect();
+    let copied = SharedTurns::new(title.clone(), system_prompt.clone(), copied, &shown);
+    let images: BTreeSet<String> = shown.into_values().map(|image| image.sha256).collect();
     let detail = |is_shared| if is_shared { ExportDetail::Folded } else { ExportDetail::LeftOut };
     let page = StandalonePage {
         title,
@@ -72,7 +82,18 @@ pub async fn render_snapshot(
         style,
     };
     let html = draw_page(service, page).await?;
-    Ok(RenderedSnapshot { leaf, html, images: images.into_iter().collect() })
+    Ok(RenderedSnapshot { leaf, html, images: images.into_iter().collect(), turns: copied })
+}
+
+/// The beginning of a page's content, before which the server adds a link. No text contains it, as above.
+const BODY: &str = "<body class=\"standalone\">";
+
+/// Adds the link with which a reader continues the chat to a shared page. It is not part of the page that is stored.
+pub fn with_continue_link(html: &str, token: &str) -> String {
+    let (language, name) = (locale().as_str(), words::continue_chat());
+    let address = format!("{token}/continue");
+    let link = format!("<p class=\"standalone-continue\" lang=\"{language}\"><a href=\"{address}\">{name}</a></p>");
+    html.replacen(BODY, &format!("{BODY}{link}"), 1)
 }
 
 /// The pages that may frame a shared page.
@@ -109,6 +130,15 @@ pub fn without_traces(mut response: Response) -> Response {
 mod tests {
     use super::*;
     use crate::ui::markdown::Html as HtmlWriter;
+
+    #[test]
+    fn link_to_continue_stands_before_page_and_nowhere_else() {
+        let page = format!("<html>{BODY}<h1>a</h1><p>&lt;body class=\"standalone\"&gt;</p></body></html>");
+        let linked = with_continue_link(&page, "00ff");
+        let link = "<p class=\"standalone-continue\" lang=\"en\"><a href=\"00ff/continue\">Continue this chat</a></p>";
+        assert_eq!(linked, page.replacen(BODY, &format!("{BODY}{link}"), 1));
+        assert_eq!(linked.matches("/continue").count(), 1, "{linked}");
+    }
 
     #[tokio::test]
     async fn only_images_of_page_get_its_address() {

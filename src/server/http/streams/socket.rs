@@ -35,6 +35,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::Subscriber;
 use crate::server::http::streams::socket::arguments::ArgumentsForm;
 use crate::server::http::streams::socket::connection::SocketConnection;
+use turnleaf_service::usage::calling_token::with_calling_token;
 
 /// The path to follow, and the position to start from.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -77,7 +78,8 @@ pub async fn open(
     let token = app.open_sockets().token();
     let place = app.open_streams().open(Subscriber::new(principal.user, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        SocketConnection::new(app, principal.user, chat, end, (place, lease), form).run(socket, query.after).await;
+        let connection = SocketConnection::new(app, principal.user, chat, end, (place, lease), form);
+        with_calling_token(principal.token(), connection.run(socket, query.after)).await;
         drop(token);
     }))
 }

@@ -97,7 +97,7 @@ pub async fn callback(
 }
 
 /// Reads the answer. One with a repeated parameter is none (RFC 6749, 3.1), so it counts as an invalid request.
-fn sign_in_answer(parameters: &[(String, String)]) -> SignInAnswer {
+pub fn sign_in_answer(parameters: &[(String, String)]) -> SignInAnswer {
     let single = |name: &str| {
         let mut values = parameters.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone());
         let first = values.next();

@@ -8,8 +8,11 @@ use http::StatusCode;
 use crate::domain::UserId;
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::PageSection;
 use crate::server::server_pages::delete_all::DeleteAllPage;
 use crate::server::server_pages::messages::delete_all as words;
 use crate::ui::locale::coded_messages::coded_sentence;
@@ -24,12 +27,17 @@ pub async fn page(State(app): State<App>, principal: Principal, context: PageCon
 pub async fn delete(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let typed = fields.text("word").unwrap_or_default();
     if typed.to_lowercase() != words::confirmation_word().to_lowercase() {
         return show(&app, principal.user, context, typed, [Some(words::word_not_typed()), None]).await;
+    }
+    let form = ProtectedForm { action: "/forms/delete-everything", section: PageSection::Data };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
     }
     match app.service().delete_everything(principal.user).await {
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView, StartedReply};
-use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, Turn, TurnId};
+use crate::domain::{BudgetState, ChatId, CodedMessage, ModelLock, Thinking, Turn, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
@@ -101,7 +101,7 @@ pub async fn send(
                 // button.
                 let _ = app.page_service().save_draft_text(principal.user, chat_id, draft).await;
             }
-            if let Some(problem) = storage_full_problem(&error) {
+            if let Some(problem) = spent_limit_problem(&error) {
                 return Err(problem);
             }
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
@@ -110,9 +110,14 @@ pub async fn send(
     }
 }
 
-/// Maps a refusal for lack of storage to a problem, whose page names what is full and shows the typed text.
-pub fn storage_full_problem(error: &ApiError) -> Option<Problem> {
+/// Maps a refusal for lack of storage or of budget to a problem, whose page names what is used up and shows the typed
+/// text.
+pub fn spent_limit_problem(error: &ApiError) -> Option<Problem> {
     let ApiError::Conflict { code, message } = error else { return None };
+    if code == BudgetState::EXHAUSTED {
+        let message = CodedMessage::uncoded(message.as_str());
+        return Some(Problem::new(StatusCode::TOO_MANY_REQUESTS, BudgetState::EXHAUSTED, message));
+    }
     let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
     Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, CodedMessage::uncoded(message.as_str())))
 }
@@ -181,7 +186,7 @@ pub async fn continue_reply(
 fn redirect_to_started(old: &Turn, started: Result<StartedReply, ApiError>) -> Result<Response, Problem> {
     match started {
         Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
-        Err(error) => match storage_full_problem(&error) {
+        Err(error) => match spent_limit_problem(&error) {
             Some(problem) => Err(problem),
             None => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, error_code(&error)))),
         },

@@ -21,7 +21,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
 use crate::server::http::response::service_problem::refusal_sentence;
-use crate::server::http::turns::forms::{redirect_to_turn, storage_full_problem};
+use crate::server::http::turns::forms::{redirect_to_turn, spent_limit_problem};
 use crate::server::page_data::demo;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::raw_response::RawResponsePage;
@@ -105,7 +105,7 @@ async fn apply_edit(
                 Ok(started) => return Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
                 Err(ApiError::NotFound) => return Err(Problem::not_found()),
                 Err(ApiError::Invalid { reason, .. }) => reason,
-                Err(error) if let Some(problem) = storage_full_problem(&error) => return Err(problem),
+                Err(error) if let Some(problem) = spent_limit_problem(&error) => return Err(problem),
                 Err(error) => problem(&error),
             }
         }

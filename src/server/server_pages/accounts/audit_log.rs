@@ -3,24 +3,33 @@
 use leptos::prelude::*;
 
 use crate::domain::AuditVerb;
-use crate::server::server_pages::messages::accounts as words;
-use crate::server::server_pages::{PageSection, ServerPage};
+use crate::server::server_pages::form_fields::{SelectField, date_field};
+use crate::server::server_pages::messages::{accounts as words, usage};
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
-use turnleaf_service::accounts::audit_log::AuditEntry;
+use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
+use turnleaf_service::accounts::management::ListedAccount;
+
+/// The form of the filter.
+const FORM: &str = "audit";
 
 /// A page of the audit log.
 pub struct AuditLogPage {
     pub entries: Vec<AuditEntry>,
     /// True if there may be older entries.
     pub has_more: bool,
+    pub filter: AuditFilter,
+    /// The accounts to choose from.
+    pub accounts: Vec<ListedAccount>,
 }
 
 impl AuditLogPage {
-    pub fn draw(self) -> ServerPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let older = self.entries.last().filter(|_| self.has_more).map(|last| {
-            let address = format!("{}?before={}", PageSection::AuditLog.path(), last.id);
-            view! { <p><a class="button" href=address>{words::older_entries()}</a></p> }
+            let address = self.address(PageSection::AuditLog.path(), &format!("before={}", last.id));
+            view! { <a class="button" href=address>{words::older_entries()}</a> }
         });
+        let csv = self.address("/api/audit", "format=csv");
         let list = if self.entries.is_empty() {
             view! { <p class="hint">{words::no_entries()}</p> }
         } else {
@@ -40,10 +49,72 @@ impl AuditLogPage {
                 </div>
             }
         };
-        let body = view! { <p class="lead">{words::audit_lead()}</p>{list}{older} };
+        let body = view! {
+            <p class="lead">{words::audit_lead()}</p>
+            {self.form()}
+            {list}
+            <div class="deeds">{older}<a class="button" href=csv download="">{usage::csv()}</a></div>
+        };
         let title = words::audit_log().to_owned();
-        ServerPage { section: PageSection::AuditLog, title, notice: None, body }
+        ServerPage { section: PageSection::AuditLog, title, notice, body }
     }
+
+    /// Returns an address with the filter of the page, whose values need no escaping.
+    fn address(&self, path: &str, more: &str) -> String {
+        let AuditFilter { action, account, from, to } = self.filter;
+        let fields = [
+            action.map(|action| format!("action={}&", action.as_str())),
+            account.map(|account| format!("account={account}&")),
+            from.map(|day| format!("from={day}&")),
+            to.map(|day| format!("to={day}&")),
+        ];
+        let fields: String = fields.into_iter().flatten().collect();
+        format!("{path}?{fields}{more}")
+    }
+
+    fn form(&self) -> AnyView {
+        let actions = AuditVerb::ALL.map(|verb| (verb.as_str(), words::verb_name(verb)));
+        let actions: Vec<(&str, &str)> = [("", words::all_actions())].into_iter().chain(actions).collect();
+        let action = SelectField {
+            label: words::action(),
+            name: "action",
+            form: FORM,
+            options: &actions,
+            chosen: self.filter.action.map_or("", AuditVerb::as_str),
+            hint: None,
+            error: None,
+        };
+        let chosen = self.filter.account.map(|account| account.to_string()).unwrap_or_default();
+        let mut accounts: Vec<(String, String)> = vec![(String::new(), words::all_accounts().to_owned())];
+        accounts.extend(self.accounts.iter().map(|account| (account.id.to_string(), account_name(account))));
+        // A deleted account is chosen by its address.
+        if accounts.iter().all(|(id, _)| *id != chosen) {
+            accounts.push((chosen.clone(), chosen.clone()));
+        }
+        let accounts: Vec<(&str, &str)> = accounts.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
+        let account = SelectField {
+            label: words::actor(),
+            name: "account",
+            form: FORM,
+            options: &accounts,
+            chosen: &chosen,
+            hint: None,
+            error: None,
+        };
+        view! {
+            <form class="form usage-form" method="get" action=PageSection::AuditLog.path()>
+                {action.draw()}
+                {account.draw()}
+                {date_field(FORM, "from", usage::from(), self.filter.from)}
+                {date_field(FORM, "to", usage::to(), self.filter.to)}
+                <div class="deeds"><button type="submit" class="button strong">{usage::show()}</button></div>
+            </form>
+        }
+    }
+}
+
+fn account_name(account: &ListedAccount) -> String {
+    if account.name.is_empty() { words::role_name(account.role).to_owned() } else { account.name.clone() }
 }
 
 fn row(entry: &AuditEntry) -> AnyView {
@@ -75,7 +146,46 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::AuditOutcome;
+    use crate::domain::{AccountRole, AuditOutcome};
+
+    fn html(page: AuditLogPage) -> String {
+        Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn filter_is_kept_in_form_and_in_links() {
+        let id = |n: u128| uuid::Uuid::from_u128(n);
+        let account = ListedAccount {
+            id: id(2).into(),
+            name: "<Ann>".into(),
+            role: AccountRole::User,
+            has_password: true,
+            has_identity: false,
+            disabled_at: None,
+            created_at: DateTime::UNIX_EPOCH,
+            seen_at: None,
+        };
+        let filter = AuditFilter {
+            action: Some(AuditVerb::SignIn),
+            account: Some(id(7).into()),
+            from: "2026-11-01".parse().ok(),
+            to: None,
+        };
+        let page = AuditLogPage { entries: Vec::new(), has_more: false, filter, accounts: vec![account] };
+        let html = html(page);
+        for part in [
+            "<option value=\"sign_in\" selected>Sign in</option>",
+            // Of a deleted account.
+            "<option value=\"00000000-0000-0000-0000-000000000007\" selected>",
+            "&lt;Ann&gt;</option>",
+            "name=\"from\" value=\"2026-11-01\"",
+            "/api/audit?action=sign_in&amp;account=00000000-0000-0000-0000-000000000007&amp;from=2026-11-01&amp;format=csv",
+            "No entries.",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("<option value=\"\" selected") && !html.contains("name=\"to\" value"), "{html}");
+    }
 
     #[test]
     fn entry_says_who_did_what_from_where() {
@@ -93,8 +203,8 @@ mod tests {
         };
         let stranger = AuditEntry { actor: None, actor_name: None, outcome: AuditOutcome::Refused, ..entry.clone() };
         let newer = AuditEntry { ip: None, verb: "open_share".into(), ..stranger.clone() };
-        let page = AuditLogPage { entries: vec![entry, stranger, newer], has_more: true };
-        let html = Owner::new().with(|| page.draw().body.to_html()).replace("<!>", "");
+        let (entries, filter) = (vec![entry, stranger, newer], AuditFilter::default());
+        let html = html(AuditLogPage { entries, has_more: true, filter, accounts: Vec::new() });
         for part in [
             "&lt;Ann&gt;",
             "Create invitation",

@@ -1,15 +1,20 @@
-//! The page of the own account: name, password, sessions and API tokens.
+//! The page of the own account: name, password, second factor, sign-in services, sessions, API tokens, an export, and the
+//! way to its deletion.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use crate::domain::{InvalidField, SessionId, TokenScope};
+use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
+use crate::server::server_pages::accounts::identities::identities_panel;
+use crate::server::server_pages::accounts::second_factor::second_factor_panel;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::{error_sentence, time_ago};
-use crate::server::server_pages::messages::save;
+use crate::server::server_pages::messages::{save, transfer};
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use turnleaf_service::accounts::identities::OwnIdentities;
+use turnleaf_service::accounts::second_factor::SecondFactorState;
 use turnleaf_service::accounts::sessions::ListedSession;
 use turnleaf_service::accounts::sign_in::OwnAccount;
 use turnleaf_service::accounts::tokens::ListedToken;
@@ -47,9 +52,11 @@ pub struct ProfilePage {
     pub account: OwnAccount,
     /// The name in its form, as it was typed.
     pub typed_name: String,
+    pub identities: OwnIdentities,
     pub sessions: Vec<ListedSession>,
-    /// The session of this page.
+    /// The session of this page. `None` for a person whom a proxy names: how they get in is the proxy's.
     pub session: Option<SessionId>,
+    pub second_factor: Option<SecondFactorState>,
     pub tokens: Vec<ListedToken>,
     pub token_form: TokenForm,
     pub error: Option<ProfileFormError>,
@@ -73,16 +80,29 @@ pub fn no_accounts_page() -> ServerPage {
 
 impl ProfilePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
-        let OwnAccount { name, role } = &self.account;
+        let OwnAccount { name, role, has_password } = &self.account;
+        let sign_out = self.session.map(|_| {
+            view! {
+                <form method="post" action="/forms/sign-out">
+                    <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
+                </form>
+            }
+        });
+        let ways_in = self.session.map(|_| {
+            view! {
+                {if *has_password { self.password_panel() } else { self.no_password_panel() }}
+                {has_password.then(|| second_factor_panel(self.second_factor))}
+                {identities_panel(&self.identities, self.now)}
+                {self.sessions_panel()}
+            }
+        });
         let body = view! {
             <p class="lead" dir="auto">{words::signed_in_as(name, *role)}</p>
-            <form method="post" action="/forms/sign-out">
-                <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
-            </form>
+            {sign_out}
             {self.name_panel()}
-            {self.password_panel()}
-            {self.sessions_panel()}
+            {ways_in}
             {self.tokens_panel()}
+            {self.data_panel()}
         };
         page(notice, body)
     }
@@ -142,6 +162,15 @@ impl ProfilePage {
                 {field(words::new_password(), "password", Some(words::password_hint()), "new-password")}
                 <div class="deeds"><button type="submit" class="button primary">{words::change_password()}</button></div>
             </form>
+        }
+    }
+
+    fn no_password_panel(&self) -> AnyView {
+        view! {
+            <section class="panel" aria-labelledby="no-password-title">
+                <h2 id="no-password-title">{words::password()}</h2>
+                <p class="hint">{words::no_password_hint()}</p>
+            </section>
         }
     }
 
@@ -236,6 +265,26 @@ impl ProfilePage {
         }
     }
 
+    fn data_panel(&self) -> AnyView {
+        let way = match self.account.role {
+            AccountRole::Owner => view! { <p class="hint">{words::owner_stays()}</p> },
+            AccountRole::Admin | AccountRole::User => view! {
+                <p class="hint">{words::delete_account_description()}</p>
+                <p><a class="button danger" href="/settings/profile/delete">{words::open_delete_account()}</a></p>
+            },
+        };
+        // A proxy would name the person again.
+        let deletion = self.session.map(|_| view! { <h3>{words::delete_account()}</h3>{way} });
+        view! {
+            <section class="panel" id="data" aria-labelledby="data-title">
+                <h2 id="data-title">{words::your_data()}</h2>
+                <p class="hint">{transfer::export_all_hint()}</p>
+                <p><a class="button" href="/api/export" download="">{words::export_my_data()}</a></p>
+                {deletion}
+            </section>
+        }
+    }
+
     fn token_form(&self) -> AnyView {
         let TokenForm { name, scopes, days, request_id } = &self.token_form;
         let error = |field: &str| self.error(ProfileForm::Token, field);
@@ -296,7 +345,7 @@ fn day(at: DateTime<Utc>) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{AccountRole, MessageCode, TokenScopes};
+    use crate::domain::{MessageCode, TokenScopes};
 
     fn sample(sessions: usize) -> ProfilePage {
         let now = DateTime::UNIX_EPOCH;
@@ -318,10 +367,12 @@ mod tests {
             last_used_at: None,
         };
         ProfilePage {
-            account: OwnAccount { name: "Ann".into(), role: AccountRole::User },
+            account: OwnAccount { name: "Ann".into(), role: AccountRole::User, has_password: true },
             typed_name: "Ann".into(),
+            identities: OwnIdentities::default(),
             sessions: (0..sessions).map(session).collect(),
             session: Some(id(0).into()),
+            second_factor: None,
             tokens: vec![token],
             token_form: TokenForm::default(),
             error: None,
@@ -342,6 +393,30 @@ mod tests {
         assert!(two.contains("/forms/profile/sessions/end-others") && two.contains("Firefox 1"), "{two}");
         assert!(two.contains("&lt;backup&gt;") && two.contains("export · Expired"), "{two}");
         assert!(!two.contains("created-token"), "{two}");
+    }
+
+    #[test]
+    fn everybody_but_owner_can_delete_account() {
+        let mut owner = sample(1);
+        owner.account.role = AccountRole::Owner;
+        for (page, can_delete) in [(sample(1), true), (owner, false)] {
+            let html = html(page);
+            assert!(html.contains("href=\"/api/export\" download"), "{html}");
+            assert_eq!(html.contains("href=\"/settings/profile/delete\""), can_delete, "{html}");
+        }
+    }
+
+    #[test]
+    fn account_without_password_has_no_form_for_it() {
+        let with_password = html(sample(1));
+        assert!(with_password.contains("/forms/profile/password") && !with_password.contains("identities"));
+        let behind_proxy = html(ProfilePage { session: None, ..sample(1) });
+        assert!(!behind_proxy.contains("sign-out") && !behind_proxy.contains("/forms/profile/password"));
+        assert!(behind_proxy.contains("new-token") && !behind_proxy.contains("profile/delete"), "{behind_proxy}");
+        let account = OwnAccount { has_password: false, ..sample(1).account };
+        let without = html(ProfilePage { account, ..sample(1) });
+        assert!(!without.contains("/forms/profile/password") && without.contains("no password"), "{without}");
+        assert!(with_password.contains("second-factor") && !without.contains("second-factor"), "{without}");
     }
 
     #[test]

@@ -1,13 +1,15 @@
-//! The pages for people who are not signed in: sign-in, setup, and an invitation. They have no navigation.
+//! The pages for people who are not signed in: sign-in with its code, setup, and an invitation. They have no navigation.
 
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField};
+use crate::server::server_pages::accounts::identities::provider_links;
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use turnleaf_service::accounts::identity_providers::IdentityProviderChoice;
 
 /// The typed values of a form, with the error of a field. A password is never shown again.
 #[derive(Debug, Clone, Default)]
@@ -74,8 +76,13 @@ fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage 
     ServerPage { section: PageSection::SignIn, title: title.to_owned(), notice, body }
 }
 
-/// Renders the page for people who sign in. `next` is the address to which they return.
-pub fn sign_in_page(form: &SignInFormState, next: &str, notice: Option<ActionNotice>) -> ServerPage {
+/// Renders the page for people who sign in. `next` is the address to which they return, `providers` are the other
+/// services with whose accounts they may.
+pub fn sign_in_page(
+    form: &SignInFormState,
+    (next, providers): (&str, &[IdentityProviderChoice]),
+    notice: Option<ActionNotice>,
+) -> ServerPage {
     let body = view! {
         <form class="panel form" method="post" action="/forms/sign-in">
             <input type="hidden" name="next" value=next.to_owned()/>
@@ -83,8 +90,35 @@ pub fn sign_in_page(form: &SignInFormState, next: &str, notice: Option<ActionNot
             {form.password_field(None, "current-password")}
             {submit(words::sign_in())}
         </form>
+        {provider_links(providers, next)}
     };
     page(words::sign_in(), notice, body)
+}
+
+/// Renders the page for the code of the second factor. `begun` names the sign-in whose password was right.
+pub fn code_page(begun: &str, next: &str, error: Option<&InvalidField>, notice: Option<ActionNotice>) -> ServerPage {
+    let error = error.map(error_sentence);
+    let code = TextField {
+        label: words::code(),
+        name: "code",
+        form: FORM,
+        hint: Some(words::sign_in_code_hint()),
+        error: error.as_deref(),
+        kind: FieldKind::Code,
+        is_required: true,
+        autocomplete: Some("one-time-code"),
+        ..TextField::default()
+    };
+    let body = view! {
+        <form class="panel form" method="post" action="/forms/sign-in/code">
+            <input type="hidden" name="sign_in" value=begun.to_owned()/>
+            <input type="hidden" name="next" value=next.to_owned()/>
+            {code.draw()}
+            {submit(words::sign_in())}
+        </form>
+        <p><a href=PageSection::SignIn.path()>{words::sign_in_again()}</a></p>
+    };
+    page(words::second_factor(), notice, body)
 }
 
 /// Renders the page that makes the owner.
@@ -152,7 +186,7 @@ mod tests {
     fn refused_form_keeps_name_and_no_password() {
         let error = Some(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         let form = SignInFormState { name: "\"><script>".into(), error, ..SignInFormState::default() };
-        let html = html(|| sign_in_page(&form, "/c/1?at=2", None));
+        let html = html(|| sign_in_page(&form, ("/c/1?at=2", &[]), None));
         for part in [
             "value=\"&quot;",
             "autocomplete=\"username\"",
@@ -163,7 +197,22 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        assert!(!html.contains("<script"), "{html}");
+        assert!(!html.contains("<script") && !html.contains("other-ways"), "{html}");
+    }
+
+    #[test]
+    fn code_is_asked_for_with_its_sign_in() {
+        let error = InvalidField::new("code", MessageCode::SignInCodeWrong);
+        let html = html(|| code_page("00ff", "/c/1?at=2", Some(&error), None));
+        for part in [
+            "action=\"/forms/sign-in/code\"",
+            "name=\"sign_in\" value=\"00ff\"",
+            "name=\"next\" value=\"/c/1?at=2\"",
+            "autocomplete=\"one-time-code\"",
+            "The code is wrong or was already used.",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl UsersPage {
         let is_reader = id == self.reader;
         let you = is_reader.then(|| mark(words::you()));
         let disabled = account.disabled_at.is_some().then(|| mark(words::disabled()));
-        let no_password = (!account.has_password).then(|| mark(words::no_password()));
+        let no_password = (!account.has_password && !account.has_identity).then(|| mark(words::no_password()));
         let seen = match account.seen_at {
             Some(at) => view! { {words::last_used()}" "{self.moment(at)} },
             None => view! { {words::never_signed_in()} },
@@ -171,6 +171,7 @@ mod tests {
             name: name.into(),
             role,
             has_password: true,
+            has_identity: false,
             disabled_at: None,
             created_at: DateTime::UNIX_EPOCH,
             seen_at: None,

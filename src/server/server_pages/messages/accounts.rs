@@ -1,7 +1,7 @@
 //! Messages of the pages of accounts, in both languages.
 
 use crate::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope};
-use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
     // Signing in, setting up, and invitations.
@@ -22,7 +22,40 @@ define_messages! {
     invitation: "Create your account", "创建账号";
     create_account: "Create account", "创建账号";
     invite_unusable: "This invitation cannot be used", "此邀请无法使用";
+    other_ways: "Other ways to sign in", "其他登录方式";
     needs_secure_address: "Signing in from another machine needs HTTPS", "从其他设备登录需要 HTTPS";
+    code: "Code", "验证码";
+    sign_in_code_hint: "The 6 digits that your authenticator app shows, or a recovery code.",
+        "身份验证器应用显示的 6 位数字，或恢复代码。";
+    sign_in_again: "Start again", "重新开始";
+    // The question for the password before what is dangerous.
+    confirm_password: "Enter your password", "输入密码";
+    confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
+        "你已超过 10 分钟没有输入密码。你输入的内容都会保留。";
+    do_continue: "Continue", "继续";
+    sign_in_again_lead: "You have not signed in for 10 minutes, and your account has no password to enter. Sign out and in \
+        again, then repeat this.", "你已超过 10 分钟没有登录，且你的账号没有可输入的密码。请退出后重新登录，然后重试。";
+    // The second factor.
+    second_factor: "Second factor", "两步验证";
+    second_factor_hint: "After your password you enter a code from an authenticator app, such as Aegis or Google \
+        Authenticator.", "输入密码后，还需输入身份验证器应用（如 Aegis 或 Google Authenticator）中的验证码。";
+    set_up_second_factor: "Set up second factor", "设置两步验证";
+    second_factor_since: "Set up", "设置于";
+    turn_off_second_factor: "Turn off second factor", "关闭两步验证";
+    second_factor_removed: "The second factor was turned off.", "两步验证已关闭。";
+    second_factor_not_changed: "Nothing was changed.", "未作任何更改。";
+    second_factor_secret: "Secret", "密钥";
+    second_factor_secret_hint: "Add an account in your authenticator app and type this secret: time-based, 6 digits, 30 \
+        seconds.", "在身份验证器应用中添加账号，并输入此密钥：基于时间，6 位数字，30 秒。";
+    second_factor_uri: "Address for the app", "应用链接";
+    open_in_app: "Open in authenticator app", "在身份验证器应用中打开";
+    second_factor_code_hint: "The 6 digits that the app shows now.", "应用当前显示的 6 位数字。";
+    confirm_second_factor: "Turn on second factor", "启用两步验证";
+    recovery_codes: "Recovery codes", "恢复代码";
+    recovery_codes_lead: "Keep these codes in a safe place. Each one signs you in once if you lose your authenticator app. \
+        They are not shown again.", "请将这些代码保存在安全的地方。如果身份验证器应用丢失，每个代码可用于登录一次。代码不会再显示。";
+    new_recovery_codes: "New recovery codes", "新的恢复代码";
+    back_to_account: "Back to your account", "返回账号";
     // The own account.
     profile: "Account", "账号";
     no_accounts: "This server has no accounts. Everybody who uses it on this machine is its owner.",
@@ -36,6 +69,16 @@ define_messages! {
     password_changed: "Password changed. Your other sessions and API tokens ended.",
         "密码已更改，其他会话和 API 令牌已失效。";
     sign_out: "Sign out", "退出登录";
+    no_password_hint: "Your account has no password. You sign in with another service.",
+        "你的账号没有密码，你通过其他服务登录。";
+    identities: "Sign-in services", "登录服务";
+    identities_hint: "Accounts of other services with which you sign in here.", "可用于在此登录的其他服务的账号。";
+    no_identities: "None is linked.", "尚未关联。";
+    unlink: "Unlink", "取消关联";
+    link_title: "Link a sign-in service", "关联登录服务";
+    identity_linked: "The service was linked. You can sign in with it now.", "已关联该服务，现在可以用它登录。";
+    identity_unlinked: "The service was unlinked. You cannot sign in with it any more.",
+        "已取消关联该服务，不能再用它登录。";
     sessions: "Sessions", "会话";
     sessions_hint: "The browsers in which you are signed in.", "已登录的浏览器。";
     this_session: "This browser", "当前浏览器";
@@ -61,6 +104,23 @@ define_messages! {
     token_revoked: "The token was revoked.", "令牌已撤销。";
     expires: "Expires", "到期";
     expired: "Expired", "已到期";
+    // Leaving.
+    your_data: "Your data", "你的数据";
+    export_my_data: "Export my data", "导出我的数据";
+    delete_account: "Delete account", "删除账号";
+    delete_account_description: "Permanently deletes your account with everything in it, and signs you out everywhere.",
+        "永久删除你的账号及其全部内容，并在所有位置退出登录。";
+    open_delete_account: "Delete my account…", "删除我的账号…";
+    delete_my_account: "Delete my account permanently", "永久删除我的账号";
+    deleted_connections: "Your providers with their API keys, tool servers, settings, API tokens and shared links",
+        "你的服务商及其 API 密钥、工具服务器、设置、API 令牌和分享的链接";
+    account_permanence: "This skips Trash and cannot be undone. Replies being generated are stopped, and shared links end \
+        at once. Files are removed from disk within a day. The audit log keeps that an account was deleted, without its \
+        name.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止，分享的链接会立即失效。文件会在一天内从磁盘清除。\
+        审计日志会保留账号被删除的记录，但不含名称。";
+    account_deleted: "Your account was deleted.", "你的账号已删除。";
+    owner_stays: "The owner's account cannot be deleted, because nobody else can take its place.",
+        "所有者的账号无法删除，因为无人可以取代。";
     // All accounts.
     users: "Users", "用户";
     users_lead: "Administrators manage accounts. They cannot read the chats of others.",
@@ -89,6 +149,8 @@ define_messages! {
     audit_log: "Audit log", "审计日志";
     audit_lead: "Who did what, without content. Entries are kept for 400 days.", "谁做了什么，不含内容。记录保留 400 天。";
     no_entries: "No entries.", "没有记录。";
+    all_actions: "All actions", "所有操作";
+    all_accounts: "All accounts", "所有账号";
     older_entries: "Older entries", "更早的记录";
     time: "Time", "时间";
     actor: "Who", "操作者";
@@ -141,6 +203,24 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::EnableAccount => localized_word("Enable account", "启用账号"),
         AuditVerb::ChangeRole => localized_word("Change role", "更改角色"),
         AuditVerb::SignOutAccount => localized_word("Sign out account", "使账号退出登录"),
+        AuditVerb::DeleteAccount => localized_word("Delete own account", "删除自己的账号"),
+        AuditVerb::ConfirmPassword => localized_word("Confirm own password", "确认自己的密码"),
+        AuditVerb::EnableSecondFactor => localized_word("Turn on second factor", "启用两步验证"),
+        AuditVerb::RemoveSecondFactor => localized_word("Turn off second factor", "关闭两步验证"),
+        AuditVerb::ResetSecondFactor => localized_word("Reset second factor", "重置两步验证"),
+        AuditVerb::RenewRecoveryCodes => localized_word("Create recovery codes", "生成恢复代码"),
+        AuditVerb::UseRecoveryCode => localized_word("Use recovery code", "使用恢复代码"),
+        AuditVerb::CreateShare => localized_word("Create shared link", "创建分享链接"),
+        AuditVerb::RevokeShare => localized_word("Revoke shared link", "撤销分享链接"),
+        AuditVerb::SetBudgets => localized_word("Set budgets", "设置预算"),
+        AuditVerb::AddGroup => localized_word("Add group", "添加组"),
+        AuditVerb::RenameGroup => localized_word("Rename group", "重命名组"),
+        AuditVerb::DeleteGroup => localized_word("Delete group", "删除组"),
+        AuditVerb::AddMember => localized_word("Add member to group", "将成员加入组"),
+        AuditVerb::RemoveMember => localized_word("Remove member from group", "将成员移出组"),
+        AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
+        AuditVerb::LinkIdentity => localized_word("Link sign-in", "关联登录"),
+        AuditVerb::UnlinkIdentity => localized_word("Unlink sign-in", "取消关联登录"),
     }
 }
 
@@ -156,6 +236,29 @@ pub fn outcome_note(outcome: AuditOutcome) -> Option<&'static str> {
 pub fn invited_as(role: AccountRole) -> String {
     let role = role_name(role);
     message!("You are invited to this server. Your role will be: {role}.", "你受邀使用此服务器。你的角色将是：{role}。")
+}
+
+/// Returns how many recovery codes were not used.
+pub fn recovery_codes_left(count: u64) -> String {
+    plural_message!(count; "1 recovery code is left.", "{count} recovery codes are left."; "剩余 {count} 个恢复代码。")
+}
+
+/// Returns the label of the link to another service.
+pub fn sign_in_with(name: &str) -> String {
+    message!("Sign in with {name}", "使用 {name} 登录")
+}
+
+/// Returns the label of the button that adds an account of another service to the own account.
+pub fn link_service(name: &str) -> String {
+    message!("Link {name}", "关联 {name}")
+}
+
+/// Returns the explanation before the browser goes to another service.
+pub fn link_lead(name: &str) -> String {
+    message!(
+        "Sign in at {name} to link it to your account here. You will then return here.",
+        "请在 {name} 登录，将其关联到你在这里的账号，之后会返回这里。"
+    )
 }
 
 /// Returns the heading of the own account.

@@ -1,6 +1,7 @@
 //! Messages of the pages of shares, in both languages.
 
 use crate::ui::locale::{define_messages, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     share_path: "Share this path", "分享此分支";
@@ -40,9 +41,23 @@ define_messages! {
     revoke: "Revoke", "撤销";
     link_revoked: "Link revoked.", "已撤销链接。";
 
+    // The page on which readers continue a shared chat.
+    continue_chat: "Continue this chat", "继续此对话";
+    continue_lead: "A copy becomes a new chat of yours. It has what the shared page shows, and nothing else. The person \
+        who shared it does not see what you write.", "副本将成为你的新对话，只包含分享页面所展示的内容。分享者看不到你写的内容。";
+    continue_hint: "No model is asked until you send a message.", "在你发送消息之前，不会调用任何模型。";
+    back_to_page: "Back to the shared page", "返回分享页面";
+    copy_chat: "Copy to my chats", "复制到我的对话";
+
     // The page for readers whose link leads nowhere.
     link_missing: "Link not available", "链接不可用";
     link_missing_hint: "This link does not exist, has expired, or was revoked.", "此链接不存在、已过期或已被撤销。";
+}
+
+/// The size of a shared path.
+pub fn messages(count: usize) -> String {
+    let many = number(count as u64);
+    plural_message!(count; "{many} message", "{many} messages"; "{many} 条消息")
 }
 
 /// The number of days for which a link is valid.

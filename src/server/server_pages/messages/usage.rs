@@ -13,6 +13,7 @@ define_messages! {
     by_day: "Day", "日期";
     by_model: "Model", "模型";
     by_provider: "Provider", "服务商";
+    by_token: "API token", "API 令牌";
     by_chat: "Chat", "对话";
     last_7: "7 days", "近 7 天";
     last_30: "30 days", "近 30 天";
@@ -28,13 +29,14 @@ define_messages! {
     cost: "Cost (US$)", "费用（美元）";
     total: "Total", "合计";
     deleted: "Deleted chats", "已删除的对话";
+    deleted_token: "Deleted tokens", "已删除的令牌";
+    without_token: "Without a token", "未使用令牌";
     csv: "Download as CSV", "下载 CSV";
     estimated: "≈ marks estimates from token counts and list prices; your provider's bill may differ. — means \
         unknown; models on your own machine have no price.", "≈ \
         表示估算值：由 token 数和价格表计算得出，可能与服务商的账单不同。— 表示未知；在你自己机器上运行的模型没有价格。";
-    usage_hint: "Includes every request to a provider, even for stopped, failed and deleted replies, until they are \
-        deleted from Trash. Days are in UTC.", "对服务商的每次请求都计入，包括已停止、失败和已删除的回复，直到它们从回收站清除。日期按 \
-        UTC 计算。";
+    usage_hint: "Includes every request to a provider, even for stopped, failed and permanently deleted replies. Days \
+        are in UTC.", "对服务商的每次请求都计入，包括已停止、失败和永久删除的回复。日期按 UTC 计算。";
 }
 
 pub fn caption(from: NaiveDate, to: NaiveDate) -> String {

@@ -167,7 +167,10 @@ fn actions(server: &ToolServerView) -> AnyView {
     let begin = |action: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", action, word);
     let mut first = sign_in_actions(server, &deeds);
     if is_running {
-        first.extend([begin("test", words::test()), begin("restart", words::restart())]);
+        first.push(begin("test", words::test()));
+        if !server.is_shared() {
+            first.push(begin("restart", words::restart()));
+        }
     }
     deeds.draw(first)
 }

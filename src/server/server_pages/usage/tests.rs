@@ -1,7 +1,7 @@
 //! Tests of the page's structure, as people and scripts find it.
 
 use super::*;
-use crate::domain::{ChatId, Usage};
+use crate::domain::{ApiTokenId, BudgetKind, ChatId, Usage};
 use crate::server::server_pages::{AccountPages, PageFrame};
 use crate::ui::preferences::Preferences;
 
@@ -11,7 +11,8 @@ fn rendered(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
     let (package, preferences, accounts) = ("/pkg/0".into(), Preferences::default(), AccountPages::None);
     let frame = PageFrame { package, preferences, nonce: None, accounts };
     // The owner must exist while the page is built, as in a document.
-    frame.draw(Owner::new().with(|| UsagePage { period, today, grouping: by, rows }.draw(None)))
+    let page = UsagePage { period, today, grouping: by, rows, has_accounts: false, budgets: Vec::new() };
+    frame.draw(Owner::new().with(|| page.draw(None)))
 }
 
 fn sum() -> SpendingSum {
@@ -77,6 +78,36 @@ fn bars_show_tokens_where_nothing_has_price() {
         SpendingSum { provider: Some("ollama".into()), cost_micros: None, unknown_cost_generations: 3, ..sum() };
     let html = rendered(UsageGrouping::Provider, vec![local]);
     assert!(html.contains("max=\"13023\" value=\"13023\""), "{html}");
+}
+
+#[test]
+fn budgets_are_shown_with_warning_and_tokens_by_name() {
+    let today: NaiveDate = "2026-11-21".parse().expect("a day");
+    let period = UsagePeriod::new(None, None, today).expect("a period");
+    let resets_at = "2026-12-01T00:00:00Z".parse().expect("a time");
+    let budget = |kind, used| BudgetState { kind, most: 10_000_000, used, is_default: true, resets_at };
+    let budgets = vec![budget(BudgetKind::MonthCost, 8_000_000), budget(BudgetKind::DayTokens, 1_000)];
+    let token = ApiTokenId::from_uuid(uuid::Uuid::from_u128(9));
+    let rows = vec![
+        SpendingSum { token_id: Some(token), token_name: Some("<ci>".into()), ..sum() },
+        SpendingSum { token_id: Some(token), ..sum() },
+        sum(),
+    ];
+    let page = UsagePage { period, today, grouping: UsageGrouping::Token, rows, has_accounts: true, budgets };
+    let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
+    for part in [
+        "<span>Cost per month</span>",
+        "$8.00 of $10",
+        "resets on 2026-12-01",
+        "aria-valuetext=\"80%\"",
+        "&lt;ci&gt;",
+        "Deleted tokens",
+        "Without a token",
+        "<option value=\"token\" selected>",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert_eq!(html.matches("class=\"problem\"").count(), 1, "{html}");
 }
 
 #[test]

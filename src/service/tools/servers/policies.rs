@@ -107,7 +107,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         match policy {
             Some(policy) => {
-                let listings = tool_listings::list(self.db(), owner).await?;
+                let listings = self.tools().listings(owner).await?;
                 let tools = self.tools().server_tools(owner, server, &listings);
                 let is_allowed = policy == ToolApprovalPolicy::Allow;
                 if is_allowed && shown.is_some_and(|shown| shown != listing_hash(&tools)) {

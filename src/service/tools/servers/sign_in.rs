@@ -3,7 +3,7 @@
 //! to the same server uses. A sign-in that has begun is stored, so that a restart does not lose it.
 
 mod begin;
-mod sealing;
+pub(crate) mod sealing;
 mod server_tokens;
 pub(crate) mod sign_ins;
 

@@ -66,6 +66,17 @@ impl ToolServerView {
     pub fn with_instructions(self, (instructions, offers_instructions): (String, bool)) -> Self {
         Self { instructions, offers_instructions, ..self }
     }
+
+    /// Returns true if it belongs to the server and the viewer only uses it.
+    pub fn is_shared(&self) -> bool {
+        self.locked && self.program.is_none() && self.url.is_none()
+    }
+
+    /// Removes how it is started and reached, and its log, which may have what other people did.
+    pub fn without_connection(self) -> Self {
+        let status = ToolServerStatus { log: String::new(), ..self.status };
+        Self { program: None, url: None, headers: Vec::new(), status, ..self }
+    }
 }
 
 /// The status of a server.

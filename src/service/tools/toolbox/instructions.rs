@@ -7,7 +7,7 @@ use super::ServiceToolbox;
 use turnleaf_domain::UserId;
 use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
 use turnleaf_domain::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin};
-use turnleaf_store::tool_listings::{self, ToolListing};
+use turnleaf_store::tool_listings::ToolListing;
 use turnleaf_tools::mcp::McpServerState;
 use turnleaf_tools::tool_search;
 
@@ -24,7 +24,7 @@ impl ServiceToolbox {
         if names.is_empty() {
             return Vec::new();
         }
-        let listings = match tool_listings::list(&self.0.db, owner).await {
+        let listings = match self.listings(owner).await {
             Ok(listings) => listings,
             Err(error) => {
                 tracing::error!(%error, "the instructions of tool servers could not be read; none are offered");

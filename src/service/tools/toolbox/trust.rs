@@ -6,7 +6,7 @@ use super::ServiceToolbox;
 use turnleaf_domain::UserId;
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_store::trusted_tools::{self, TrustedTool};
-use turnleaf_store::{Db, StoreError, tool_listings};
+use turnleaf_store::{Db, StoreError};
 use turnleaf_tools::toolbox::ToolDescription;
 
 /// The state of the configuration file's trust in a tool.
@@ -52,12 +52,12 @@ impl ServiceToolbox {
         server: &str,
         tool: &ToolDescription,
     ) -> Result<TrustStatus, StoreError> {
-        let configured = self.configured_server(server).filter(|_| self.may_use_configured(owner));
+        let configured = self.configured_server(server).filter(|_| self.may_use_configured(owner, server));
         let Some(server) = configured.filter(|server| server.trusts(&tool.tool)) else {
             return Ok(TrustStatus::Absent);
         };
         // All listed tools are pinned together, because a pin of one tool ends trust on first use for the others.
-        let listings = tool_listings::list(&self.0.db, owner).await?;
+        let listings = self.listings(owner).await?;
         let mut tools = self.server_tools(owner, &server.id, &listings);
         if !tools.iter().any(|listed| listed.tool == tool.tool) {
             tools.push(tool.clone());

@@ -7,7 +7,7 @@ use turnleaf_domain::UserId;
 
 /// The key from which the ids of an imported chat are derived: its owner and its id in the source. The same
 /// conversation is the same chat for one person, and a different chat for another.
-pub(super) struct ImportKey(Sha256);
+pub(crate) struct ImportKey(Sha256);
 
 impl ImportKey {
     pub fn new(owner: UserId, source: &str, id: &str) -> Self {

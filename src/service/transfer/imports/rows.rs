@@ -7,7 +7,7 @@ use turnleaf_interchange::archive::{ArchivedBranch, ArchivedChat};
 use turnleaf_store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 
 /// Stores a chat in a transaction.
-pub(super) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
+pub(crate) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
     insert_chat_row(tx, owner, &chat.chat).await?;
     for of in &chat.branches {
         insert_branch(tx, of).await?;

@@ -76,7 +76,12 @@ impl Service {
         let Err(error) = &sent else { return sent };
         let Some(reason) = self.record_refusal(owner, id, tried, error).await? else { return sent };
         match sent {
-            Err(ServiceError::Storage(_) | ServiceError::Store(_)) => sent,
+            Err(
+                ServiceError::Forbidden { .. }
+                | ServiceError::Storage(_)
+                | ServiceError::BudgetExhausted(_)
+                | ServiceError::Store(_),
+            ) => sent,
             _ => Err(ServiceError::conflict("queued_message_refused", reason)),
         }
     }
@@ -194,6 +199,7 @@ impl Service {
                 return Err(ServiceError::TooManyRunning);
             }
             self.check_growth(owner, 0).await?;
+            let budget = self.reserve_budget(owner).await?;
             let request = QueuedRequest::read(&queued);
             // Whatever can be read before, is: all other writers wait for the transaction.
             let message = self.queued_content(owner, &request).await?;
@@ -236,6 +242,7 @@ impl Service {
                 request_id: None,
                 opening: None,
                 begins_with: None,
+                budget,
                 fingerprint: request_hash(json!({ "queued": id })),
             };
             let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;

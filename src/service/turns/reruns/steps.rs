@@ -2,12 +2,15 @@
 //! step is stored in the transaction of its exchange, so that after a crash between two steps the plan states exactly
 //! which messages were sent.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::{advance_to, last_reply, repeatable, step_id};
 use crate::idempotency::request_hash;
 use crate::turns::exchanges::{AcceptedExchange, NewExchange};
 use crate::turns::placement::{PlacementRequest, TurnPlacement};
+use crate::usage::calling_token::{calling_token, with_calling_token};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus, RerunStep};
@@ -16,6 +19,7 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
+use turnleaf_run::BudgetReservation;
 use turnleaf_store::db::Tx;
 use turnleaf_store::reruns::RerunStatusChange;
 use turnleaf_store::{StoreError, reruns, turns};
@@ -46,10 +50,11 @@ impl Service {
     /// Drives a rerun in a background task until it pauses or ends.
     pub(super) fn drive_rerun(&self, owner: UserId, id: RerunId) {
         let service = self.clone();
+        let token = calling_token();
         tokio::spawn(async move {
             let driven = tasks::spawn({
                 let service = service.clone();
-                async move { service.run_steps(owner, id).await }
+                with_calling_token(token, async move { service.run_steps(owner, id).await })
             });
             let change = match driven.await {
                 Ok(Ok(change)) => change,
@@ -112,16 +117,17 @@ impl Service {
     pub(super) async fn ask_first_message(
         &self,
         mut tx: Tx,
-        owner: UserId,
         chat: Chat,
         branch: Branch,
         graft: &Rerun,
+        (owner, budget): (UserId, Option<Arc<BudgetReservation>>),
     ) -> Result<AcceptedExchange, ServiceError> {
         let source = self.message(owner, graft, 0).await?;
         let message = repeatable(&source)?;
         // The shared turn is this message itself, so it gets another reply, not a copy.
         let is_shared = graft.from_turn_id == Some(source.id);
         let of = self.exchange_of(owner, graft, RerunStep::Ask(0), &source, is_shared).await?;
+        let of = NewExchange { budget, ..of };
         let user_turn = if is_shared {
             source
         } else {
@@ -151,6 +157,7 @@ impl Service {
             return Err(ServiceError::TooManyRunning);
         }
         self.check_growth(owner, 0).await?;
+        let budget = self.reserve_budget(owner).await?;
         let (RerunStep::Ask(n) | RerunStep::AskAgain(n), Some(reply)) = (step, reply) else {
             return Err(ServiceError::NotFound);
         };
@@ -159,7 +166,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         let chat = self.lock_chat(&mut tx, owner, graft.chat_id).await?;
         let is_again = matches!(step, RerunStep::AskAgain(_));
-        let of = self.exchange_of(owner, graft, step, &source, is_again).await?;
+        let of = NewExchange { budget, ..self.exchange_of(owner, graft, step, &source, is_again).await? };
         if is_again {
             let user_id = reply.prev_turn_id.ok_or(ServiceError::NotFound)?;
             let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
@@ -222,6 +229,7 @@ impl Service {
             moves_reader: false,
             opening: None,
             begins_with: None,
+            budget: None,
             fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),
             request_id: Some(request_id),
         })
@@ -237,11 +245,14 @@ fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusCh
         ServiceError::Conflict { code: "too_many_siblings" | "too_many_turns" | "too_many_branches", .. } => {
             RerunPauseReason::LimitReached
         }
-        ServiceError::Conflict { code: "model_unavailable", .. } => RerunPauseReason::ModelUnavailable,
+        ServiceError::Conflict { code: "model_unavailable", .. } | ServiceError::Forbidden { .. } => {
+            RerunPauseReason::ModelUnavailable
+        }
         ServiceError::Conflict { .. }
         | ServiceError::Invalid(_)
         | ServiceError::TooLarge { .. }
         | ServiceError::Unfit { .. }
+        | ServiceError::BudgetExhausted(_)
         | ServiceError::Storage(_) => RerunPauseReason::Refused,
         ServiceError::Store(error) => {
             tracing::error!(%error, "a step of a rerun could not be saved");
@@ -249,9 +260,10 @@ fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusCh
         }
     };
     let detail = match error {
-        ServiceError::Conflict { message, .. } => Some(message.clone()),
+        ServiceError::Conflict { message, .. } | ServiceError::Forbidden { message, .. } => Some(message.clone()),
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
         ServiceError::Storage(refusal) => Some((*refusal).into()),
+        ServiceError::BudgetExhausted(budget) => Some(budget.refusal()),
         _ => None,
     };
     RerunStatusChange::Paused(reason, detail)

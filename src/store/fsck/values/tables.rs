@@ -99,6 +99,7 @@ const CONTENT: &[CheckedTable] = &[
             word::<ExchangeKind>("kind", Text("send")),
             json::<ModelParams>("params", Text("{}")),
             json::<Vec<DroppedParam>>("not_sent", Text("[]")),
+            id("token_id", Null),
             text("client_request_id", Null),
             time("created_at", Moment),
         ],

@@ -1,5 +1,6 @@
-//! The Chinese templates of the codes.
+//! The Chinese templates of the codes. Those of accounts are beside it.
 
+use super::chinese_account_codes::chinese_account_template;
 use super::chinese_drop_reasons::chinese_drop_reason;
 use crate::domain::coded_message::MessageCode;
 
@@ -102,6 +103,8 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::AnswersNoMessage => "此回复没有对应的消息",
         MessageCode::BranchLocked => "此分支使用 {provider} / {model}，如需使用其他模型，请新建分支",
         MessageCode::ModelUnavailable => "{model} 不可用，请选择其他模型",
+        MessageCode::ModelNotGranted => "你的账号不能使用 {model}，请选择其他模型",
+        MessageCode::ProviderNotGranted => "你的账号不能使用此服务商，请选择其他模型",
         MessageCode::ProviderUnavailable => "此服务商不可用，请选择其他模型",
         MessageCode::TooManyVersions => "一条消息最多有 {most} 个版本",
         MessageCode::TooManyBranches => "一个对话最多有 {most} 个分支",
@@ -253,6 +256,11 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NeedsChat => "选择对话时需要填写",
         MessageCode::OnlyWithBranches => "只能与 `group=branch` 一起使用",
         MessageCode::NotAllowedValue => "不是允许的值",
+        MessageCode::NotDollars => "必须是美元金额，例如 12.50",
+        MessageCode::BudgetDayCost => "你每天 {most} 美元的预算已用尽，将于 {resets} UTC 重置。",
+        MessageCode::BudgetDayTokens => "你每天 {most} 个 token 的预算已用尽，将于 {resets} UTC 重置。",
+        MessageCode::BudgetMonthCost => "你每月 {most} 美元的预算已用尽，将于 {resets} UTC 重置。",
+        MessageCode::BudgetMonthTokens => "你每月 {most} 个 token 的预算已用尽，将于 {resets} UTC 重置。",
         MessageCode::Unauthenticated => "你尚未登录。",
         MessageCode::Forbidden => "你没有执行此操作的权限。",
         MessageCode::NotFound => "此内容不存在，或你无权访问。",
@@ -269,19 +277,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ShuttingDown => "服务器正在关闭。",
         MessageCode::DiskFull => "服务器磁盘已满。",
         MessageCode::Internal => "服务器出错了。",
-        MessageCode::AccountNameInvalid => "必须是 1 至 {most} 个字母、数字或 . _ - + @，不能有空格",
-        MessageCode::AccountNameTaken => "已被使用",
-        MessageCode::PasswordCommon => "是最容易被猜到的密码之一，请换一个",
-        MessageCode::PasswordWrong => "不是你当前的密码",
-        MessageCode::WrongNameOrPassword => "名称或密码错误。",
-        MessageCode::TooManyAttempts => "尝试次数过多，请在 {seconds} 秒后重试。",
-        MessageCode::SignInBusy => "登录的人太多，请稍后重试。",
-        MessageCode::SetupCodeWrong => "不是服务器启动时显示的设置码",
-        MessageCode::AlreadySetUp => "此服务器已完成设置，请登录。",
-        MessageCode::InviteUnusable => "此邀请已过期或已被使用，请索取新的邀请。",
-        MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
-        MessageCode::NotOnOwner => "不能在此更改所有者的账号。",
-        MessageCode::SignInNeedsSecureAddress => "从其他设备登录需要 HTTPS，请联系管理员设置 TURNLEAF_PUBLIC_URL。",
         MessageCode::Working => "正常",
         MessageCode::WorkingWithoutModels => "正常，但没有列出模型。",
         MessageCode::WorkingWithOneModel => "正常 · 1 个模型",
@@ -387,5 +382,6 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NotAvailableNow => "目前不可用。",
         MessageCode::Other => "{text}",
         MessageCode::Param(reason) => chinese_drop_reason(reason),
+        code => chinese_account_template(code),
     }
 }

@@ -52,6 +52,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         models: Vec::new(),
         models_rev: 0,
         notices: Vec::new(),
+        budget_notes: Vec::new(),
         form_request_id: String::new(),
     }
 }

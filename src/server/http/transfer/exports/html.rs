@@ -67,7 +67,8 @@ pub async fn draw_page(service: &Service, page: StandalonePage) -> Result<String
 /// An image that a page shows: the whole one, or its small form.
 pub struct PageImage {
     pub sha256: String,
-    kind: &'static str,
+    /// The media type.
+    pub kind: &'static str,
     bytes: Bytes,
 }
 

@@ -1,5 +1,6 @@
 //! The encryption of tokens, clients and begun sign-ins. Each is bound to its row and to what may receive it: tokens to
-//! the origin of their server, clients to their issuer, a begun sign-in to its state.
+//! the origin of their server, clients to their issuer, a begun sign-in to its state. Sign-ins to Turnleaf itself that
+//! have begun at an identity provider are among them.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -7,12 +8,12 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::providers::Sealer;
-use turnleaf_domain::{ToolServerId, ToolSignInId};
+use turnleaf_domain::{IdentitySignInId, ToolServerId, ToolSignInId};
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use url::Url;
 
 /// The row and the receiver of a secret.
-pub(super) struct SignInBinding {
+pub(crate) struct SignInBinding {
     table: &'static str,
     column: &'static str,
     row: Uuid,
@@ -34,6 +35,11 @@ impl SignInBinding {
     /// Binds a sign-in that has begun to its state.
     pub fn of_request(id: ToolSignInId, state_hash: &str) -> Self {
         Self { table: "tool_sign_ins", column: "sealed_request", row: id.uuid(), receiver: state_hash.to_owned() }
+    }
+
+    /// Binds a sign-in that has begun at an identity provider to its state.
+    pub fn of_identity_request(id: IdentitySignInId, state_hash: &str) -> Self {
+        Self { table: "identity_sign_ins", column: "sealed_request", row: id.uuid(), receiver: state_hash.to_owned() }
     }
 
     fn secret_binding(&self) -> SecretBinding<'_> {

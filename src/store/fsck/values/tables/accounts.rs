@@ -1,10 +1,12 @@
-//! The stored columns of accounts, their credentials, invitations and the audit log. What decides about access is never
-//! replaced by a value that gives more of it.
+//! The stored columns of accounts, their credentials and identities, invitations, groups, grants, the audit log, the ledger
+//! and budgets. What decides about access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
-use crate::fsck::values::columns::{id, text, time, word};
+use crate::fsck::values::columns::{id, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
-use turnleaf_domain::{AccountRole, AuditOutcome};
+use crate::generations::GenerationStatus;
+use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
+use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis};
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -18,6 +20,8 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("password", Null),
             time("created_at", Moment),
             time("disabled_at", Moment),
+            // No repair deletes an account.
+            time("deleted_at", Null),
         ],
     ),
     // A session or a token with a lost time has expired.
@@ -32,8 +36,16 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("expires_at", Moment),
             text("ip", Null),
             text("agent", Null),
+            time("password_at", Null),
         ],
     ),
+    // One whose secret is damaged stays, because it must not come off by that.
+    table(
+        "second_factors",
+        &["owner_id"],
+        &[id("owner_id", Row), time("created_at", Moment), time("confirmed_at", Moment)],
+    ),
+    table("recovery_codes", ID, &[id("id", Row), id("owner_id", Row), time("created_at", Moment)]),
     table(
         "api_tokens",
         ID,
@@ -60,6 +72,22 @@ pub(super) const TABLES: &[CheckedTable] = &[
             id("used_by", Null),
         ],
     ),
+    // Both the issuer and the subject decide who it is.
+    table(
+        "identities",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("issuer", Row),
+            text("subject", Row),
+            text("email", Null),
+            json_text::<Vec<String>>("group_names", Text("[]")),
+            time("created_at", Moment),
+            time("last_used_at", Moment),
+        ],
+    ),
+    table("identity_sign_ins", ID, &[id("id", Row), id("owner_id", Row), time("expires_at", Moment)]),
     table(
         "audit",
         ID,
@@ -74,4 +102,37 @@ pub(super) const TABLES: &[CheckedTable] = &[
             word::<AuditOutcome>("outcome", Text("refused")),
         ],
     ),
+    // Spending stays as far as it is readable.
+    table(
+        "ledger",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Null),
+            id("chat_id", Null),
+            id("token_id", Null),
+            text("provider", Lossy),
+            text("model", Lossy),
+            word::<GenerationStatus>("status", Text("error")),
+            time("started_at", Moment),
+            word::<CostBasis>("cost_basis", Null),
+        ],
+    ),
+    table("budgets", ID, &[id("id", Row), id("owner_id", Row), word::<BudgetKind>("kind", Row)]),
+    table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
+    table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
+    // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
+    table(
+        "access_rules",
+        ID,
+        &[
+            id("id", Keep),
+            word::<GrantKind>("kind", Keep),
+            text("target", Keep),
+            text("model", Keep),
+            word::<AudienceScope>("audience", Text("listed")),
+            time("changed_at", Moment),
+        ],
+    ),
+    table("access_grants", ID, &[id("id", Row), id("rule_id", Row), id("group_id", Row), id("user_id", Row)]),
 ];

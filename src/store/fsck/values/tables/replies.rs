@@ -36,7 +36,14 @@ pub(super) const TABLES: &[CheckedTable] = &[
     table(
         "title_requests",
         ID,
-        &[id("id", Row), id("owner_id", Row), id("chat_id", Row), id("turn_id", Row), text("title", Lossy)],
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("chat_id", Row),
+            id("turn_id", Row),
+            id("token_id", Null),
+            text("title", Lossy),
+        ],
     )
     .with_common(CALL_COLUMNS)
     .with_chat("chat_id"),

@@ -1,0 +1,173 @@
+//! The pages of access to models and tool servers and their forms, for administrators.
+
+use std::collections::{BTreeSet, HashMap};
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::{GroupId, InvalidField, MessageCode, UserId};
+use crate::server::access::Principal;
+use crate::server::app::App;
+use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::ActionNotice;
+use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, SharedTargets};
+use crate::server::server_pages::messages::rights as words;
+use turnleaf_service::ServiceError;
+
+/// The query of the matrix.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPageQuery {
+    /// The provider of which all models are shown.
+    provider: Option<String>,
+    /// The action that a form has done.
+    done: Option<AccessFormResult>,
+}
+
+/// The action that a form has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AccessFormResult {
+    Saved,
+    Reset,
+}
+
+impl AccessFormResult {
+    fn notice(self) -> ActionNotice {
+        let sentence = match self {
+            Self::Saved => words::access_saved(),
+            Self::Reset => words::access_reset(),
+        };
+        ActionNotice::Done(sentence.to_owned())
+    }
+}
+
+/// The query of the form of a rule.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessRuleQuery {
+    kind: GrantKind,
+    target: String,
+    model: Option<String>,
+}
+
+async fn read_table(app: &App) -> Result<SharedTargets, ServiceError> {
+    let service = app.service();
+    let rules = service.access_rules().await?;
+    Ok(SharedTargets { providers: service.shared_models(), tool_servers: service.shared_tool_servers(), rules })
+}
+
+/// `GET /settings/access`.
+pub async fn show(
+    State(app): State<App>,
+    StrictQuery(query): StrictQuery<AccessPageQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let (table, groups) = (read_table(&app).await?, app.service().account_groups().await?);
+    let page = AccessPage { table, groups, open_provider: query.provider };
+    Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(AccessFormResult::notice))))
+}
+
+/// `GET /settings/access/rule`.
+pub async fn show_rule(
+    State(app): State<App>,
+    StrictQuery(query): StrictQuery<AccessRuleQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let target = GrantTarget::from_parts(query.kind, &query.target, query.model.as_deref().unwrap_or_default());
+    let page = read_rule(&app, target.ok_or_else(Problem::not_found)?).await?;
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
+}
+
+/// Returns the form of a rule as it is stored; of a target without one, as its default is.
+async fn read_rule(app: &App, target: GrantTarget) -> Result<AccessRulePage, ServiceError> {
+    let (table, groups) = (read_table(app).await?, app.service().account_groups().await?);
+    let find = |target: &GrantTarget| table.rules.iter().find(|rule| rule.target == *target);
+    let stored = find(&target);
+    let of_provider = find(&GrantTarget::Provider(target.id().to_owned()));
+    let default = match &target {
+        GrantTarget::Model(_) => of_provider.map_or_else(GrantAudience::everybody, |rule| rule.audience.clone()),
+        GrantTarget::Provider(_) => GrantAudience::everybody(),
+        GrantTarget::ToolServer(_) => GrantAudience::default(),
+    };
+    let audience = stored.map_or(default, |rule| rule.audience.clone());
+    let accounts = account_names(app, &audience.accounts).await?;
+    let (name, rule) = (table.name(&target), stored.map(|rule| rule.id));
+    Ok(AccessRulePage { target, name, rule, audience, groups, accounts, error: None })
+}
+
+/// Returns the names of accounts as they are typed.
+async fn account_names(app: &App, accounts: &BTreeSet<UserId>) -> Result<String, ServiceError> {
+    if accounts.is_empty() {
+        return Ok(String::new());
+    }
+    let listed = app.service().list_accounts().await?;
+    let names: HashMap<UserId, String> = listed.into_iter().map(|account| (account.id, account.name)).collect();
+    let known: Vec<&str> = accounts.iter().filter_map(|user| names.get(user)).map(String::as_str).collect();
+    Ok(known.join(" "))
+}
+
+/// Returns the accounts with these names.
+async fn find_accounts(app: &App, typed: &str) -> Result<Result<BTreeSet<UserId>, InvalidField>, ServiceError> {
+    let mut found = BTreeSet::new();
+    for name in
+        typed.split(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、')).filter(|name| !name.is_empty())
+    {
+        match app.service().find_account(name).await? {
+            Some(user) => found.insert(user),
+            None => return Ok(Err(InvalidField::new("accounts", MessageCode::NoSuchAccount.with("name", name)))),
+        };
+    }
+    Ok(Ok(found))
+}
+
+/// `POST /forms/access/save`.
+pub async fn save(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    let kind = GrantKind::parse(&text("kind"));
+    let target = kind.and_then(|kind| GrantTarget::from_parts(kind, &text("target"), &text("model")));
+    let target = target.ok_or_else(Problem::not_found)?;
+    let groups: Result<BTreeSet<GroupId>, _> = fields.values("group").iter().map(|id| id.parse()).collect();
+    let groups = groups.map_err(|_| Problem::not_found())?;
+    let typed = text("accounts");
+    let mut audience = GrantAudience { everybody: fields.is_checked("everybody"), groups, accounts: BTreeSet::new() };
+    let refusal = match find_accounts(&app, &typed).await? {
+        Ok(accounts) => {
+            audience.accounts = accounts;
+            let set = app.service().set_access_rule(actor(&principal, &client), target.clone(), audience.clone());
+            match set.await {
+                Ok(_) => return Ok(see_other("/settings/access?done=saved")),
+                Err(error) => FormRefusal::from_error(error)?,
+            }
+        }
+        Err(invalid) => FormRefusal::from_error(invalid.into())?,
+    };
+    let stored = read_rule(&app, target).await?;
+    let page = AccessRulePage { audience, accounts: typed, error: refusal.field, ..stored };
+    Ok(context.respond(&app, refusal.status, page.draw(refusal.notice)))
+}
+
+/// `POST /forms/access/reset`.
+pub async fn reset(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    app.service().delete_access_rule(actor(&principal, &client), fields.subject_id("rule_id")?).await?;
+    Ok(see_other("/settings/access?done=reset"))
+}

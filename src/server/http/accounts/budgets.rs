@@ -1,0 +1,161 @@
+//! The page of budgets with its form, and what all accounts have spent as CSV, for administrators.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use chrono::NaiveDate;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::{BudgetKind, InvalidField, UserId};
+use crate::server::access::{Credential, Principal};
+use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::csv;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::accounts::budgets::{BudgetsPage, RefusedBudgets};
+use crate::server::server_pages::messages::budgets as words;
+use crate::server::server_pages::{ActionNotice, PageSection};
+use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::usage::UsagePeriod;
+use turnleaf_service::usage::budgets::BudgetChanges;
+
+/// The query of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetsPageQuery {
+    /// The account whose form is open.
+    account: Option<UserId>,
+    /// The action that a form has done.
+    done: Option<BudgetsFormResult>,
+}
+
+/// The action that a form has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum BudgetsFormResult {
+    Saved,
+}
+
+/// Refuses on a server without accounts, which has no budgets.
+fn require_accounts(principal: &Principal) -> Result<(), Problem> {
+    if principal.credential == Credential::Admission { Err(Problem::not_found()) } else { Ok(()) }
+}
+
+async fn read_page(app: &App, chosen: Option<UserId>) -> Result<BudgetsPage, Problem> {
+    let period = UsagePeriod::new(None, None, app.now().date_naive())?;
+    Ok(BudgetsPage {
+        accounts: app.service().list_accounts().await?,
+        budgets: app.service().stored_budgets().await?,
+        spending: app.service().usage_by_account(period).await?,
+        period,
+        chosen,
+        refused: None,
+    })
+}
+
+/// `GET /settings/budgets`.
+pub async fn show(
+    State(app): State<App>,
+    principal: Principal,
+    StrictQuery(query): StrictQuery<BudgetsPageQuery>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    require_accounts(&principal)?;
+    let notice = query.done.map(|BudgetsFormResult::Saved| ActionNotice::Done(words::saved().to_owned()));
+    let page = read_page(&app, query.account).await?;
+    Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
+}
+
+fn submitted_budgets(fields: &SubmittedFields) -> Result<BudgetChanges, InvalidField> {
+    let budget = |kind: BudgetKind| {
+        let text = fields.text(kind.as_str()).unwrap_or_default();
+        Ok((kind, kind.parse_amount(&text)?))
+    };
+    BudgetKind::ALL.into_iter().map(budget).collect()
+}
+
+/// `POST /forms/budgets`: sets those of an account, or without one the defaults.
+pub async fn save(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    require_accounts(&principal)?;
+    let account: Option<UserId> = match fields.contains("user_id") {
+        true => Some(fields.subject_id("user_id")?),
+        false => None,
+    };
+    let saved = match submitted_budgets(&fields) {
+        Ok(budgets) => app.service().set_budgets(actor(&principal, &client), account, budgets).await,
+        Err(invalid) => Err(AccountError::Service(ServiceError::Invalid(invalid))),
+    };
+    match saved {
+        Ok(()) => Ok(see_other(&format!("{}?done=saved", PageSection::Budgets.path()))),
+        Err(AccountError::Service(ServiceError::Invalid(error))) => {
+            let typed = BudgetKind::ALL.map(|kind| fields.text(kind.as_str()).unwrap_or_default());
+            let mut page = read_page(&app, account).await?;
+            page.refused = Some(RefusedBudgets { account, error, typed });
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The period of the sums. Days are in UTC, both included.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountUsageQuery {
+    from: Option<NaiveDate>,
+    to: Option<NaiveDate>,
+}
+
+/// `GET /settings/budgets/usage`: what all accounts have spent by model, as CSV. It names no chats.
+pub async fn usage(
+    State(app): State<App>,
+    principal: Principal,
+    StrictQuery(query): StrictQuery<AccountUsageQuery>,
+) -> Result<Response, Problem> {
+    const HEAD: [&str; 13] = [
+        "account_id",
+        "account",
+        "provider",
+        "model",
+        "generations",
+        "input_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "output_tokens",
+        "reasoning_tokens",
+        "cost_micros",
+        "unknown_cost_generations",
+        "estimated_generations",
+    ];
+    require_accounts(&principal)?;
+    let period = UsagePeriod::new(query.from, query.to, app.now().date_naive())?;
+    let mut body = csv::csv_line(HEAD.map(str::to_owned));
+    for sum in app.service().usage_by_account(period).await? {
+        body.push_str(&csv::csv_line([
+            sum.account.map(|id| id.to_string()).unwrap_or_default(),
+            csv::text_cell(&sum.name),
+            csv::text_cell(&sum.provider),
+            csv::text_cell(&sum.model),
+            csv::number_cell(Some(sum.calls)),
+            csv::number_cell(sum.usage.input_tokens),
+            csv::number_cell(sum.usage.cache_read_tokens),
+            csv::number_cell(sum.usage.cache_write_tokens),
+            csv::number_cell(sum.usage.output_tokens),
+            csv::number_cell(sum.usage.reasoning_tokens),
+            csv::number_cell(sum.cost_micros),
+            csv::number_cell(Some(sum.unknown_costs)),
+            csv::number_cell(Some(sum.estimated_costs)),
+        ]));
+    }
+    Ok(csv::csv_download(Body::from(body), &format!("accounts-{}-{}.csv", period.from(), period.to())))
+}

@@ -1,0 +1,228 @@
+//! The API of groups and grants (docs/reference/api.md 3), for administrators who are signed in.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
+use crate::server::access::Principal;
+use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::path_id::{PathId, PathIds};
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::accounts::access_rules::StoredAccessRule;
+use turnleaf_service::accounts::groups::{AccountGroup, GroupMember};
+
+/// A group of accounts.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct GroupSummary {
+    id: GroupId,
+    name: String,
+    /// The number of its members.
+    member_count: u64,
+    created_at: DateTime<Utc>,
+}
+
+/// A group of accounts with its members.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct GroupDetails {
+    #[serde(flatten)]
+    group: GroupSummary,
+    members: Vec<GroupMemberDetails>,
+}
+
+/// A member of a group.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct GroupMemberDetails {
+    user_id: UserId,
+    name: String,
+}
+
+/// A group to create.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateGroupRequest {
+    #[schema(min_length = 1, max_length = 64)]
+    name: String,
+    /// Idempotency key: repeating the request with it creates nothing.
+    client_request_id: Option<String>,
+}
+
+/// The new name of a group.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenameGroupRequest {
+    #[schema(min_length = 1, max_length = 64)]
+    name: String,
+}
+
+/// The people that a model, the other models of a provider, or a tool server is for.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct AccessRuleDetails {
+    id: AccessRuleId,
+    kind: GrantKind,
+    /// The id of the provider or of the tool server.
+    target: String,
+    /// The name of the model. `null` for a provider, of which the rule is about all models without a rule of their own,
+    /// and for a tool server.
+    model: Option<String>,
+    everybody: bool,
+    groups: Vec<GroupId>,
+    accounts: Vec<UserId>,
+    changed_at: DateTime<Utc>,
+}
+
+/// The people that a model, the other models of a provider, or a tool server is for. It replaces the rule that the target
+/// has.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetAccessRuleRequest {
+    kind: GrantKind,
+    /// The id of the provider or of the tool server.
+    #[schema(min_length = 1, max_length = 64)]
+    target: String,
+    /// The name of the model, for the kind `model` only.
+    model: Option<String>,
+    #[serde(default)]
+    everybody: bool,
+    #[serde(default)]
+    groups: Vec<GroupId>,
+    #[serde(default)]
+    accounts: Vec<UserId>,
+}
+
+impl From<AccountGroup> for GroupSummary {
+    fn from(AccountGroup { id, name, members, created_at }: AccountGroup) -> Self {
+        Self { id, name, member_count: members, created_at }
+    }
+}
+
+impl From<GroupMember> for GroupMemberDetails {
+    fn from(GroupMember { user, name }: GroupMember) -> Self {
+        Self { user_id: user, name }
+    }
+}
+
+impl From<StoredAccessRule> for AccessRuleDetails {
+    fn from(StoredAccessRule { id, target, audience, changed_at }: StoredAccessRule) -> Self {
+        Self {
+            id,
+            kind: target.kind(),
+            target: target.id().to_owned(),
+            model: Some(target.model().to_owned()).filter(|model| !model.is_empty()),
+            everybody: audience.everybody,
+            groups: audience.groups.into_iter().collect(),
+            accounts: audience.accounts.into_iter().collect(),
+            changed_at,
+        }
+    }
+}
+
+/// `GET /api/groups`.
+pub async fn list_groups(State(app): State<App>) -> Result<ApiJson<Vec<GroupSummary>>, Problem> {
+    Ok(ApiJson(app.service().account_groups().await?.into_iter().map(GroupSummary::from).collect()))
+}
+
+/// `POST /api/groups`: creates a group. 201, or 200 for a repeated idempotency key.
+pub async fn create_group(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    headers: HeaderMap,
+    ApiJson(new): ApiJson<CreateGroupRequest>,
+) -> Result<Response, Problem> {
+    let key = client_request_id(new.client_request_id, &headers)?;
+    let made = app.service().create_group(actor(&principal, &client), &new.name, key.as_deref()).await?;
+    Ok((created_status(made.is_new), ApiJson(GroupSummary::from(made.value))).into_response())
+}
+
+/// `GET /api/groups/{id}`.
+pub async fn show_group(State(app): State<App>, PathId(id): PathId<GroupId>) -> Result<ApiJson<GroupDetails>, Problem> {
+    let (group, members) = app.service().group(id).await?;
+    let members = members.into_iter().map(GroupMemberDetails::from).collect();
+    Ok(ApiJson(GroupDetails { group: group.into(), members }))
+}
+
+/// `PATCH /api/groups/{id}`.
+pub async fn rename_group(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    PathId(id): PathId<GroupId>,
+    ApiJson(change): ApiJson<RenameGroupRequest>,
+) -> Result<ApiJson<GroupSummary>, Problem> {
+    let renamed = app.service().rename_group(actor(&principal, &client), id, &change.name).await?;
+    Ok(ApiJson(renamed.into()))
+}
+
+/// `DELETE /api/groups/{id}`.
+pub async fn delete_group(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    PathId(id): PathId<GroupId>,
+) -> Result<StatusCode, Problem> {
+    app.service().delete_group(actor(&principal, &client), id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /api/groups/{id}/members/{user_id}`.
+pub async fn add_member(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    PathIds(id, user): PathIds<GroupId, UserId>,
+) -> Result<StatusCode, Problem> {
+    app.service().add_group_member(actor(&principal, &client), id, user).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/groups/{id}/members/{user_id}`.
+pub async fn remove_member(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    PathIds(id, user): PathIds<GroupId, UserId>,
+) -> Result<StatusCode, Problem> {
+    app.service().remove_group_member(actor(&principal, &client), id, user).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /api/grants`.
+pub async fn list_grants(State(app): State<App>) -> Result<ApiJson<Vec<AccessRuleDetails>>, Problem> {
+    Ok(ApiJson(app.service().access_rules().await?.into_iter().map(AccessRuleDetails::from).collect()))
+}
+
+/// `PUT /api/grants`: sets the rule of a target.
+pub async fn set_grant(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    ApiJson(new): ApiJson<SetAccessRuleRequest>,
+) -> Result<ApiJson<AccessRuleDetails>, Problem> {
+    let SetAccessRuleRequest { kind, target, model, everybody, groups, accounts } = new;
+    let target = GrantTarget::from_parts(kind, &target, model.as_deref().unwrap_or_default());
+    let target =
+        target.ok_or_else(|| Problem::unprocessable("invalid", InvalidField::new("target", MessageCode::IsUnknown)))?;
+    let audience =
+        GrantAudience { everybody, groups: groups.into_iter().collect(), accounts: accounts.into_iter().collect() };
+    let stored = app.service().set_access_rule(actor(&principal, &client), target, audience).await?;
+    Ok(ApiJson(stored.into()))
+}
+
+/// `DELETE /api/grants/{id}`: the target has its default again.
+pub async fn delete_grant(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    PathId(id): PathId<AccessRuleId>,
+) -> Result<StatusCode, Problem> {
+    app.service().delete_access_rule(actor(&principal, &client), id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,329 @@
+//! The pages of access, for administrators: the matrix of models and tool servers by groups, and the form of one rule.
+
+use std::collections::{BTreeSet, HashMap};
+
+use leptos::prelude::*;
+
+use super::groups::ACCESS_PATH;
+use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::url_encoding::encode;
+use crate::domain::{AccessRuleId, InvalidField};
+use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
+use crate::server::server_pages::messages::rights as words;
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use turnleaf_service::accounts::access_rules::{SharedModels, StoredAccessRule};
+use turnleaf_service::accounts::groups::AccountGroup;
+
+/// The models and tool servers that the server shares, and the rules about them.
+pub struct SharedTargets {
+    pub providers: Vec<SharedModels>,
+    /// The ids and names of the tool servers.
+    pub tool_servers: Vec<(String, String)>,
+    pub rules: Vec<StoredAccessRule>,
+}
+
+/// A row of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AccessRow {
+    target: GrantTarget,
+    name: String,
+    audience: GrantAudience,
+    /// True for a model that follows the rule of its provider.
+    is_inherited: bool,
+}
+
+impl SharedTargets {
+    /// Returns the name of a target.
+    pub fn name(&self, target: &GrantTarget) -> String {
+        let id = target.id();
+        match target {
+            GrantTarget::Provider(_) => words::models_of(self.provider_name(id)),
+            GrantTarget::Model(lock) => format!("{} · {}", self.provider_name(id), lock.model),
+            GrantTarget::ToolServer(_) => {
+                let known = self.tool_servers.iter().find(|(server, _)| server == id);
+                words::tools_of(known.map_or(id, |(_, name)| name.as_str()))
+            }
+        }
+    }
+
+    fn provider_name<'a>(&'a self, id: &'a str) -> &'a str {
+        self.providers.iter().find(|known| known.provider == id).map_or(id, |known| known.provider_name.as_str())
+    }
+
+    /// Returns the rows: each provider, its models with a rule or all of one provider, and the tool servers. Rules about
+    /// what is not there now have rows, too.
+    fn rows(&self, open_provider: Option<&str>) -> Vec<AccessRow> {
+        let rules: HashMap<&GrantTarget, &GrantAudience> =
+            self.rules.iter().map(|rule| (&rule.target, &rule.audience)).collect();
+        let row = |target: GrantTarget, default: &GrantAudience| {
+            let own = rules.get(&target).copied();
+            let is_inherited = own.is_none() && matches!(target, GrantTarget::Model(_));
+            AccessRow { name: self.name(&target), audience: own.unwrap_or(default).clone(), is_inherited, target }
+        };
+        let (everybody, nobody) = (GrantAudience::everybody(), GrantAudience::default());
+        let mut rows = Vec::new();
+        let listed = self.providers.iter().map(|known| known.provider.as_str());
+        let ruled = self.rules.iter().filter(|rule| !matches!(rule.target, GrantTarget::ToolServer(_)));
+        for provider in in_order(listed.chain(ruled.map(|rule| rule.target.id()))) {
+            let of_provider = row(GrantTarget::Provider(provider.to_owned()), &everybody);
+            let default = of_provider.audience.clone();
+            rows.push(of_provider);
+            let known = self.providers.iter().filter(|known| known.provider == provider);
+            let is_open = open_provider == Some(provider);
+            let listed = known.filter(|_| is_open).flat_map(|known| known.models.iter().map(String::as_str));
+            let ruled = self.rules.iter().map(|rule| &rule.target);
+            let ruled = ruled.filter(|target| target.id() == provider && matches!(target, GrantTarget::Model(_)));
+            for model in in_order(listed.chain(ruled.map(GrantTarget::model))) {
+                let target = GrantTarget::from_parts(GrantKind::Model, provider, model);
+                rows.extend(target.map(|target| row(target, &default)));
+            }
+        }
+        let listed = self.tool_servers.iter().map(|(server, _)| server.as_str());
+        let ruled = self.rules.iter().filter(|rule| matches!(rule.target, GrantTarget::ToolServer(_)));
+        for server in in_order(listed.chain(ruled.map(|rule| rule.target.id()))) {
+            rows.push(row(GrantTarget::ToolServer(server.to_owned()), &nobody));
+        }
+        rows
+    }
+}
+
+/// Returns the texts without repetitions, in their order.
+fn in_order<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    texts.filter(|text| seen.insert(*text)).collect()
+}
+
+/// Returns the address of the form of a rule.
+fn rule_path(target: &GrantTarget) -> String {
+    let (kind, id, model) = (target.kind().as_str(), encode(target.id()), encode(target.model()));
+    let model = if model.is_empty() { String::new() } else { format!("&model={model}") };
+    format!("{ACCESS_PATH}/rule?kind={kind}&target={id}{model}")
+}
+
+/// The matrix of models and tool servers by groups.
+pub struct AccessPage {
+    pub table: SharedTargets,
+    pub groups: Vec<AccountGroup>,
+    /// The provider of which all models are shown.
+    pub open_provider: Option<String>,
+}
+
+impl AccessPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
+        let rows = self.table.rows(self.open_provider.as_deref());
+        let rows = rows.iter().map(|row| self.row(row)).collect_view();
+        let groups = self.groups.iter().map(|group| {
+            view! { <th scope="col"><bdi>{group.name.clone()}</bdi></th> }
+        });
+        let links = self.table.providers.iter().filter(|known| !known.models.is_empty()).map(|known| {
+            let (address, label) = if self.open_provider.as_deref() == Some(known.provider.as_str()) {
+                (ACCESS_PATH.to_owned(), words::show_fewer().to_owned())
+            } else {
+                let address = format!("{ACCESS_PATH}?provider={}", encode(&known.provider));
+                (address, words::show_models(&known.provider_name, known.models.len()))
+            };
+            view! { <a class="button" href=address>{label}</a> }
+        });
+        let body = view! {
+            <p><a class="button bare" href=PageSection::Groups.path()>{words::all_groups()}</a></p>
+            <p class="lead">{words::access_lead()}</p>
+            <div class="usage-scroll" role="region" tabindex="0" aria-label=words::access()>
+                <table class="audit-table">
+                    <thead><tr>
+                        <th scope="col">{words::target()}</th>
+                        <th scope="col">{words::everybody()}</th>
+                        {groups.collect_view()}
+                        <th scope="col">{words::accounts()}</th>
+                    </tr></thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <div class="deeds">{links.collect_view()}</div>
+        };
+        ServerPage { section: PageSection::Groups, title: words::access().to_owned(), notice, body }
+    }
+
+    fn row(&self, row: &AccessRow) -> AnyView {
+        let AccessRow { target, name, audience, is_inherited } = row;
+        let groups = self.groups.iter().map(|group| cell(audience.everybody || audience.groups.contains(&group.id)));
+        let accounts = match audience.accounts.len() {
+            0 => view! { <td></td> },
+            count => view! { <td>{words::account_count(count)}</td> },
+        };
+        let inherited = is_inherited.then(|| view! { " "<span class="mark">{words::as_provider()}</span> });
+        view! {
+            <tr>
+                <th scope="row">
+                    <a href=rule_path(target)><bdi>{name.clone()}</bdi></a>
+                    {inherited}
+                </th>
+                {cell(audience.everybody)}
+                {groups.collect_view()}
+                {accounts}
+            </tr>
+        }
+    }
+}
+
+fn cell(may_use: bool) -> AnyView {
+    if may_use {
+        view! { <td><Icon name="check"/><span class="quiet">{words::may_use()}</span></td> }
+    } else {
+        view! { <td><span aria-hidden="true">"–"</span><span class="quiet">{words::may_not_use()}</span></td> }
+    }
+}
+
+/// The form of one rule.
+pub struct AccessRulePage {
+    pub target: GrantTarget,
+    pub name: String,
+    /// The rule that can be deleted.
+    pub rule: Option<AccessRuleId>,
+    /// The boxes that are ticked.
+    pub audience: GrantAudience,
+    pub groups: Vec<AccountGroup>,
+    /// The names of single accounts, as they are or were typed.
+    pub accounts: String,
+    pub error: Option<InvalidField>,
+}
+
+impl AccessRulePage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
+        const FORM: &str = "access";
+        let default = match self.target {
+            GrantTarget::Provider(_) => words::default_of_provider(),
+            GrantTarget::Model(_) => words::default_of_model(),
+            GrantTarget::ToolServer(_) => words::default_of_tool_server(),
+        };
+        let fields = FormFields { form: FORM, error: self.error.as_ref() };
+        let hint = Some(words::single_accounts_hint());
+        let accounts = fields.text(words::single_accounts(), "accounts", &self.accounts, hint, FieldKind::Code, false);
+        let everybody = checkbox(FORM, "everybody", "1", words::everybody(), None, self.audience.everybody);
+        let groups = self.groups.iter().map(|group| {
+            let is_ticked = self.audience.groups.contains(&group.id);
+            checkbox(FORM, "group", &group.id.to_string(), &group.name, None, is_ticked)
+        });
+        let reset = self.rule.map(|rule| {
+            view! {
+                <form method="post" action="/forms/access/reset">
+                    <input type="hidden" name="rule_id" value=rule.to_string()/>
+                    <div class="deeds"><button type="submit" class="button">{words::use_default()}</button></div>
+                </form>
+            }
+        });
+        let body = view! {
+            <p><a class="button bare" href=ACCESS_PATH>{words::access()}</a></p>
+            <p class="lead">{default}</p>
+            <form class="form" method="post" action="/forms/access/save">
+                <input type="hidden" name="kind" value=self.target.kind().as_str()/>
+                <input type="hidden" name="target" value=self.target.id().to_owned()/>
+                <input type="hidden" name="model" value=self.target.model().to_owned()/>
+                <fieldset class="form-field">
+                    <legend>{words::change_access()}</legend>
+                    {everybody}
+                    {groups.collect_view()}
+                </fieldset>
+                {accounts}
+                {fields.unassigned_error(&["accounts"])}
+                <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
+            </form>
+            {reset}
+        };
+        ServerPage { section: PageSection::Groups, title: words::access_to(&self.name), notice, body }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::domain::{GroupId, ModelLock};
+
+    const GROUP: GroupId = GroupId::from_uuid(uuid::Uuid::from_u128(1));
+
+    fn table() -> SharedTargets {
+        let rule = |n: u128, target: GrantTarget, audience: GrantAudience| StoredAccessRule {
+            id: uuid::Uuid::from_u128(n).into(),
+            target,
+            audience,
+            changed_at: DateTime::UNIX_EPOCH,
+        };
+        let of_group = || GrantAudience { groups: [GROUP].into(), ..GrantAudience::default() };
+        SharedTargets {
+            providers: vec![
+                SharedModels {
+                    provider: "openai".into(),
+                    provider_name: "OpenAI".into(),
+                    models: vec!["large".into(), "small".into()],
+                },
+                SharedModels { provider: "demo".into(), provider_name: "Demo".into(), models: vec!["tour".into()] },
+            ],
+            tool_servers: vec![("files".into(), "Files".into())],
+            rules: vec![
+                rule(2, GrantTarget::Model(ModelLock::new("openai", "large")), of_group()),
+                rule(3, GrantTarget::Provider("gone".into()), GrantAudience::default()),
+                rule(4, GrantTarget::ToolServer("files".into()), of_group()),
+            ],
+        }
+    }
+
+    fn names(rows: &[AccessRow]) -> Vec<(&str, bool, bool)> {
+        rows.iter().map(|row| (row.name.as_str(), row.audience.everybody, row.is_inherited)).collect()
+    }
+
+    #[test]
+    fn rows_are_providers_models_with_rules_and_tool_servers() {
+        assert_eq!(
+            names(&table().rows(None)),
+            [
+                ("OpenAI: all models", true, false),
+                ("OpenAI · large", false, false),
+                ("Demo: all models", true, false),
+                ("gone: all models", false, false),
+                ("Tools: Files", false, false),
+            ]
+        );
+        let open = table().rows(Some("openai"));
+        assert_eq!(names(&open)[2], ("OpenAI · small", true, true), "as its provider");
+        let mut closed = table();
+        closed.rules.push(StoredAccessRule {
+            target: GrantTarget::Provider("openai".into()),
+            audience: GrantAudience::default(),
+            ..closed.rules[0].clone()
+        });
+        assert_eq!(names(&closed.rows(Some("openai")))[2], ("OpenAI · small", false, true));
+    }
+
+    #[test]
+    fn matrix_leads_to_form_of_each_rule() {
+        let group =
+            |name: &str| AccountGroup { id: GROUP, name: name.into(), members: 0, created_at: DateTime::UNIX_EPOCH };
+        let page = AccessPage { table: table(), groups: vec![group("<Lab>")], open_provider: None };
+        let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
+        for part in [
+            "&lt;Lab&gt;",
+            "href=\"/settings/access/rule?kind=model&amp;target=openai&amp;model=large\"",
+            "href=\"/settings/access?provider=openai\"",
+            "Show all 2 models of OpenAI",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let page = AccessRulePage {
+            target: GrantTarget::Model(ModelLock::new("openai", "a\"b")),
+            name: "x".into(),
+            rule: Some(uuid::Uuid::from_u128(7).into()),
+            audience: GrantAudience { groups: [GROUP].into(), ..GrantAudience::default() },
+            groups: vec![group("Lab")],
+            accounts: "ann bob".into(),
+            error: None,
+        };
+        let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
+        assert_eq!(html.matches(" checked").count(), 1, "{html}");
+        for part in ["value=\"a&quot;b\"", "value=\"ann bob\"", "/forms/access/reset"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The second factor on the page of the own account, and the pages on which it is set up.
+
+use leptos::prelude::*;
+
+use crate::domain::InvalidField;
+use crate::server::server_pages::form_fields::{FieldKind, TextField};
+use crate::server::server_pages::messages::accounts as words;
+use crate::server::server_pages::messages::providers::error_sentence;
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
+use crate::ui::erased::view;
+use turnleaf_service::accounts::second_factor::{SecondFactorSetup, SecondFactorState};
+
+fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage {
+    ServerPage { section: PageSection::Profile, title: title.to_owned(), notice, body }
+}
+
+fn back() -> AnyView {
+    view! { <p><a href=PageSection::Profile.path()>{words::back_to_account()}</a></p> }
+}
+
+/// Renders the part of the page of the own account.
+pub fn second_factor_panel(state: Option<SecondFactorState>) -> AnyView {
+    let content = match state {
+        None => view! {
+            <form method="post" action="/forms/profile/second-factor/begin">
+                <div class="deeds">
+                    <button type="submit" class="button">{words::set_up_second_factor()}</button>
+                </div>
+            </form>
+        },
+        Some(SecondFactorState { confirmed_at, recovery_codes }) => view! {
+            <p>
+                {words::second_factor_since()}" "
+                <time datetime=confirmed_at.to_rfc3339()>{confirmed_at.format("%Y-%m-%d").to_string()}</time>
+                " · "{words::recovery_codes_left(recovery_codes)}
+            </p>
+            <div class="deeds">
+                <form method="post" action="/forms/profile/second-factor/codes">
+                    <button type="submit" class="button">{words::new_recovery_codes()}</button>
+                </form>
+                <form method="post" action="/forms/profile/second-factor/remove">
+                    <button type="submit" class="button danger">{words::turn_off_second_factor()}</button>
+                </form>
+            </div>
+        },
+    };
+    view! {
+        <section class="panel" id="second-factor" aria-labelledby="second-factor-title">
+            <h2 id="second-factor-title">{words::second_factor()}</h2>
+            <p class="hint">{words::second_factor_hint()}</p>
+            {content}
+        </section>
+    }
+}
+
+/// Renders the page with the secret for the app, which counts once a code was entered.
+pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>) -> ServerPage {
+    let error = error.map(error_sentence);
+    let code = TextField {
+        label: words::code(),
+        name: "code",
+        form: "second-factor",
+        hint: Some(words::second_factor_code_hint()),
+        error: error.as_deref(),
+        kind: FieldKind::Code,
+        is_required: true,
+        autocomplete: Some("one-time-code"),
+        ..TextField::default()
+    };
+    let (secret, uri) = (setup.secret.expose().to_owned(), setup.uri.clone());
+    let body = view! {
+        <section class="panel" aria-labelledby="secret-title">
+            <h2 id="secret-title">{words::second_factor_secret()}</h2>
+            <p class="hint">{words::second_factor_secret_hint()}</p>
+            <p><label for="second-factor-secret">{words::second_factor_secret()}</label></p>
+            <input class="field" id="second-factor-secret" type="text" readonly=true spellcheck="false" value=secret/>
+            <p><label for="second-factor-uri">{words::second_factor_uri()}</label></p>
+            <input class="field" id="second-factor-uri" type="text" readonly=true spellcheck="false" value=uri.clone()/>
+            <div class="deeds"><a class="button" href=uri>{words::open_in_app()}</a></div>
+        </section>
+        <form class="panel form" method="post" action="/forms/profile/second-factor/confirm">
+            {code.draw()}
+            <div class="deeds">
+                <button type="submit" class="button primary">{words::confirm_second_factor()}</button>
+            </div>
+        </form>
+        {back()}
+    };
+    page(words::set_up_second_factor(), None, body)
+}
+
+/// Renders the page with recovery codes that were just made.
+pub fn recovery_codes_page(codes: Vec<String>) -> ServerPage {
+    let codes = codes.into_iter().map(|code| view! { <li><code>{code}</code></li> }).collect_view();
+    let body = view! {
+        <p class="lead">{words::recovery_codes_lead()}</p>
+        <section class="panel" aria-label=words::recovery_codes()><ul>{codes}</ul></section>
+        {back()}
+    };
+    page(words::recovery_codes(), None, body)
+}
+
+/// Renders the page after a form that did nothing.
+pub fn refused_page(notice: Option<ActionNotice>) -> ServerPage {
+    page(words::second_factor(), notice, view! { <p class="lead">{words::second_factor_not_changed()}</p>{back()} })
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::domain::MessageCode;
+    use turnleaf_service::accounts::totp::TotpSecret;
+
+    fn html(view: impl FnOnce() -> AnyView) -> String {
+        Owner::new().with(|| view().to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn panel_offers_what_fits_state() {
+        let off = html(|| second_factor_panel(None));
+        assert!(off.contains("/second-factor/begin") && !off.contains("/second-factor/remove"), "{off}");
+        let state = SecondFactorState { confirmed_at: DateTime::UNIX_EPOCH, recovery_codes: 1 };
+        let on = html(|| second_factor_panel(Some(state)));
+        for part in ["/second-factor/codes", "/second-factor/remove", "1970-01-01", "1 recovery code is left."] {
+            assert!(on.contains(part), "{part}: {on}");
+        }
+        assert!(!on.contains("/second-factor/begin"), "{on}");
+    }
+
+    #[test]
+    fn setup_shows_secret_as_text_and_address() {
+        let setup = SecondFactorSetup {
+            secret: TotpSecret::from_text("GEZDGNBV"),
+            uri: "otpauth://totp/Turnleaf:Ann?secret=GEZDGNBV&issuer=Turnleaf".into(),
+        };
+        let error = InvalidField::new("code", MessageCode::SignInCodeWrong);
+        let page = html(|| setup_page(&setup, Some(&error)).body);
+        for part in [
+            "value=\"GEZDGNBV\"",
+            "href=\"otpauth://totp/Turnleaf:Ann?secret=GEZDGNBV&amp;issuer=Turnleaf\"",
+            "autocomplete=\"one-time-code\"",
+            "The code is wrong or was already used.",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        let codes = html(|| recovery_codes_page(vec!["00ff-00ff".into()]).body);
+        assert!(codes.contains("<code>00ff-00ff</code>"), "{codes}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Messages about budgets, in both languages.
+
+use crate::domain::{BudgetKind, BudgetState};
+use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::messages::amounts::number;
+use crate::ui::messages::usage::dollars;
+
+define_messages! {
+    budgets: "Budgets", "预算";
+    lead: "How much accounts may spend on models. Who has used up a budget can send nothing more until it resets. \
+        Administrators see sums, never chats.", "账号在模型上可以花费的上限。预算用尽后，在重置之前无法再发送消息。管理员只能看到合计，看不到对话。";
+    defaults: "Default for all accounts", "所有账号的默认预算";
+    defaults_hint: "An account's own budget takes the place of the default. An empty field sets no budget.",
+        "账号自己的预算优先于默认预算。留空表示不设预算。";
+    own_hint: "An empty field leaves the default.", "留空则使用默认预算。";
+    cost_hint: "In US dollars. Requests without a known price cost nothing.", "单位为美元。没有已知价格的请求不计费用。";
+    save: "Save", "保存";
+    saved: "The budgets were saved.", "预算已保存。";
+    accounts: "Accounts", "账号";
+    change: "Change", "更改";
+    default_mark: "Default", "默认";
+    no_budget: "No budget", "没有预算";
+    spent: "Spent by account and model", "按账号和模型的花费";
+    account: "Account", "账号";
+    deleted_accounts: "Deleted accounts", "已删除的账号";
+}
+
+/// Returns the name of a kind of budget.
+pub fn kind_name(kind: BudgetKind) -> &'static str {
+    match kind {
+        BudgetKind::DayCost => localized_word("Cost per day", "每天费用"),
+        BudgetKind::DayTokens => localized_word("Tokens per day", "每天 token"),
+        BudgetKind::MonthCost => localized_word("Cost per month", "每月费用"),
+        BudgetKind::MonthTokens => localized_word("Tokens per month", "每月 token"),
+    }
+}
+
+/// Formats an amount of this kind for reading.
+pub fn amount(kind: BudgetKind, amount: u64) -> String {
+    if kind.is_cost() { dollars(amount) } else { number(amount) }
+}
+
+/// Returns what is used of a budget.
+pub fn used(budget: &BudgetState) -> String {
+    let (used, most) = (amount(budget.kind, budget.used), amount(budget.kind, budget.most));
+    message!("{used} of {most}", "{used} / {most}")
+}
+
+/// Returns when a budget resets.
+pub fn resets(budget: &BudgetState) -> String {
+    let day = budget.resets_at.format("%Y-%m-%d").to_string();
+    message!("resets on {day} (UTC)", "{day} 重置（UTC）")
+}
+
+/// Returns the warning of a budget of which little or nothing is left.
+pub fn left_note(budget: &BudgetState) -> String {
+    let percent = budget.percent();
+    if budget.is_exhausted() {
+        return localized_word("Used up: nothing more can be sent.", "已用尽，无法再发送消息。").to_owned();
+    }
+    message!("{percent}% is used.", "已用 {percent}%。")
+}
+
+/// Returns the heading of the form of an account.
+pub fn budgets_of(name: &str) -> String {
+    message!("Budgets of {name}", "{name} 的预算")
+}

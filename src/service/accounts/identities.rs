@@ -1,0 +1,227 @@
+//! The identities of accounts: an account of another service signs in to the account here that it was added to, or
+//! makes one where its address allows that. Nothing is found by a name or an address.
+
+use chrono::{DateTime, Utc};
+use url::Url;
+
+use super::account_error::AccountError;
+use super::account_names::{CheckedName, suggested_names};
+use super::identity_providers::IdentityProviderChoice;
+use super::secrets::NewSecret;
+use super::{Actor, ClientOrigin};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{AccountRole, AuditVerb, IdentityId, MessageCode, UserId, limits};
+use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::users;
+use turnleaf_tools::oauth::identity::VerifiedIdentity;
+use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer};
+
+/// The issuer of the names that a reverse proxy sends. No identity provider has it, because it is no address.
+pub(super) const PROXY_ISSUER: &str = "proxy";
+
+/// The identities of the own account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnIdentities {
+    pub linked: Vec<OwnIdentity>,
+    /// The providers that none of them is of.
+    pub offered: Vec<IdentityProviderChoice>,
+}
+
+/// An identity of the own account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnIdentity {
+    pub id: IdentityId,
+    /// The name of the provider, or its host if it is not configured any more.
+    pub name: String,
+    pub email: Option<String>,
+    pub last_used_at: DateTime<Utc>,
+}
+
+fn key(identity: &VerifiedIdentity) -> IdentityKey<'_> {
+    IdentityKey { issuer: &identity.issuer, subject: &identity.subject }
+}
+
+fn details(identity: &VerifiedIdentity) -> IdentityDetails {
+    IdentityDetails { email: identity.email.clone(), groups: identity.groups.clone() }
+}
+
+/// Returns whether the address is of one of the domains. A subdomain is another domain.
+fn is_domain_allowed(domains: &[String], email: Option<&str>) -> bool {
+    let domain = email.and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_ascii_lowercase());
+    domain.is_some_and(|domain| domains.contains(&domain))
+}
+
+impl Service {
+    /// Begins a session of the account of an identity, which is made if the provider may make accounts. Returns the
+    /// secret for the cookie.
+    pub(super) async fn sign_in_identity(
+        &self,
+        provider: &IdentityProviderConfig,
+        identity: &VerifiedIdentity,
+        client: &ClientOrigin,
+    ) -> Result<NewSecret, AccountError> {
+        let actor = Actor { address: Some(client.address), ..Actor::default() };
+        let failed = |code: MessageCode| AccountError::conflict("sign_in_failed", code);
+        let mut tx = self.db().begin().await?;
+        let (owner, name) = match identities::find(&mut tx, key(identity)).await? {
+            Some(found) if found.is_disabled => {
+                tx.rollback().await?;
+                self.note_refused_sign_in(actor, found.name);
+                return Err(failed(MessageCode::AccountDisabled));
+            }
+            Some(found) => {
+                let now = self.clock().now();
+                identities::record_use(&mut tx, found.owner, found.id, &details(identity), now).await?;
+                (found.owner, found.name)
+            }
+            None if is_domain_allowed(&provider.allowed_domains, identity.email.as_deref()) => {
+                let id = (key(identity), details(identity));
+                self.create_identity_account(&mut tx, actor, id, &identity.names).await?
+            }
+            None => {
+                tx.rollback().await?;
+                self.note_refused_sign_in(actor, provider.name.clone());
+                return Err(failed(MessageCode::IdentityUnknown));
+            }
+        };
+        let secret = self.start_session(&mut tx, owner, client).await?;
+        let secret = secret.ok_or_else(|| failed(MessageCode::AccountDisabled))?;
+        self.record(&mut tx, Actor { user: Some(owner), ..actor }, AuditVerb::SignIn, &name).await?;
+        tx.commit().await?;
+        self.forget_former_session(client);
+        Ok(secret)
+    }
+
+    /// Makes an account without a password for an identity, with a name that is free. It is a user's: no identity
+    /// provider and no proxy makes administrators.
+    pub(super) async fn create_identity_account(
+        &self,
+        tx: &mut Tx,
+        actor: Actor,
+        (key, details): (IdentityKey<'_>, IdentityDetails),
+        names: &[String],
+    ) -> Result<(UserId, String), AccountError> {
+        let (account, now): (UserId, _) = (ids::mint(), self.clock().now());
+        for name in suggested_names(names).filter_map(|name| CheckedName::new(&name).ok()) {
+            if !users::insert(tx, account, name.names(), AccountRole::User, None, now).await? {
+                continue;
+            }
+            if !identities::insert(tx, account, (ids::mint(), key), &details, now).await? {
+                // The same person signs in twice at once. The next attempt finds the account.
+                return Err(AccountError::busy());
+            }
+            self.record(tx, Actor { user: Some(account), ..actor }, AuditVerb::AddAccount, &name.name).await?;
+            return Ok((account, name.name));
+        }
+        Err(AccountError::busy())
+    }
+
+    /// Adds an identity to the account of a person who is signed in.
+    ///
+    /// # Errors
+    /// `identity_linked_elsewhere` if it is of another account, `too_many_identities`.
+    pub(super) async fn link_identity(
+        &self,
+        owner: UserId,
+        actor: Actor,
+        provider: &IdentityProviderConfig,
+        identity: &VerifiedIdentity,
+    ) -> Result<(), AccountError> {
+        let elsewhere = || AccountError::conflict("identity_linked_elsewhere", MessageCode::IdentityLinkedElsewhere);
+        let (key, details, now) = (key(identity), details(identity), self.clock().now());
+        let mut tx = self.db().begin().await?;
+        users::lock(&mut tx, owner).await?;
+        match identities::find(&mut tx, key).await? {
+            Some(found) if found.owner == owner => {
+                identities::record_use(&mut tx, owner, found.id, &details, now).await?;
+            }
+            Some(_) => {
+                tx.rollback().await?;
+                self.record_refused(actor, AuditVerb::LinkIdentity, &provider.name).await?;
+                return Err(elsewhere());
+            }
+            None => {
+                if identities::count_of_others(&mut tx, owner, PROXY_ISSUER).await? >= limits::IDENTITIES_PER_USER {
+                    let message = MessageCode::TooMany.with("most", limits::IDENTITIES_PER_USER);
+                    return Err(AccountError::conflict("too_many_identities", message));
+                }
+                if !identities::insert(&mut tx, owner, (ids::mint(), key), &details, now).await? {
+                    return Err(elsewhere());
+                }
+                self.record(&mut tx, actor, AuditVerb::LinkIdentity, &provider.name).await?;
+            }
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Removes an identity from the own account.
+    ///
+    /// # Errors
+    /// `PasswordNeeded`; `only_way_in` if its person could not sign in any more.
+    pub async fn unlink_identity(&self, owner: UserId, actor: Actor, id: IdentityId) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
+        let account = users::find(self.db(), owner).await?.ok_or(ServiceError::NotFound)?;
+        let mut tx = self.db().begin().await?;
+        users::lock(&mut tx, owner).await?;
+        let issuer = identities::delete(&mut tx, owner, id).await?.filter(|issuer| issuer != PROXY_ISSUER);
+        let issuer = issuer.ok_or_else(AccountError::not_found)?;
+        let has_other_way =
+            account.password.is_some() || identities::count_of_others(&mut tx, owner, PROXY_ISSUER).await? > 0;
+        if !has_other_way {
+            return Err(AccountError::conflict("only_way_in", MessageCode::OnlyWayIn));
+        }
+        self.record(&mut tx, actor, AuditVerb::UnlinkIdentity, &self.issuer_name(&issuer)).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Returns the identities of the own account, and the providers that could be added.
+    pub async fn own_identities(&self, owner: UserId) -> Result<OwnIdentities, ServiceError> {
+        let mut listed = identities::list(self.db(), owner).await?;
+        listed.retain(|identity| identity.issuer != PROXY_ISSUER);
+        let providers = self.accounts().identity_providers();
+        let is_offered = |provider: &&IdentityProviderConfig| {
+            !listed.iter().any(|identity| is_same_issuer(&identity.issuer, provider.issuer.as_str()))
+        };
+        let offered = providers.iter().filter(is_offered).map(IdentityProviderChoice::from).collect();
+        let linked = listed.into_iter().map(|identity| OwnIdentity {
+            id: identity.id,
+            name: self.issuer_name(&identity.issuer),
+            email: identity.details.email,
+            last_used_at: identity.last_used_at,
+        });
+        Ok(OwnIdentities { linked: linked.collect(), offered })
+    }
+
+    fn issuer_name(&self, issuer: &str) -> String {
+        let providers = self.accounts().identity_providers();
+        let configured = providers.iter().find(|provider| is_same_issuer(issuer, provider.issuer.as_str()));
+        let host = || Url::parse(issuer).as_ref().map_or_else(|_| issuer.to_owned(), host_name);
+        configured.map_or_else(host, |provider| provider.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_very_domain_is_allowed() {
+        let domains = ["a.example".to_owned(), "b.example".to_owned()];
+        for (email, expected) in [
+            (Some("ann@a.example"), true),
+            (Some("ann@B.Example"), true),
+            (Some("\"x@b.example\"@c.example"), false),
+            (Some("ann@sub.a.example"), false),
+            (Some("ann@xa.example"), false),
+            (Some("ann@a.example.evil"), false),
+            (Some("a.example"), false),
+            (None, false),
+        ] {
+            assert_eq!(is_domain_allowed(&domains, email), expected, "{email:?}");
+            assert!(!is_domain_allowed(&[], email), "no domain is allowed unless it is configured");
+        }
+    }
+}

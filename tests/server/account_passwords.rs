@@ -1,0 +1,127 @@
+//! Re-authentication, on both databases: what is dangerous asks for the password if it was not entered lately in the
+//! session, and then does what was asked for.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use serde_json::json;
+use turnleaf::domain::AccountRole;
+use turnleaf_service::accounts::Actor;
+use turnleaf_store::sessions;
+
+use crate::account_forms::part;
+use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, TestCredential};
+
+const WRONG: &str = "eleven lamps at nine";
+
+/// Lets all sessions forget that the password was entered.
+async fn age(server: &AccountsApi) {
+    server.api.instance.sql("UPDATE sessions SET password_at = '2026-01-01T00:00:00+00:00'").await;
+}
+
+/// Returns a form with the password that the page asks for.
+fn with_confirmation(form: &str, password: &str) -> String {
+    format!("{form}&confirm_password={}", password.replace(' ', "+"))
+}
+
+/// Sends a form whose password is asked for, first without it, then with a wrong one, and returns the page that it leads
+/// to, or the answer.
+async fn confirmed(
+    server: &AccountsApi,
+    session: &TestCredential,
+    (path, form): (&str, &str),
+    kept: &[&str],
+) -> (String, String) {
+    age(server).await;
+    let asked = server.submit(path, session, form).await;
+    assert_eq!(asked.status, StatusCode::FORBIDDEN, "{path}: {asked:?}");
+    let wrong = server.submit(path, session, &with_confirmation(form, WRONG)).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{path}: {wrong:?}");
+    assert!(wrong.page.contains("not your current password") && !wrong.page.contains(WRONG), "{path}: {wrong:?}");
+    for page in [&asked.page, &wrong.page] {
+        assert!(page.contains("Enter your password") && page.contains(&format!("action=\"{path}\"")), "{page}");
+        for field in kept {
+            assert!(page.contains(field), "{path} {field}: {page}");
+        }
+    }
+    let done = server.submit(path, session, &with_confirmation(form, PASSWORD)).await;
+    (done.location, done.page)
+}
+
+#[tokio::test]
+async fn dangerous_forms_ask_for_password_and_lose_nothing() {
+    for server in AccountsApi::on_every_database().await {
+        let bob = server.add("Bob", AccountRole::User).await;
+        let ann = server.sign_in(OWNER).await;
+        let user_id = format!("name=\"user_id\" value=\"{bob}\"");
+        let (to, _) =
+            confirmed(&server, &ann, ("/forms/profile/name", "name=Ann.Lee"), &["name=\"name\" value=\"Ann.Lee\""])
+                .await;
+        assert_eq!(to, "/settings/profile?done=saved");
+        // It counts for a while, for other forms, too.
+        let again = server.submit("/forms/profile/name", &ann, "name=Ann").await;
+        assert_eq!(again.location, "/settings/profile?done=saved", "{again:?}");
+
+        let form = "name=Backup&days=9&scope=export&scope=chats%3Aread";
+        let fields = ["value=\"Backup\"", "name=\"scope\" value=\"export\"", "name=\"scope\" value=\"chats:read\""];
+        let (_, page) = confirmed(&server, &ann, ("/forms/profile/tokens/create", form), &fields).await;
+        assert!(page.contains("value=\"tl_"), "{page}");
+        let form = format!("user_id={bob}&role=admin");
+        let fields = [user_id.as_str(), "name=\"role\" value=\"admin\""];
+        let (to, _) = confirmed(&server, &ann, ("/forms/users/role", &form), &fields).await;
+        assert_eq!(to, "/settings/users?done=role_changed");
+        let form = format!("user_id={bob}");
+        let (to, _) = confirmed(&server, &ann, ("/forms/users/disable", &form), &[user_id.as_str()]).await;
+        assert_eq!(to, "/settings/users?done=disabled");
+        let fields = ["name=\"role\" value=\"user\""];
+        let (_, page) = confirmed(&server, &ann, ("/forms/users/invite", "role=user"), &fields).await;
+        assert_eq!(part(&page, "/invite/", "\"").len(), 64, "{page}");
+        let fields = ["name=\"word\" value=\"delete\""];
+        let (to, _) = confirmed(&server, &ann, ("/forms/delete-everything", "word=delete"), &fields).await;
+        assert_eq!(to, "/settings/data?done=deleted");
+        let (_, page) = confirmed(&server, &ann, ("/forms/profile/second-factor/begin", ""), &[]).await;
+        assert!(page.contains("otpauth://totp/Turnleaf:Ann?secret="), "{page}");
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn api_by_session_needs_recent_password() {
+    for server in AccountsApi::on_every_database().await {
+        let ann = server.sign_in(OWNER).await;
+        let new = json!({ "name": "Backup", "scopes": ["export"], "days": 9 });
+        age(&server).await;
+        let (status, refused) = server.call(("POST", "/api/tokens"), &ann, new.clone()).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
+        for member in ["code", "reason_code"] {
+            assert_eq!(refused[member], "password_needed", "{refused}");
+        }
+        // What takes nothing away from its person asks nothing.
+        assert_eq!(server.status(("GET", "/api/tokens"), &ann).await, StatusCode::OK);
+        assert!(server.service().api_tokens(server.api.instance.owner).await.unwrap().is_empty());
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn password_counts_for_ten_minutes_in_its_session() {
+    for server in AccountsApi::on_every_database().await {
+        let (service, owner) = (server.service(), server.api.instance.owner);
+        let _session = server.sign_in(OWNER).await;
+        let session = service.sessions(owner).await.unwrap()[0].id;
+        let actor = Actor { user: Some(owner), session: Some(session), ..Actor::default() };
+        assert!(service.has_recent_password(actor).await.unwrap(), "the session began with it");
+        for (minutes, is_recent) in [(9, true), (10, false)] {
+            let entered = service.supervisor().clock().now() - TimeDelta::minutes(minutes);
+            let mut tx = server.api.instance.db.begin().await.unwrap();
+            sessions::note_password(&mut tx, owner, session, entered).await.unwrap();
+            tx.commit().await.unwrap();
+            assert_eq!(service.has_recent_password(actor).await.unwrap(), is_recent, "{minutes}");
+        }
+        // Another session of the account does not help, and the command line is not asked.
+        let _other = server.sign_in(OWNER).await;
+        assert!(!service.has_recent_password(actor).await.unwrap());
+        assert!(service.has_recent_password(Actor::default()).await.unwrap());
+        server.api.instance.close().await;
+    }
+}
