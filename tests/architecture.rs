@@ -5,6 +5,8 @@
 
 #[path = "architecture/citations.rs"]
 mod citations;
+#[path = "architecture/comments.rs"]
+mod comments;
 #[path = "architecture/cycles.rs"]
 mod cycles;
 #[path = "architecture/dependency_rules.rs"]

@@ -83,7 +83,7 @@ fn framer_agrees_with_independent_parser_on_every_recording() {
             .collect();
         let ours: Vec<(String, String)> =
             frame([recording.body.as_slice()]).into_iter().map(|event| (event.name, event.data)).collect();
-        // Where the body ends in the middle of an event, our framer may return that event too, if it is complete.
+        // If the body ends in the middle of an event, our framer may return that event too, if it is complete.
         assert!(ours.len() - theirs.len() <= usize::from(!recording.body.ends_with(b"\n\n")), "{}", recording.name);
         assert_eq!(ours[..theirs.len()], theirs, "{}", recording.name);
     }

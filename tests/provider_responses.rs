@@ -369,8 +369,7 @@ fn recorded_oracles_match() {
         assert_eq!(json!(final_output.len()), fact["final_output_items"], "{file}");
         let (items, _) = decode(&recording.body);
         let (ours, theirs) = (merge_items(&items), expected(final_output));
-        // Where the oracle states that the deltas are incomplete, the ends of the items or the snapshot complete the
-        // text.
+        // If the oracle states that the deltas are incomplete, the ends of the items or the snapshot complete the text.
         if fact["text_equal"] == true || !final_output.is_empty() {
             assert_eq!(ours.text, theirs.text, "{file}");
         }

@@ -112,8 +112,8 @@ mod real {
         copy(format!("{origin}{path}"), on_done);
     }
 
-    /// Copies what a click on a copy button in rendered Markdown asks for (`data-copy`), and shows the word `done` on the
-    /// button for a moment. Other clicks do nothing.
+    /// Copies the content that a clicked copy button in rendered Markdown names (`data-copy`), and shows the word
+    /// `done` on the button for a moment. Other clicks do nothing.
     pub fn copy_as_clicked(click: &MouseEvent, done: &'static str, on_done: impl FnOnce(bool) + 'static) {
         let Some((button, text, html)) = clicked_content(click) else { return };
         copy_with_html(text, html, move |copied| {
@@ -187,10 +187,10 @@ mod real {
         (!html.is_empty()).then_some(html)
     }
 
-    /// Returns rendered text without what is of this page: buttons, marks of sources, and confirmations before links. Its
-    /// headings are at the levels that the text gave them.
+    /// Returns the HTML of rendered text without the parts that belong to this page: buttons, marks of sources, and
+    /// confirmations before links. Its headings are at the levels that the text gave them.
     fn portable_html(rendered: &Node) -> Option<String> {
-        // What is rendered is an element, and selectors find nothing else.
+        // Both casts hold: rendered text is an element, and selectors match only elements.
         let copy: Element = rendered.clone_node_with_deep(true).ok()?.unchecked_into();
         let found = copy.query_selector_all(".md-code-head, .md-table-tools, .md-cite, a[href^='/']").ok()?;
         for at in 0..found.length() {

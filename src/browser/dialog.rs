@@ -16,7 +16,7 @@ mod real {
     const PANEL_CLOSE: &str = "#panel[data-back] .panel-close";
 
     thread_local! {
-        /// Whether a dialog or popover may be open; `None` until the listeners for openings are installed.
+        /// True if a dialog or popover may be open; `None` until the listeners for openings are installed.
         static MAY_BE_OPEN: Cell<Option<bool>> = const { Cell::new(None) };
     }
 
@@ -82,9 +82,9 @@ mod real {
         }
     }
 
-    /// Lets Back close what is open before it leaves the page. The history gets no entries for that, so it never needs
-    /// one press more than there were pages. Where the browser asks a page before it goes back (the Navigation API),
-    /// this answers; the Back of Android closes dialogs and popovers by itself.
+    /// Lets Back close the open dialog or popover before it leaves the page. The history gets no entries for that, so
+    /// it never needs one press more than there were pages. Where the browser asks a page before it goes back (the
+    /// Navigation API), this answers; the Back of Android closes dialogs and popovers by itself.
     pub fn close_on_back() {
         let navigation = web_sys::window().and_then(|window| Reflect::get(&window, &"navigation".into()).ok());
         let Some(Ok(navigation)) = navigation.map(JsCast::dyn_into::<web_sys::EventTarget>) else { return };

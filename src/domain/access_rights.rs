@@ -1,5 +1,6 @@
-//! Rights of accounts to what the server shares (docs/adr/0098-groups-and-grants.md): models of shared providers and the
-//! tool servers of the configuration file. A rule says whom one of these is for; what has no rule has its default.
+//! Access rights of accounts to shared resources of the server (docs/adr/0098-groups-and-grants.md): models of shared
+//! providers and the tool servers of the configuration file. A rule names the audience of one of these; without a rule,
+//! it has its default.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -92,7 +93,7 @@ impl GrantTarget {
     }
 }
 
-/// How many a target is for, as it is stored.
+/// Scope of a target's audience, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AudienceScope {

@@ -34,8 +34,8 @@ impl ModelLock {
     }
 }
 
-/// How earlier reasoning is sent back to a model that signs its reasoning. No policy blanks reasoning that had text,
-/// because the API refuses that.
+/// Policy for sending earlier reasoning back to a model that signs its reasoning. No policy blanks reasoning that had
+/// text, because the API refuses that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextPolicy {

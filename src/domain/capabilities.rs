@@ -138,7 +138,7 @@ pub struct Capabilities {
     /// The size of the context window in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// Whether the model accepts images.
+    /// True if the model accepts images. Absent if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
     #[serde(skip)]

@@ -51,7 +51,7 @@ pub struct Elicitation {
     pub asked_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ElicitationOutcome>,
-    /// What the user entered.
+    /// The values that the user entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub content: Option<Map<String, Value>>,
@@ -82,7 +82,7 @@ pub enum ElicitationAnswer {
     Cancel,
 }
 
-/// What a person does with a question.
+/// The action of a person on a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ElicitationAction {
@@ -92,7 +92,8 @@ pub enum ElicitationAction {
     Cancel,
 }
 
-/// What a server asks before it gives a person what they requested. The answers go with the same request again.
+/// Questions that a server asks before it fulfills a request of a person. The answers are sent with the same request
+/// again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct OpenQuestions {
     pub questions: Vec<KeyedQuestion>,
@@ -213,7 +214,7 @@ impl Elicitation {
         json!({ Self::KEY: asked })
     }
 
-    /// Returns what the user entered, each with the label of its field, in the order of the form.
+    /// Returns the values that the user entered, each with the label of its field, in the order of the form.
     pub fn answers(&self) -> Vec<(&str, String)> {
         let Some(content) = &self.content else { return Vec::new() };
         let fields = self.request.fields.iter();

@@ -23,13 +23,13 @@ pub enum ImportState {
 }
 
 impl ImportState {
-    /// Returns whether what the import created can be moved to Trash.
+    /// Returns whether the items that the import created can be moved to Trash.
     pub fn can_undo(self) -> bool {
         matches!(self, Self::Finished | Self::Stopped | Self::Interrupted)
     }
 }
 
-/// The counts of what an import created and what is not in Trash.
+/// The numbers of items that an import created and that are not in Trash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportCreations {
     /// New chats.
@@ -46,12 +46,12 @@ impl ImportCreations {
     }
 }
 
-/// How much of what an import created its undo moves to Trash.
+/// The part of an import's items that its undo moves to Trash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndoScope {
-    /// What is as the import left it.
+    /// Only items that were not changed since the import.
     Unchanged,
-    /// Also what was continued or changed since, with what was written there.
+    /// Also items that were continued or changed since, with everything that was written there.
     Changed,
 }
 
@@ -97,7 +97,7 @@ impl AdditionsUndo {
         Self { roots, kept }
     }
 
-    /// Deletes all of the added turns, with what was written below them.
+    /// Deletes all of the added turns, with everything that was written below them.
     pub fn plan_with_followers(turns: &[PlacedTurn], added: &[RangeInclusive<i64>]) -> Self {
         let is_added = |turn: &&PlacedTurn| added.iter().any(|range| range.contains(&turn.ord));
         let all: HashSet<TurnId> = turns.iter().filter(is_added).map(|turn| turn.id).collect();
@@ -141,7 +141,7 @@ mod tests {
             (&[(1, 0), (2, 1), (3, 2), (4, 3), (5, 2), (6, 5)], &[5, 3], 0),
             // A message was written after the last added reply, so all above it stay.
             (&[(1, 0), (2, 1), (3, 2), (4, 3), (7, 4)], &[], 2),
-            // It follows an added reply in the middle: what is below goes.
+            // It follows an added reply in the middle: everything below that reply is deleted.
             (&[(1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (7, 4)], &[5], 2),
             // A new root of its own.
             (&[(1, 0), (3, 0), (4, 3), (7, 1)], &[3], 0),

@@ -67,8 +67,8 @@ pub const LOCAL_STREAMS: usize = 2 * RUNNING_TURNS;
 pub const HEADER_BYTES: usize = 32 << 10;
 pub const COOKIE_BYTES: usize = 8 << 10;
 pub const HEAD_BYTES: usize = 256 << 10;
-/// How long the page waits until a message is accepted before it restores it into the composer, and for a path to
-/// follow. Nothing is sent automatically after a minute (`docs/reference/ux.md 14`); one second of that may be spent
+/// The timeout for the acceptance of a message, after which the page restores it into the composer, and for the loading
+/// of a path. Nothing is sent automatically after a minute (`docs/reference/ux.md 14`); one second of that may be spent
 /// waiting for the save of the draft.
 pub const SEND_TIME: Duration = Duration::from_secs(45);
 /// The length of a draft in characters.
@@ -255,8 +255,8 @@ pub const RAW_PIECE_BYTES: usize = 64 << 10;
 pub const COMMIT_BYTES: usize = 2 << 20;
 /// The retry time for a busy database before the turns involved fail: longer than a restart or a failover takes.
 pub const JOURNAL_PATIENCE: Duration = Duration::from_secs(90);
-/// The age of an unstored batch at which the server is no longer ready, and at which it is no longer alive. The
-/// latter exceeds the journal's retries, because a process that is killed meanwhile loses what waits.
+/// The age of an unstored batch at which the server is no longer ready, and at which it is no longer alive. The latter
+/// exceeds the journal's retries, because a process that is killed meanwhile loses the waiting batches.
 pub const JOURNAL_LATE: Duration = Duration::from_secs(10);
 pub const JOURNAL_STUCK: Duration = Duration::from_secs(180);
 /// The longest wait of a delta for its frame while more deltas follow.
@@ -316,7 +316,7 @@ pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
 pub const DOCUMENT_BYTES: usize = 8 << 20;
 pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
 /// The concurrent uploads of a page, and the length of pasted text that stays text and is no document. A message with
-/// more lines or characters than the last two is shown with its beginning until all of it is asked for.
+/// more lines or characters than the last two is shown with its beginning until the whole message is requested.
 pub const PAGE_UPLOADS_AT_ONCE: usize = 3;
 pub const PASTE_CHARS: usize = 10_000;
 pub const LONG_MESSAGE_LINES: usize = 40;

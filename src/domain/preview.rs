@@ -1,4 +1,4 @@
-//! Code blocks of replies that can be shown as what they make: pages, drawings, diagrams and formatted text
+//! Code blocks of replies that can be previewed: pages, drawings, diagrams and formatted text
 //! (`docs/adr/0082-live-preview.md`).
 
 use crate::{BlockId, TurnId};
@@ -6,7 +6,7 @@ use crate::{BlockId, TurnId};
 /// The longest diagram that is drawn, in UTF-16 units: the library refuses longer ones (`maxTextSize` of Mermaid).
 pub const DIAGRAM_CHARS: usize = 50_000;
 
-/// What a code block makes.
+/// The kind of preview that a code block has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviewKind {
     Html,
@@ -27,7 +27,7 @@ const LANGUAGES: [(&str, PreviewKind); 7] = [
 ];
 
 impl PreviewKind {
-    /// Returns what a code block in this language makes; `None` if it has no preview.
+    /// Returns the kind of preview of a code block in this language; `None` if it has none.
     pub fn from_language(language: &str) -> Option<Self> {
         LANGUAGES.iter().find(|(name, _)| language.eq_ignore_ascii_case(name)).map(|(_, kind)| *kind)
     }

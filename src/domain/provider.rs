@@ -39,10 +39,10 @@ pub struct Model {
     /// The maximum tokens of one reply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Whether it takes images, if known.
+    /// True if the model accepts images. Absent if that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
-    /// Whether it calls tools, if known.
+    /// True if the model can call tools. Absent if that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
     /// The list price of a million tokens of input, in millionths of a US dollar, if known.

@@ -60,7 +60,7 @@ impl RequestRepair {
         self.reasoning_members() == ReasoningMembers::Unknown && self.changes_replies()
     }
 
-    /// Returns what the accepted repair shows about the endpoint.
+    /// Returns the rule of the endpoint that the accepted repair reveals.
     pub fn reasoning_members(self) -> ReasoningMembers {
         match self {
             Self::ReasoningEchoed => ReasoningMembers::Required,
@@ -80,10 +80,10 @@ impl RequestRepair {
     }
 }
 
-/// What is known about an endpoint and reasoning in the replies of a request.
+/// The known rule of an endpoint for reasoning in the replies of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReasoningMembers {
-    /// Nothing: replies are sent in the usual form of the API.
+    /// No rule is known: replies are sent in the usual form of the API.
     #[default]
     Unknown,
     /// Every reply must have a reasoning member.
@@ -93,7 +93,7 @@ pub enum ReasoningMembers {
 }
 
 impl ReasoningMembers {
-    /// Returns this knowledge, or `other` if there is none.
+    /// Returns this rule, or `other` if none is known.
     pub fn or(self, other: Self) -> Self {
         if self == Self::Unknown { other } else { self }
     }
@@ -117,8 +117,8 @@ pub struct KeptResponse {
     pub response_id: String,
 }
 
-/// The provider state of a branch, stored in `branches.provider_state`. A new branch starts empty;
-/// what a refusal has shown about the endpoint is known for all of its branches (`learned_endpoints`).
+/// The provider state of a branch, stored in `branches.provider_state`. A new branch starts empty; a rule of the
+/// endpoint that a refusal has revealed is known for all of its branches (`learned_endpoints`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// Replies up to this turn are sent without their reasoning, because the provider refused it. Newer ones are sent
@@ -163,13 +163,13 @@ impl ProviderState {
         }
     }
 
-    /// Sets what the branch knows about reasoning in replies.
+    /// Sets the endpoint's rule for reasoning in replies, as the branch knows it.
     pub fn set_reasoning_members(&mut self, members: ReasoningMembers) {
         self.echoes_reasoning = members == ReasoningMembers::Required;
         self.accepts_no_reasoning = members == ReasoningMembers::Refused;
     }
 
-    /// Returns what the branch knows about reasoning in replies.
+    /// Returns the endpoint's rule for reasoning in replies, as the branch knows it.
     pub fn reasoning_members(&self) -> ReasoningMembers {
         match (self.echoes_reasoning, self.accepts_no_reasoning) {
             (_, true) => ReasoningMembers::Refused,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ViewCallId;
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ViewCallOutcome {

@@ -124,7 +124,7 @@ pub struct ArchivedGeneration {
     pub request_manifest: Value,
     /// `sse_events`, `chunks`, `stream_and_response`, `response` or `none`.
     pub raw_kind: String,
-    /// Whether the response is complete.
+    /// True if the response is complete.
     pub raw_complete: bool,
     pub raw: Option<ArchivedBytes>,
     /// `complete`, `cancelled` or `error`.

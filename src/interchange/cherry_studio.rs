@@ -11,7 +11,7 @@
 //! - names of chats, and assistants: the persisted store `src/renderer/src/store/assistants.ts`, the types in
 //!   `src/renderer/src/types/index.ts`;
 //! - files: `src/renderer/src/types/file.ts`; calls: `rawMcpToolResponse` in the types of messages;
-//! - the reply that a conversation goes on with: `filterUsefulMessages` in
+//! - the reply with which a conversation continues: `filterUsefulMessages` in
 //!   `src/renderer/src/utils/messageUtils/filters.ts`.
 //!
 //! Inferred: replies with the same `askId` are versions, and without a chosen one the first is shown; a reply ended
@@ -137,7 +137,7 @@ fn has_rows(input: &mut Input, part: usize, path: &[&str], taker: &mut dyn Impor
     });
     match read {
         Err(ImportError::Cancelled) if has_any => Ok(true),
-        // What is damaged is reported by those who need the table.
+        // Damage is reported by the callers that need the table.
         Ok(_) | Err(ImportError::Damaged(_)) => Ok(false),
         Err(other) => Err(other),
     }

@@ -15,7 +15,7 @@
 //! all lines that have a `uuid`; a result's parent is the line of its call, so parallel calls fork the chain although
 //! nothing was edited; a compaction starts a new chain and names the old one in `logicalParentUuid`; subagents write
 //! `isSidechain` lines, in 2025 into the session's file, later into `agent-<id>.jsonl` beside it or into
-//! `<session>/subagents/`; what the user typed during a reply is an attachment `queued_command`.
+//! `<session>/subagents/`; a prompt that the user typed during a reply is an attachment `queued_command`.
 //!
 //! Inferred: the last line of the main chain is what the program showed last; a slash command counts as a message if a
 //! response follows it, else it only ran in the program; a failure is one of the model that responded before.
@@ -119,7 +119,7 @@ fn session_in_path(name: &str) -> Option<String> {
 /// Returns the session that the first lines of a part name.
 fn first_session_id(input: &mut Input, part: usize) -> Option<String> {
     let mut found = None;
-    // What is wrong with the part is reported when it is read.
+    // Problems of the part are reported when it is read.
     let _ = input.for_each_record(part, &mut FirstIssue::default(), &mut |line, _| {
         found = fields::id(&line.value, "sessionId");
         if found.is_some() { Err(ImportError::Cancelled) } else { Ok(()) }

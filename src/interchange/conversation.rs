@@ -70,7 +70,7 @@ pub struct ImportedMessage {
     /// In the order of the message.
     pub pieces: Vec<MessagePiece>,
     pub usage: Usage,
-    /// Whether thinking mode was requested, if the source records it; else it is inferred.
+    /// True if thinking mode was requested. `None` if the source does not record it; it is inferred then.
     pub is_thinking_mode: Option<bool>,
     /// The messages of the source that were merged into this one; empty if it is one message there, too.
     pub parts: Vec<MergedPart>,
@@ -92,7 +92,7 @@ pub struct MergedPart {
 }
 
 impl ImportedMessage {
-    /// Returns whether two messages say the same, whatever their times and positions.
+    /// Returns whether two messages have the same content, whatever their times and positions.
     pub(crate) fn says_same_as(&self, other: &Self) -> bool {
         self.role == other.role
             && self.ending == other.ending

@@ -149,7 +149,7 @@ fn why_nothing(input: &mut Input, part: usize) -> Result<Option<String>, ImportE
     Ok((!is_blank).then(|| "it has no conversations".to_owned()))
 }
 
-/// Returns what an element is that no reader recognizes.
+/// Describes an element that no reader recognizes.
 fn unknown_value(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -172,7 +172,7 @@ fn shown(name: &str) -> String {
     if start.len() < name.len() { format!("{start}…") } else { start }
 }
 
-/// Why the parts of an input are not recognized.
+/// The reasons why the parts of an input are not recognized.
 #[derive(Default)]
 struct UnrecognizedParts(Vec<(String, String)>);
 
@@ -243,7 +243,7 @@ fn format_of(value: &Value) -> Option<ImportFormat> {
     known.iter().find(|(_, is)| is(value)).map(|(format, _)| *format)
 }
 
-/// How to read a file beside its format.
+/// The options for reading a file, in addition to its format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The keys of [`ImportFormat::Messages`].
@@ -266,7 +266,7 @@ fn dump_format(input: &mut Input, part: usize) -> Result<Option<ImportFormat>, I
     for (format, is) in known {
         match is(input, part) {
             Ok(true) => return Ok(Some(format)),
-            // The walk over the elements says what is wrong.
+            // The walk over the elements reports the problem.
             Ok(false) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
             Err(other) => return Err(other),
         }

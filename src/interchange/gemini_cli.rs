@@ -7,18 +7,18 @@
 //!   JSON; then lines: the session, messages of which a later line with the same id replaces an earlier one, `$set`,
 //!   `$rewindTo`; results of tools that are also recorded as messages of the user), the statuses of calls in
 //!   `packages/core/src/scheduler/types.ts`
-//! - what is shown again of a session: `packages/core/src/utils/sessionUtils.ts`
+//! - the messages of a session that are shown again: `packages/core/src/utils/sessionUtils.ts`
 //! - saved chats, in their first version a bare list of contents, and the log: `packages/core/src/core/logger.ts`
 //! - restore points of tools, which repeat a session: `packages/core/src/utils/checkpointUtils.ts`
-//! - what the program tells the model first: `packages/core/src/utils/environmentContext.ts`
+//! - the context that the program gives the model first: `packages/core/src/utils/environmentContext.ts`
 //! - contents and parts: `Content` and `Part` of `googleapis/js-genai`, `src/types.ts`
 //!
-//! Inferred: a line that starts with `/` or `?` was a command of the program unless a response or an error follows it; messages
-//! that a `$set` brings new are what the program put in the place of earlier ones, such as a summary: the earlier ones
-//! stay, and the new ones follow them; what names no model belongs to the one that responded before.
+//! Inferred: a line that starts with `/` or `?` was a command of the program unless a response or an error follows it;
+//! new messages of a `$set`, such as a summary, replaced earlier ones in the program: the earlier ones stay, and the
+//! new ones follow them; a message that names no model belongs to the one that responded before.
 //!
-//! A session is a chat; what was rewound is a branch. A saved chat has no id: its name and its beginning identify it.
-//! The log has only what the user typed, so it is imported for sessions that are not in the input.
+//! A session is a chat; a rewound part is a branch. A saved chat has no id: its name and its beginning identify it. The
+//! log has only the prompts of the user, so it is imported for sessions that are not in the input.
 //!
 //! Samples: `samples/gemini_cli`, hand-written after these definitions.
 
@@ -84,7 +84,7 @@ fn is_chat_file(part: &InputPart) -> bool {
     is_json && (is_named || in_chats)
 }
 
-/// What was read of a file and is not delivered yet.
+/// The content of a file that was read and is not delivered yet.
 #[derive(Default)]
 struct PendingChatFile {
     name: String,
@@ -157,7 +157,7 @@ impl GeminiCliReader {
         Ok(())
     }
 
-    /// Delivers what a file holds.
+    /// Delivers the content of a file.
     fn close(&mut self, mut file: PendingChatFile, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if let Some(session) = file.session.take() {
             self.close_session(session, file.location(), taker)?;

@@ -153,7 +153,7 @@ struct MessageNode {
     earlier: Vec<ImportedMessage>,
 }
 
-/// Places the earlier wordings of edited replies as versions before them, unless another version says the same.
+/// Places the earlier wordings of edited replies as versions before them, unless another version has the same content.
 fn with_earlier_wordings(nodes: Vec<MessageNode>) -> Vec<SourceNode> {
     let words = |message: &ImportedMessage| edits::words_of(&message.pieces);
     let mut said: HashSet<(Option<String>, String)> = HashSet::new();
@@ -209,7 +209,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
     keys::MESSAGE.report_lost(message, &id, notes);
     let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
-    // What the model wrote keeps the id of the message, so that a later edit of an imported reply adds a version.
+    // The text of the model keeps the id of the message, so that a later edit of an imported reply adds a version.
     let source_id = if output.is_some() { format!("{id}#edited") } else { id.clone() };
     let message = is_said.then(|| ImportedMessage {
         source_id,

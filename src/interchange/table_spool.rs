@@ -1,5 +1,5 @@
-//! Rows of a database dump in a scratch file. The tables of a dump refer to each other and stand in any order, so a
-//! chat can be read only when all rows are known; the file holds them meanwhile, and only their places are in memory.
+//! Rows of a database dump in a scratch file. The tables of a dump refer to each other and come in any order, so a chat
+//! can be read only when all rows are known; the file holds them meanwhile, and only their places are in memory.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -38,7 +38,7 @@ struct RowPlace {
     values: usize,
 }
 
-/// What the rows of one conversation may still take. Rows above it are counted and not read.
+/// The remaining budget for the rows of one conversation. Rows above it are counted and not read.
 pub(crate) struct RowBudget {
     bytes: usize,
     values: usize,

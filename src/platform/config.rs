@@ -51,7 +51,7 @@ pub struct Config {
     pub listen: ListenAddress,
     pub data_dir: SourcedSetting<PathBuf>,
     pub database: SourcedSetting<DatabaseUrl>,
-    /// Whether the raw bytes of providers are stored.
+    /// True if the raw bytes of providers are stored.
     pub store_raw: SourcedSetting<bool>,
     /// The free disk space of the data directory below which nothing new is accepted; 0 means no bound.
     pub min_free_disk: SourcedSetting<ByteSize>,

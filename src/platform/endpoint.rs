@@ -75,10 +75,10 @@ pub struct ProviderEndpoint {
     pub default_model: Option<String>,
     /// Models that no menu shows.
     pub hidden_models: Vec<String>,
-    /// Whether the endpoint may be on this machine or the local network. If not, only public addresses are connected
+    /// True if the endpoint may be on this machine or the local network. If not, only public addresses are connected
     /// to.
     pub local_network: bool,
-    /// Whether the provider may keep conversations (`openai_responses` only, `store`), so that a request can continue
+    /// True if the provider may keep conversations (`openai_responses` only, `store`), so that a request can continue
     /// from its last response. Otherwise nothing is kept, and every request has the whole conversation.
     pub keeps_responses: bool,
     pub retry_policy: RetryPolicy,

@@ -77,7 +77,7 @@ pub struct SearchEngine {
     /// The URL that [`SearchEngineKind::path`] is appended to.
     pub base_url: String,
     pub api_key: Option<SecretString>,
-    /// Whether the engine may be on this machine or the local network. If not, only public addresses are connected to.
+    /// True if the engine may be on this machine or the local network. If not, only public addresses are connected to.
     pub local_network: bool,
     /// The setting that defines the engine, such as a variable's name. `None` if a person can edit it.
     pub set_by: Option<String>,

@@ -118,9 +118,9 @@ pub struct ChatRequest {
     /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::provider_tools`]). The
     /// adapter omits those that it does not know.
     pub provider_tools: Vec<String>,
-    /// What is known about reasoning in the replies of a request to this endpoint. If it is required, every reply
-    /// goes back with it: in chat completions as an empty string if it has none, in Messages also without signatures.
-    /// If it is refused, chat completions send none. Other APIs do not distinguish this.
+    /// The known rule of this endpoint for reasoning in the replies of a request. If reasoning is required, every reply
+    /// is sent back with it: in chat completions as an empty string if it has none, in Messages also without
+    /// signatures. If it is refused, chat completions send none. Other APIs do not distinguish this.
     pub reasoning_members: ReasoningMembers,
     /// The context policy of the branch. Only APIs with signed reasoning distinguish policies.
     pub policy: ContextPolicy,
@@ -147,12 +147,12 @@ impl ChatRequest {
         }
     }
 
-    /// Returns true if any earlier reply goes back with its reasoning.
+    /// Returns true if any earlier reply is sent back with its reasoning.
     pub fn has_earlier_reasoning(&self) -> bool {
         self.split_at_steps().0.iter().any(HistoryTurn::has_reasoning)
     }
 
-    /// Returns true if any reply goes back with its reasoning, including the steps of the one that is being written.
+    /// Returns true if any reply is sent back with its reasoning, including the steps of the one that is being written.
     pub fn has_reasoning(&self) -> bool {
         self.history.iter().any(HistoryTurn::has_reasoning)
     }

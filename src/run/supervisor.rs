@@ -86,7 +86,7 @@ struct SupervisorState {
     titles: Mutex<HashMap<ChatId, (TitleRequestId, CancellationToken)>>,
     /// Changes whenever a request for a title has ended.
     titles_ended: watch::Sender<()>,
-    /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, `docs/reference/providers.md 2.2`).
+    /// True if raw provider bytes are stored at all (`TURNLEAF_STORE_RAW`, `docs/reference/providers.md 2.2`).
     stores_raw: AtomicBool,
     timeouts: RunTimeouts,
     path_cache: PathCache,

@@ -66,7 +66,7 @@ pub(super) struct NewChatPlan {
     pub frozen: PromptPrefix,
 }
 
-/// What a new chat takes from its first exchange, which the same transaction stores.
+/// The values that a new chat takes from its first exchange, which the same transaction stores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FirstExchange {
     /// The title, unless the settings have one.
@@ -242,7 +242,8 @@ impl Service {
         Ok(Created::new((chat, place.branch)))
     }
 
-    /// Plans a chat with what it takes from its project: the instructions and the model, unless it has its own.
+    /// Plans a chat with the values that it takes from its project: the instructions and the model, unless it has its
+    /// own.
     async fn plan_created_chat(&self, owner: UserId, new: NewChat) -> Result<NewChatPlan, ServiceError> {
         let mut wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
         let mut settings = InitialChatSettings {

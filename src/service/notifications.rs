@@ -1,5 +1,5 @@
-//! Notifications: what happened while a person was away. They are derived from what is stored anyway; of its own is
-//! only the time up to which a person has seen them.
+//! Notifications: events that happened while a person was away. They are derived from other stored data; stored for
+//! them is only the time up to which a person has seen them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
@@ -11,20 +11,20 @@ use turnleaf_store::{imports, settings, unread_replies};
 
 /// The key of the setting with the time up to which the notifications were seen.
 const SEEN_UP_TO: &str = "notifications_seen_up_to";
-/// How long before now that time is for a person who has never seen them.
+/// The age up to which notifications are new for a person who has never seen any.
 const NEW_AT_FIRST: TimeDelta = TimeDelta::days(1);
 
 /// Something that happened, or that waits for a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// `None` for what waits since an unknown time.
+    /// `None` for a reply that waits since an unknown time.
     pub at: Option<DateTime<Utc>>,
-    /// False for what was seen before and is listed because it is recent or lasts.
+    /// False for a notification that was seen before and is listed because it is recent or lasts.
     pub is_new: bool,
     pub subject: NotificationSubject,
 }
 
-/// What a notification is about.
+/// The subject of a notification.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotificationSubject {
     /// A reply waits for its reader, for example to allow a tool call.
@@ -38,7 +38,7 @@ pub enum NotificationSubject {
 }
 
 impl Service {
-    /// Returns what waits for this person, then everything else, the newest first.
+    /// Returns the replies that wait for this person, then all other notifications, newest first.
     pub async fn notifications(&self, owner: UserId) -> Result<Vec<Notification>, ServiceError> {
         let mut all = self.import_notifications(owner).await?;
         all.extend(self.provider_notifications(owner).await?);

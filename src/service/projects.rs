@@ -1,5 +1,5 @@
-//! Projects: create, change, delete, and what a chat takes from its project. A chat copies the instructions when it
-//! begins, because a branch keeps its prompt (`docs/adr/0019-frozen-branch-inputs.md`).
+//! Projects: create, change, delete, and the values that a chat takes from its project. A chat copies the instructions
+//! when it begins, because a branch keeps its prompt (`docs/adr/0019-frozen-branch-inputs.md`).
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub struct NewProject {
     pub client_request_id: Option<String>,
 }
 
-/// What happens to the chats of a project that is deleted.
+/// The treatment of the chats of a project that is deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProjectChats {
     /// They stay, and are in no project then.

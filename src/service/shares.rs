@@ -65,7 +65,7 @@ pub struct RenderedSnapshot {
     pub html: String,
     /// The hashes of the images that the page shows.
     pub images: Vec<String>,
-    /// What the page shows, for readers who continue the chat.
+    /// The turns on the page, for readers who continue the chat.
     pub turns: SharedTurns,
 }
 
@@ -73,7 +73,7 @@ pub struct RenderedSnapshot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedShare {
     pub html: String,
-    /// Whether readers can continue the chat. Shares of earlier versions have only the page.
+    /// True if readers can continue the chat. Shares of earlier versions have only the page.
     pub can_continue: bool,
 }
 

@@ -12,8 +12,8 @@ use crate::readable::{self, Damage, Lossy, Readable, keep_decoded};
 use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::{BlockId, ShareId, UserId};
 
-/// Whether a block that is not deleted, an upload, or a document of this owner ($1) references the blob `o`, or an
-/// image of which `o` is a form.
+/// SQL condition: a block that is not deleted, an upload, or a document of this owner ($1) references the blob `o`, or
+/// an image of which `o` is a form.
 macro_rules! is_referenced_by_owner {
     () => {
         "EXISTS (SELECT 1 FROM ( \

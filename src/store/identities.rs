@@ -30,14 +30,14 @@ sql! {
     DELETE = "DELETE FROM identities WHERE owner_id = $1 AND id = $2 RETURNING issuer";
 }
 
-/// The place of an identity: who names it, and as whom.
+/// The key of an identity: its issuer, and its subject there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdentityKey<'a> {
     pub issuer: &'a str,
     pub subject: &'a str,
 }
 
-/// What is kept of an identity from its last use.
+/// The details of an identity from its last use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdentityDetails {
     /// The address, only to be shown.
@@ -153,7 +153,7 @@ pub async fn insert(
     Ok(made > 0)
 }
 
-/// Keeps what an identity is at its use.
+/// Stores the details of an identity from its present use.
 pub async fn record_use(
     tx: &mut Tx,
     owner: UserId,

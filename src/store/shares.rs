@@ -22,7 +22,7 @@ macro_rules! of_kept_paths {
     };
 }
 
-/// Those that a reader with this hash ($1) may open at this time ($2); $3 tells whether the reader is signed in. Those of
+/// Those that a reader with this hash ($1) may open at this time ($2); $3 is true if the reader is signed in. Those of
 /// a disabled account are closed, because nobody could revoke them.
 macro_rules! open_to_reader {
     () => {
@@ -95,7 +95,7 @@ pub struct OpenShare {
     /// The page.
     pub snapshot: Vec<u8>,
     pub last_access_at: Option<DateTime<Utc>>,
-    /// Whether a reader can continue the chat.
+    /// True if a reader can continue the chat.
     pub has_turns: bool,
 }
 
@@ -148,7 +148,7 @@ impl ShareRow {
             chat_id: self.chat_id.into(),
             leaf_id: self.leaf_id.into(),
             audience: parse_word(self.audience, TABLE, "audience", id)?,
-            // The snapshot has what is shown, so an unreadable list of parts loses nothing.
+            // The snapshot has the shown content, so an unreadable list of parts loses nothing.
             parts: serde_json::from_str(&parts).unwrap_or_default(),
             created_at: at(self.created_at, "created_at"),
             // One whose end is unknown has ended.

@@ -22,7 +22,7 @@ use crate::write_queue::Handover;
 const REPETITIONS: [usize; 5] = [16, 8, 4, 2, 1];
 /// The number of deferred statements at which they are run without waiting for more.
 const DEFERRED_AT_MOST: usize = 256;
-/// What SQLite says to a rollback after it has ended the transaction by itself, or when it never began.
+/// The error message of SQLite for a rollback after it has ended the transaction by itself, or when none was begun.
 const NO_TRANSACTION: &str = "no transaction is active";
 
 /// Adds a bound value to the arguments of a script.
@@ -148,7 +148,7 @@ impl SqliteTx {
         Ok(())
     }
 
-    /// Rolls back to the savepoint and releases it. What was deferred since then is forgotten.
+    /// Rolls back to the savepoint and releases it. Statements that were deferred since then are dropped.
     pub(super) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
         self.counts.resize(self.counts.len() + self.deferred.len(), 0);
         self.deferred.clear();

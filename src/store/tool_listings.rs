@@ -52,12 +52,12 @@ pub struct ListedTool {
 pub struct ToolListing {
     pub server: String,
     pub tools: Vec<ListedTool>,
-    /// How the server wants its tools to be used; empty if it does not say.
+    /// The server's instructions for the use of its tools; empty if it gives none.
     pub instructions: String,
-    /// Whether models are offered the instructions.
+    /// True if models are offered the instructions.
     pub offers_instructions: bool,
-    /// When the tools changed last: changed instructions alone do not make a server late for a branch. The epoch while
-    /// the server has listed nothing.
+    /// The time of the last change of the tools: changed instructions alone do not make a server late for a branch. The
+    /// epoch while the server has listed nothing.
     pub listed_at: DateTime<Utc>,
 }
 
@@ -128,7 +128,7 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError
     Ok(listings)
 }
 
-/// Forgets what a server listed, because it has another address; whether models are offered its instructions stays.
+/// Clears the listing of a server, because it has another address. The switch for its instructions stays.
 pub async fn clear(tx: &mut Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     let none = no_tools()?;
     in_tx!(tx, |conn| {

@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(add_found(first.clone(), &all[..2]), first, "what is offered stays as it is");
         let second = add_found(first, &all[1..3]);
         assert_eq!(names(&second), ["files__write_file", "calendar__create_event"]);
-        // What was chosen never leaves.
+        // Chosen tools are never removed.
         let full: Vec<OfferedTool> = (0..128).map(|n| tool("own", &format!("t{n}"), "")).collect();
         assert_eq!(add_found(full.clone(), &all), full);
     }

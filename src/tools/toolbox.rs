@@ -95,7 +95,7 @@ pub struct ToolDescription {
     pub icon: Option<String>,
     /// The address of the page that its server has for its results (`ui://…`, MCP Apps).
     pub view: Option<String>,
-    /// Whether its server keeps it from its own pages.
+    /// True if its server does not let its own pages call it.
     pub is_closed_to_views: bool,
 }
 
@@ -157,9 +157,8 @@ pub struct UnusableTool {
     pub why: String,
 }
 
-/// Hashes length-prefixed parts, so that different splits never collide.
-/// Hashes the names, the schemas and the descriptions of a server's tools, so that what a person allows is what was
-/// shown.
+/// Hashes the names, the schemas and the descriptions of a server's tools, so that a permission covers only the tools
+/// that were shown.
 pub fn listing_hash(tools: &[ToolDescription]) -> String {
     let mut hashes: Vec<(&str, String)> = tools.iter().map(|tool| (tool.tool.as_str(), tool.schema_hash())).collect();
     hashes.sort_unstable();
@@ -167,6 +166,7 @@ pub fn listing_hash(tools: &[ToolDescription]) -> String {
     hash(&parts)
 }
 
+/// Hashes length-prefixed parts, so that different splits never collide.
 fn hash(parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for part in parts {

@@ -43,7 +43,7 @@ pub struct PageConnection {
     countdown: StoredValue<u32>,
     /// Counts the tries; pollers follow it.
     wanted: RwSignal<u32>,
-    /// Whether the server has a newer build than this page.
+    /// True if the server has a newer build than this page.
     is_old: RwSignal<bool>,
     announcer: Option<Announcer>,
 }

@@ -34,7 +34,7 @@ struct QuoteState {
     selected: Option<TextSelection>,
     /// The line at which a keyboard selection began.
     anchor: Option<usize>,
-    /// Whether a selection is in progress.
+    /// True while a selection is in progress.
     is_held: bool,
     is_sending: bool,
     changes: u32,

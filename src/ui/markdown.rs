@@ -7,8 +7,8 @@
 //! elements are written (`draw::html_tag`). A link goes to http, https or mailto or is no link ([`target`]); an image is
 //! a card with a link and is never loaded. No sanitizer is needed, because no foreign markup gets through.
 //!
-//! What is a formula and what is money, and emphasis in text without spaces, is decided here too ([`reading`]): the
-//! same for a text that grows and for one that is read again.
+//! This module also tells formulas from money, and finds emphasis in text without spaces ([`reading`]): the same for a
+//! text that grows and for one that is read again.
 //!
 //! * [`render`]: a whole text at once; [`StreamingMarkdown`]: a text that grows.
 //! * [`InlineCitation`]: a numbered mark that leads to a source of the reply.

@@ -23,7 +23,7 @@ use crate::ui::messages;
 #[derive(Clone, Copy)]
 pub struct Palette {
     pub is_open: RwSignal<bool>,
-    /// Whether the list of shortcuts is shown, which is one of its commands.
+    /// True while the list of shortcuts is shown, which is one of the palette's commands.
     pub lists_shortcuts: RwSignal<bool>,
 }
 

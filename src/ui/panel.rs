@@ -38,7 +38,7 @@ pub struct ShownChat {
     pub on_branch: Callback<Branch>,
     /// Shows a turn in the chat.
     pub show: Callback<TurnId>,
-    /// Asks the server for what the panel has changed.
+    /// Polls the server for the changes that the panel has made.
     pub poll: Callback<()>,
 }
 
@@ -74,7 +74,7 @@ pub struct ChatPanel {
     shown: RwSignal<Option<ShownChat>>,
     /// The title of the page; empty until the page is loaded.
     title: RwSignal<String>,
-    /// Whether the panel overlays the chat.
+    /// True if the panel overlays the chat.
     is_over: RwSignal<bool>,
     /// The id of the element that had the focus when the panel opened.
     opener: StoredValue<Option<String>>,

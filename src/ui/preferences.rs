@@ -25,7 +25,7 @@ pub struct Preferences {
     /// For each index of [`PreferenceSetting::ALL`], the index of the chosen value.
     chosen: [u8; PreferenceSetting::ALL.len()],
     keys: Keymap,
-    /// Whether this browser was here before.
+    /// True if this browser was here before.
     is_return_visit: bool,
 }
 

@@ -47,7 +47,7 @@ pub struct ChatState {
     path: RwSignal<Vec<TurnState>>,
     /// The hosts to which links of the replies lead without confirmation.
     known_hosts: Memo<KnownHosts>,
-    /// Whether the path has turns before those.
+    /// True if the path has turns before those.
     has_older: RwSignal<bool>,
     /// The path's last turn, where the window does not reach it.
     beyond: RwSignal<Option<TurnState>>,

@@ -75,7 +75,7 @@ pub fn Transcript(
     /// The turn that the address names.
     #[prop(optional_no_strip)]
     at: Option<TurnId>,
-    /// Whether this is a new visit; a reload and Back restore the previous position.
+    /// True for a new visit; a reload and Back restore the previous position.
     #[prop(optional)]
     is_new_visit: bool,
 ) -> impl IntoView {

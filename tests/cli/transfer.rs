@@ -462,7 +462,7 @@ fn repository_is_exported_into_new_or_existing_empty_folder() {
     }
 }
 
-/// Replaces ids by their order, and removes what a repository does not have.
+/// Replaces ids by their order, and removes the members that a repository does not have.
 fn comparable(archive: &str) -> String {
     let mut archive: Value = serde_json::from_str(archive).unwrap();
     let mut chat = archive["chats"][0].take();
@@ -537,7 +537,7 @@ fn exported_repository_is_imported_as_equal_chat() {
         };
         let copy = imported(bare);
         assert_eq!(comparable(copy["archive"].as_str().unwrap()), comparable(&original));
-        // What git makes of it: packed with deltas, a working copy, and a stream of commits.
+        // The repository in the forms that git gives it: packed with deltas, a working copy, and a stream of commits.
         let Some(_) = git(dir.path(), &["clone", "--quiet", "--bare", &name, "packed.git"]) else {
             eprintln!("SKIPPED: there is no git");
             is_git_there = false;
@@ -579,7 +579,8 @@ fn exported_repository_is_imported_as_equal_chat() {
     assert!(errors.contains("could not be read completely"), "{errors}");
 }
 
-/// What a stranger's repository names would run, leave the folder, or block: nothing of it is followed.
+/// A stranger's repository names commands to run, files outside of the folder, and a device that blocks: nothing of it
+/// is followed.
 #[cfg(unix)]
 #[test]
 fn hostile_repository_runs_nothing_and_reads_nothing_outside() {

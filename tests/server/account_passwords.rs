@@ -1,5 +1,5 @@
-//! Re-authentication, on both databases: what is dangerous asks for the password if it was not entered lately in the
-//! session, and then does what was asked for.
+//! Re-authentication, on both databases: dangerous actions ask for the password if it was not entered lately in the
+//! session, and are completed then.
 
 use chrono::TimeDelta;
 use http::StatusCode;
@@ -96,7 +96,7 @@ async fn api_by_session_needs_recent_password() {
         for member in ["code", "reason_code"] {
             assert_eq!(refused[member], "password_needed", "{refused}");
         }
-        // What takes nothing away from its person asks nothing.
+        // Requests that take nothing away from their person need no password.
         assert_eq!(server.status(("GET", "/api/tokens"), &ann).await, StatusCode::OK);
         assert!(server.service().api_tokens(server.api.instance.owner).await.unwrap().is_empty());
         server.api.instance.close().await;

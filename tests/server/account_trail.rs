@@ -1,5 +1,5 @@
-//! What stays of people, on both databases: the audit log with its filters, pages and CSV, and what the deletion of an
-//! account leaves.
+//! Traces of people, on both databases: the audit log with its filters, pages and CSV, and the rows that the deletion
+//! of an account leaves.
 
 use http::StatusCode;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Pages of tool servers for the results of their tools: what is served of them, to whom, and for how long.
+//! Pages of tool servers for the results of their tools: their content, their readers and their lifetime.
 
 use std::sync::Arc;
 
@@ -203,7 +203,7 @@ async fn page_calls_tools_of_its_server_that_need_no_approval() {
         let (_, _, page) = get(&api, &address(turn.id, call), &[]).await;
         assert!(page.contains("Requests from this view") && page.contains("it broke"), "{page}");
         assert_eq!(api.instance.service.view_calls(ids::mint(), call).await.unwrap(), []);
-        // What a page calls is no part of the chat.
+        // Calls of a page are no part of the chat.
         assert_eq!(api.instance.wait_until_complete(turn.id).await.blocks.len(), turn.blocks.len());
         api.instance.check_invariants().await;
         api.instance.close().await;

@@ -134,7 +134,7 @@ async fn created_resource_exists_for_every_operation_without_body() {
     let (status, server) = api.call("POST", "/api/tool-servers", Some(server)).await;
     assert_eq!(status, StatusCode::CREATED, "{server}");
     let server = server["id"].as_str().unwrap().to_owned();
-    // What is deleted last takes what was created before it.
+    // The resources that contain others are deleted last.
     let table = [
         ("/api/tool-servers/{id}", &server, 3),
         ("/api/documents/{id}", &document, 4),
@@ -147,7 +147,7 @@ async fn created_resource_exists_for_every_operation_without_body() {
         let operations = operations_below(&api, prefix).await;
         assert!(operations.len() >= least, "{prefix}: {operations:?}");
         for (method, path) in operations {
-            // A later row needs what this one would delete.
+            // A later row needs the resource that this one would delete.
             if method == "DELETE" && (prefix.contains("turns") || prefix.contains("branches")) {
                 continue;
             }

@@ -24,7 +24,7 @@ use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 pub const CLIENT_ID: &str = "turnleaf";
 const CLIENT_SECRET: &str = "a secret, of this:client";
 
-/// What the provider does wrong.
+/// The fault of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityFault {
     None,
@@ -154,7 +154,7 @@ impl FakeIdentityProvider {
         }
     }
 
-    /// Makes a new key, with which tokens are signed from now on. The former ones are not published any more.
+    /// Makes a new key, with which tokens are signed from now on. The former ones are no longer published.
     pub fn rotate_keys(&self) {
         let mut state = self.state();
         let id = format!("key-{}", state.keys.len());

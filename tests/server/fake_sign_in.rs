@@ -14,7 +14,7 @@ use axum::{Form, Json, Router};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-/// What the sign-in does wrong.
+/// The fault of the sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInFault {
     None,
@@ -54,7 +54,7 @@ pub struct SignInState {
     pub calls: Vec<String>,
     /// The scope that calls need.
     pub call_scope: Option<&'static str>,
-    /// What the token endpoint answers instead of tokens.
+    /// The response of the token endpoint instead of tokens.
     pub token_failure: Option<(StatusCode, &'static str)>,
     /// The lifetime of access tokens in seconds.
     pub lifetime: Option<u64>,

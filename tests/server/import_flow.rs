@@ -76,13 +76,13 @@ async fn reversed(instance: &TestServer, id: ImportId) -> ImportReversal {
     }
 }
 
-/// Undoes an import, and returns what that removed.
+/// Undoes an import, and returns the numbers of removed items.
 async fn undo(instance: &TestServer, id: ImportId, scope: UndoScope) -> ImportCreations {
     instance.service.undo_import(instance.owner, id, scope).await.unwrap();
     reversed(instance, id).await.removed
 }
 
-/// Restores an undone import, and returns the number of what that restored.
+/// Restores an undone import, and returns the number of restored items.
 async fn restore(instance: &TestServer, id: ImportId) -> u64 {
     instance.service.restore_import(instance.owner, id).await.unwrap();
     reversed(instance, id).await.restored
@@ -170,7 +170,7 @@ async fn undo_keeps_what_was_written_here() {
         assert_eq!(kept, ["continued", "drafted"]);
         instance.check_invariants().await;
 
-        // What was kept goes where it is asked for, and all of it comes back together.
+        // A second undo moves the kept items to Trash, and all items are restored together.
         assert_eq!(undo(&instance, job.id, UndoScope::Changed).await.chats, 2);
         assert!(titles(&instance).await.is_empty());
         let undone = instance.service.find_import(instance.owner, job.id).await.unwrap();

@@ -66,7 +66,7 @@ async fn new_chat_in_project_copies_its_instructions_and_model() {
         assert_eq!(found["system_prompt"], "Metric units.");
         assert_eq!((&found["project_id"], &found["project_version"]), (&json!(project), &json!(1)));
         assert_eq!(found["branches"][0]["model"], "of-the-boat");
-        // What the request says comes first.
+        // The values of the request come first.
         let own = json!({ "project_id": project, "system_prompt": "Mine.", "provider": "scripted", "model": "other" });
         let own = api.create("/api/chats", own).await;
         let own = api.get(&format!("/api/chats/{own}")).await;
@@ -278,7 +278,7 @@ async fn archive_carries_projects_also_those_without_chats() {
         let imported = target.chat_ids("").await;
         let found = target.get(&format!("/api/chats/{}", imported[0])).await;
         assert_eq!((&found["system_prompt"], &found["project_version"]), (&json!("Metric units."), &json!(1)));
-        // Where the archive was made, its chats and projects are known.
+        // The instance that made the archive knows its chats and projects.
         import_file(&source.instance, "again.json", &all, false).await;
         assert_eq!(source.get("/api/projects").await.as_array().unwrap().len(), 2);
         let mut without: Value = serde_json::from_slice(&all).unwrap();

@@ -169,7 +169,7 @@ async fn name_stays_with_its_account() {
         let dee = server.add("Dee", AccountRole::User).await;
         service.disable_account(Actor::default(), dee).await.unwrap();
         assert_eq!(status(&server, &named("dee")).await, StatusCode::FORBIDDEN);
-        // What the command line changes beside the server is found at the next check.
+        // A change that the command line makes beside the server is found at the next check.
         server.api.instance.sql("UPDATE users SET disabled_at = created_at WHERE name = 'Cy'").await;
         service.recheck_credentials().await.unwrap();
         assert_eq!(status(&server, &named("bob")).await, StatusCode::FORBIDDEN);

@@ -185,7 +185,7 @@ async fn unreadable_text_is_shown_again_with_reason() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(page.contains("Paste the settings again"), "{page}");
     }
-    // What was encrypted for one person is of no use to another.
+    // A text that was encrypted for one person is of no use to another.
     let (_, page) = preview(&api, &servers().to_string(), None).await;
     let stranger = turnleaf_platform::ids::mint();
     assert!(api.instance.service.open_server_import(stranger, &sealed(&page)).is_none());

@@ -272,7 +272,7 @@ async fn long_text_is_found_by_every_word_of_it() {
             assert!(hit.contains(&long), "w{n}x on {}", fresh.url);
         }
         assert_eq!(found_turns(db, written.owner, "w7000x").await, BTreeSet::from([other, long]));
-        // Where the indexed parts meet, no false word boundary appears.
+        // No false word boundary appears where the indexed parts meet.
         for n in (0..12_000).step_by(211) {
             assert_eq!(
                 found_turns(db, written.owner, &format!("{n}x")).await,

@@ -24,7 +24,7 @@ test("chats are filtered while their title is typed, and the address and the foc
   await expect(status(page)).toHaveText("2 chats");
   await expect(filter(page)).toBeFocused();
   await expect(page).toHaveURL(/\/chats\?q=TREE$/);
-  // What is out of sight is not selected.
+  // Chats that are out of sight are not selected.
   await expect(page.locator(".chats-count")).toBeHidden();
   // Times are those of the reader here, too.
   await expect(rows(page).first().locator("time")).not.toHaveText(/^\d{4}-\d\d-\d\d$/);

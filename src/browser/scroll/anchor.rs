@@ -13,7 +13,7 @@ use super::page::{
 use crate::browser::clock;
 use crate::browser::focus::is_in_text_field;
 
-/// How long an anchor waits for its element, in ms.
+/// Maximum time that an anchor waits for its element, in ms.
 const PATIENCE_MS: i64 = 3_000;
 
 pub(super) fn scroll_to_element(id: &str, focus: Option<&str>) {

@@ -11,10 +11,10 @@ pub const SIGN_IN_REDIRECTS: usize = 3;
 /// The size of a document, and the length of a token or another value.
 pub const SIGN_IN_DOCUMENT_BYTES: usize = 256 << 10;
 pub const SIGN_IN_VALUE_BYTES: usize = 16 << 10;
-/// How long a begun sign-in may take.
+/// The lifetime of a sign-in that has begun.
 pub const SIGN_IN_KEPT: Duration = Duration::from_secs(10 * 60);
-/// How long before its expiry a token is renewed, and the pause after an authorization server could not be asked, so
-/// that requests do not wait for it one after another.
+/// The time before the expiry of a token at which it is renewed, and the pause after an authorization server did not
+/// answer, so that requests do not wait for it one after another.
 pub const TOKEN_RENEWED_BEFORE: Duration = Duration::from_secs(60);
 pub const TOKEN_RENEWAL_PAUSE: Duration = Duration::from_secs(30);
 /// The tokens of a tool server that are redacted, the newest ones: they change with every renewal.

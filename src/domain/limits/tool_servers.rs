@@ -1,4 +1,5 @@
-//! Limits of what tool servers offer and ask beside their tools: instructions, questions, resources, prompts and views.
+//! Limits of the features that tool servers have besides their tools: instructions, questions, resources, prompts and
+//! views.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ pub const ELICITATION_BYTES: usize = 64 << 10;
 pub const SERVER_CATALOG_ENTRIES: usize = 500;
 pub const SERVER_PROMPT_ARGUMENTS: usize = 32;
 pub const SERVER_PROMPT_BYTES: usize = 64 << 10;
-/// How long the lists of resources and prompts are reused: not every server reports their changes.
+/// The maximum age of the cached lists of resources and prompts, because not every server reports their changes.
 pub const SERVER_CATALOG_AGE: Duration = Duration::from_secs(60);
 /// The longest address of a resource.
 pub const RESOURCE_URI_BYTES: usize = 2000;

@@ -83,7 +83,7 @@ pub(super) fn instructions(row: &Value) -> &str {
     if is_earlier { "" } else { whole.split_once(PASSAGES).map_or(whole, |(start, _)| start) }
 }
 
-/// What precedes the passages of documents in the instructions.
+/// The text that precedes the passages of documents in the instructions.
 const PASSAGES: &str = "\nContext:\n[CONTEXT 0]:\n";
 
 /// Builds the conversation of all rows of the training form with the same instructions.

@@ -195,7 +195,7 @@ struct ArchiveWalk {
     number: Option<u64>,
     /// Offset of the current element or member.
     from: u64,
-    /// Whether the pass is skipping a list.
+    /// True while the pass skips a list.
     is_skipping: bool,
     /// The first list that was passed before its turn.
     passed: Option<usize>,

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 
 use super::LISTS;
 
-/// What begins at a resume point.
+/// The item that begins at a resume point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResumePoint {
     /// A list, by its index.

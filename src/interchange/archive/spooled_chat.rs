@@ -31,7 +31,7 @@ pub struct SpooledChat {
     pub imported_from: Option<ImportOrigin>,
     /// The tool choice as raw JSON, because an unreadable choice must not cost the chat.
     pub tools: Option<Value>,
-    /// What could not be read when it was exported.
+    /// The parts that could not be read during the export.
     pub damaged: Vec<ImportDifference>,
     /// The turns in order, and the `ord` of the last; 0 if there is none.
     pub turns: Vec<TurnId>,
@@ -58,7 +58,7 @@ pub(super) enum SpooledPart {
     Generation(SpoolRange, RequestStorage),
 }
 
-/// How the request of a generation is stored.
+/// The storage form of a generation's request.
 #[derive(Clone, Copy)]
 pub(super) enum RequestStorage {
     Whole,

@@ -19,7 +19,7 @@ use crate::sink::ImportError;
 use crate::table_spool::{RowBudget, TableSpool};
 use crate::tree::{SourceNode, order_messages};
 
-/// What all chats of a backup share.
+/// The context that all chats of a backup share.
 pub(super) struct ChatContext<'a> {
     pub(super) store: &'a PersistedStore,
     pub(super) parts: &'a InputParts,
@@ -77,7 +77,7 @@ pub(super) fn conversation(
     }))
 }
 
-/// Reports what is not imported of an assistant. Its instructions and its model are.
+/// Reports the parts of an assistant that are not imported. Its instructions and its model are imported.
 fn report_assistant(assistant: &Value, notes: &mut ConversationNotes) {
     keys::ASSISTANT.report_lost(assistant, "", notes);
     if let Some(name) = text(assistant, "name") {

@@ -13,7 +13,7 @@ use crate::sink::ImportError;
 
 const PATH: [&str; 2] = ["localStorage", "persist:cherry-studio"];
 
-/// What the store knows of the chats.
+/// The assistants and topics of the persisted store.
 #[derive(Default)]
 pub(super) struct PersistedStore {
     /// Without their topics.

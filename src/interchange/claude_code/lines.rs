@@ -1,4 +1,4 @@
-//! Tells what a line of a Claude Code session stands for.
+//! Classifies the lines of a Claude Code session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,10 @@ use super::user_text::{self, UserText};
 use crate::fields;
 use crate::input::json_lines::JsonLine;
 
-/// What a line stands for.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
-    /// Something that the user wrote.
+    /// A message that the user wrote.
     Prompt,
     /// Results of tool calls, perhaps with a text of the user.
     Results,
@@ -21,9 +21,9 @@ pub(super) enum LineKind {
     ReplyFailure,
     /// A slash command.
     Command,
-    /// What a slash command printed.
+    /// The output of a slash command.
     CommandOutput,
-    /// A shell command of the user, or what it printed.
+    /// A shell command of the user, or its output.
     Shell,
     /// The user stopped the response.
     Interruption,
@@ -44,13 +44,13 @@ pub(super) enum LineKind {
 }
 
 impl LineKind {
-    /// Returns whether the program added the line, so that what is above it and below it belong together.
+    /// Returns whether the program added the line, so that the lines above and below it belong together.
     fn is_between(self) -> bool {
         matches!(self, Self::Inserted | Self::Link | Self::AttachedFile)
     }
 }
 
-/// Returns what a line stands for.
+/// Returns the kind of a line.
 pub(super) fn kind_of(line: &Value) -> LineKind {
     match fields::text(line, "type") {
         Some("user") => user_kind(line),
@@ -98,7 +98,7 @@ fn user_kind(line: &Value) -> LineKind {
         Some(text) => user_text::parse(text) == UserText::Plain,
         None => true,
     };
-    // Reminders may stand before the user's own text or image.
+    // Reminders may precede the user's own text or image.
     if kind == LineKind::Inserted && blocks.iter().any(is_prompt) { LineKind::Prompt } else { kind }
 }
 

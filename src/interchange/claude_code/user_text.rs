@@ -1,14 +1,14 @@
-//! The texts that Claude Code writes in the name of the user: commands, what they printed, notifications, reminders.
+//! The texts that Claude Code writes in the name of the user: commands, their output, notifications, reminders.
 
-/// What a text of a user line is.
+/// The kind of a text in a user line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UserText {
     Plain,
     /// A slash command.
     Command,
-    /// What a slash command, or a note to the program's memory, left.
+    /// The output of a slash command, or a note to the program's memory.
     CommandOutput,
-    /// A shell command, or what it printed.
+    /// A shell command, or its output.
     Shell,
     /// The user stopped the response.
     Interruption,
@@ -18,7 +18,7 @@ pub(super) enum UserText {
     Reminder,
 }
 
-/// Returns what a text is.
+/// Returns the kind of a text.
 pub(super) fn parse(text: &str) -> UserText {
     let text = text.trim();
     let starts_with_any = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
@@ -53,7 +53,7 @@ pub(super) fn command(text: &str) -> String {
     format!("{slash}{name} {arguments}").trim_end().to_owned()
 }
 
-/// Returns a shell command as it was typed, and what it printed as a code block.
+/// Returns a shell command as it was typed, and its output as a code block.
 pub(super) fn shell(text: &str) -> String {
     let mut shown = String::new();
     if let Some(typed) = tag(text, "bash-input") {

@@ -74,7 +74,7 @@ fn source_id(meta: &Value, file: &str, lines: &[JsonLine]) -> String {
         })
 }
 
-/// Reports what the session has in common with others.
+/// Reports the relation of the session to other sessions.
 fn report_origin(meta: &Value, notes: &mut ConversationNotes) {
     let word = |text: &str| printable(text, 60);
     if let Some(base) = meta.get("history_base").filter(|base| !base.is_null()) {
@@ -98,12 +98,12 @@ struct Rollout<'n> {
     node_of: HashMap<String, usize>,
     /// The last message of the current path.
     tip: Option<String>,
-    /// What each turn of the user on the current path follows.
+    /// The message that precedes each user turn of the current path.
     turns: Vec<Option<String>>,
     provider: Option<String>,
     model: Option<String>,
     calls: CallNames,
-    /// Reasoning of models that show its words, which stands in an event beside the item.
+    /// Reasoning text of models that show it, which is in an event beside the item.
     shown_reasoning: Vec<String>,
     /// The id and the time of the first event of it.
     shown_from: Option<(String, SourceDate)>,
@@ -360,7 +360,7 @@ impl<'n> Rollout<'n> {
         self.nodes[*at].message.as_mut().filter(|message| message.role == Role::Assistant)
     }
 
-    /// Takes the last turns back: what follows begins a branch where the first of them began.
+    /// Rolls the last turns back: later messages begin a branch where the first of them began.
     fn roll_back(&mut self, count: u64) {
         self.flush_reasoning();
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.turns.len());

@@ -25,7 +25,7 @@ pub(super) const TOOL_CALL: KnownKeys = KnownKeys {
     kind: "call",
     read: &["id", "name", "args", "result", "status", "resultDisplay"],
     lost: &[],
-    // How the program shows the call.
+    // Members for the display of the call in the program.
     ignored: &["timestamp", "agentId", "displayName", "description", "renderOutputAsMarkdown"],
 };
 

@@ -1,4 +1,4 @@
-//! Reads the log of the Gemini CLI, which has only what the user typed, session by session.
+//! Reads the log of the Gemini CLI, which has only the prompts of the user, session by session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +31,7 @@ pub(super) struct PromptLog {
     bytes: usize,
 }
 
-/// What the user typed in one session.
+/// The prompts that the user typed in one session.
 #[derive(Debug)]
 pub(super) struct LoggedSession {
     pub id: String,

@@ -98,7 +98,7 @@ impl RecordedMessageReader<'_, '_> {
         SourceNode { id: id.clone(), parent: parent.clone(), children: Vec::new(), message }
     }
 
-    /// Returns the message; `None` for what only concerns the program.
+    /// Returns the message; `None` for a record that only concerns the program.
     fn message(&mut self, recorded: &RecordedMessage) -> Option<ImportedMessage> {
         let RecordedMessage { id, value, .. } = recorded;
         let content = value.get("content").unwrap_or(&Value::Null);
@@ -127,7 +127,7 @@ impl RecordedMessageReader<'_, '_> {
 
     fn user_message(&mut self, recorded: &RecordedMessage, content: &Value) -> Option<ImportedMessage> {
         let id = &recorded.id;
-        // Results of tools stand in the name of the user, although they are steps of the reply.
+        // Results of tools are recorded in the name of the user, although they are steps of the reply.
         let is_results = contents::is_only_results(content);
         let role = match (is_results, recorded.is_replacement) {
             (true, _) => Role::Assistant,
@@ -152,7 +152,7 @@ impl RecordedMessageReader<'_, '_> {
     fn reply(&mut self, id: &str, value: &Value, content: &Value) -> ImportedMessage {
         let mut message = empty_message(id, Role::Assistant);
         message.provider = Some("google".to_owned());
-        // What the program wrote in the name of the model has none.
+        // A text that the program wrote in the name of the model names no model, so the last named one applies.
         self.model = fields::text(value, "model").map(str::to_owned).or_else(|| self.model.take());
         message.model.clone_from(&self.model);
         // Later versions record the thoughts within the content, too.

@@ -19,7 +19,7 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::tree::SourceNode;
 
-/// The words before a prompt. The longer one stands before one that begins it.
+/// The words before a prompt. A longer one precedes a shorter one that begins it.
 const PROMPT_WORDS: [&str; 10] = [
     "Prompted with: ",
     "Prompted ",
@@ -75,12 +75,12 @@ pub(super) struct ActivityReader<'a> {
     last: Option<String>,
 }
 
-/// What the title of an activity says.
+/// The kind of an activity, by its title.
 enum ActivityKind<'t> {
     Prompt(&'t str),
-    /// Something that Gemini or the person did otherwise.
+    /// Another action of Gemini or the person.
     Other,
-    /// The words are not known: the language of the account is another one.
+    /// The wording is not known, because the account has another language.
     Unknown,
 }
 
@@ -136,7 +136,7 @@ impl<'a> ActivityReader<'a> {
             message.add_text(if has_files { without_attachment_count(prompt.trim()) } else { prompt.trim() });
             self.push(message);
         } else if let Some(first) = answers.first_mut() {
-            // What Gemini made, a canvas for example, is a reply under its title.
+            // Content that Gemini created, a canvas for example, is a reply under its title.
             let body = PieceBody::Text(title.to_owned());
             first.pieces.insert(0, MessagePiece { author: Author::Assistant, created_at: None, body });
         }
@@ -150,7 +150,7 @@ impl<'a> ActivityReader<'a> {
         self.nodes.push(SourceNode { id, parent, children: Vec::new(), message: Some(message) });
     }
 
-    /// Adds the versions of an answer. The chat goes on behind the last one, which is the newest.
+    /// Adds the versions of an answer. The chat continues after the last one, which is the newest.
     fn push_answers(&mut self, answers: Vec<ImportedMessage>) {
         let parent = self.last.clone();
         for message in answers {
@@ -231,7 +231,7 @@ impl<'a> ActivityReader<'a> {
         }
     }
 
-    /// Returns a file that stands beside the log.
+    /// Returns a file beside the log.
     fn file(&self, address: &str, name: Option<&str>, of: &str, notes: &mut ConversationNotes) -> MessageFile {
         let folder = self.part.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let entry = if folder.is_empty() { address.to_owned() } else { format!("{folder}/{address}") };

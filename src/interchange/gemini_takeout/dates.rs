@@ -11,7 +11,7 @@
 
 use chrono::{DateTime, FixedOffset, NaiveDate, TimeZone, Utc};
 
-/// What a line is.
+/// The date of a line, if it is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineDate {
     /// It is no date.

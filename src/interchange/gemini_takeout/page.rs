@@ -10,7 +10,7 @@ use super::dates::{LineDate, ZoneHints, read_date};
 use super::html::tags::{HtmlTag, HtmlToken, HtmlTokens};
 use crate::domain::sources::is_web_url;
 
-/// What an entry begins with. Texts of people have no `<`.
+/// The markup with which an entry begins. Texts of people cannot contain it, because they have no `<`.
 pub(super) const ENTRY: &[u8] = b"<div class=\"outer-cell";
 
 /// The longest line that counts files, in characters.
@@ -30,7 +30,7 @@ struct EntryCells<'h> {
     pictures: Vec<String>,
 }
 
-/// The cell in which a token stands.
+/// The cell that contains a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Outside,
@@ -109,7 +109,7 @@ fn file_of(line: &Line) -> Option<&String> {
     line.links.iter().find(|link| is_item && !link.is_empty() && !is_web_url(link))
 }
 
-/// Returns whether a line counts what Gemini made, such as “1 generated image.”, or the files of a prompt.
+/// Returns whether a line counts items that Gemini created, such as “1 generated image.”, or the files of a prompt.
 fn is_count(line: &str) -> bool {
     let line = line.trim_end_matches('.');
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());

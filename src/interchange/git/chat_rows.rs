@@ -1,5 +1,5 @@
-//! Rows of an imported chat: the commits say which turns there are and how they hang together, the metadata files
-//! the rest. What a clone lacks gets defaults.
+//! Rows of an imported chat: the commits contain the turns and the links between them, the metadata files the rest.
+//! Data that a clone lacks gets defaults.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelLock, Role, TurnId, UserId,
 };
 
-/// What other rows refer to in a turn.
+/// The facts about a turn that other rows refer to.
 #[derive(Debug, Clone)]
 pub(super) struct TurnFacts {
     pub id: TurnId,
@@ -37,7 +37,7 @@ pub(super) struct TurnFacts {
 
 /// Everything that is known about a chat before its rows are built.
 pub(super) struct ChatSource<'s> {
-    /// By position: a parent stands before its children.
+    /// By position: a parent precedes its children.
     pub turns: &'s [TurnFacts],
     /// The names of the branches with the last turns of their paths.
     pub tips: &'s [(String, TurnId)],
@@ -168,7 +168,7 @@ impl ChatSource<'_> {
                 branch.last = Some(turn);
             }
         }
-        // The branch that was shown comes first, because several names may stand for one turn.
+        // The branch that was shown comes first, because several names may point to one turn.
         let mut tips: Vec<&(String, TurnId)> = self.tips.iter().collect();
         tips.sort_by_key(|(name, _)| Some(name.as_str()) != self.head);
         let mut by_last: HashMap<TurnId, usize> = HashMap::new();

@@ -18,7 +18,7 @@ const NAME_ATTEMPTS: usize = 8;
 pub struct RepositoryFolder {
     /// The destination with links resolved.
     path: PathBuf,
-    /// Whether an empty destination folder exists. It is filled rather than replaced, because it may be a mount point
+    /// True if an empty destination folder exists. It is filled rather than replaced, because it may be a mount point
     /// or a working directory.
     is_there: bool,
     made: PathBuf,

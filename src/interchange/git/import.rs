@@ -124,7 +124,7 @@ fn read_turn(
     parse(&text).map_err(|why| ImportError::Damaged(format!("{TURN_FILE} {}: {why}", committed.json)))
 }
 
-/// What the first pass over the turns finds.
+/// The findings of the first pass over the turns.
 #[derive(Default)]
 struct TurnSurvey {
     turns: Vec<TurnFacts>,
@@ -171,7 +171,7 @@ impl TurnSurvey {
     }
 }
 
-/// Writes the chat as an archive: a first pass collects what the rows need, a second one copies the turns.
+/// Writes the chat as an archive: a first pass collects the facts that the rows need, a second one copies the turns.
 fn write_archive(
     history: &History,
     title: Option<String>,

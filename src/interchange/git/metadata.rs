@@ -1,5 +1,5 @@
-//! The metadata files next to git's own files. They hold what may change later, such as titles and branch names, and
-//! the provider and model that each branch is locked to.
+//! The metadata files next to git's own files. They hold data that may change later, such as titles and branch names,
+//! and the provider and model that each branch is locked to.
 
 use std::collections::HashMap;
 
@@ -25,13 +25,13 @@ pub struct BranchManifest {
     pub system_prompt: String,
 }
 
-/// What a repository has of a chat outside of its commits.
+/// The data of a chat that a repository has outside of its commits.
 pub struct ChatRecord {
     pub chat: Chat,
     pub imported_from: Option<ImportOrigin>,
     pub branches: Vec<Branch>,
     pub exchanges: Vec<Exchange>,
-    /// What could not be read during the export.
+    /// The parts that could not be read during the export.
     pub damaged: Vec<ImportDifference>,
 }
 

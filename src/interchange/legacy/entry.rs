@@ -46,7 +46,7 @@ pub(super) enum EntryContent {
     Thought(String),
 }
 
-/// Whether an assistant's text is the reason why there is no reply.
+/// Sign that an assistant's text is the reason why there is no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureSign {
     No,

@@ -63,7 +63,7 @@ fn display_order(rows: &[Value]) -> Vec<usize> {
     order
 }
 
-/// What is known of the messages before the current one.
+/// The known links of the messages before the current one.
 #[derive(Default)]
 struct Links {
     /// The source message of each thread.

@@ -21,7 +21,7 @@ const SNIPPET_CHARS: usize = 2_000;
 /// The pieces of a message, and those of its earlier wordings if its user edited it.
 pub(crate) struct MessageWording {
     pub pieces: Vec<MessagePiece>,
-    /// What the model wrote, if `output` still has it.
+    /// The pieces that the model wrote, if `output` still has them.
     pub output: Option<Vec<MessagePiece>>,
     /// The text before the last edit, if it differs from the others.
     pub original: Option<Vec<MessagePiece>>,

@@ -54,7 +54,7 @@ const TIME: &MessageField = &MessageField {
     usual: &["created_at", "timestamp", "created", "create_time", "createdAt", "time", "date"],
 };
 
-/// Why a mapping of keys is refused.
+/// The reason why a mapping of keys is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidMessageKeys {
     #[error("`{0}` does not have the form FIELD=KEY")]
@@ -144,7 +144,7 @@ impl MessageKeys {
         role.is_some_and(|role| is_named || is_role(role))
     }
 
-    /// Splits an object into what it says of the conversation, with the usual names, and its messages.
+    /// Splits an object into the data of the conversation, with the usual names, and its messages.
     pub(super) fn conversation<'v>(&self, value: &'v Value) -> (Value, &'v [Value]) {
         let (key, messages) = self.key_of_messages(value).unwrap_or((MESSAGES.canonical, &[]));
         let all = value.as_object().into_iter().flatten();
@@ -182,7 +182,7 @@ impl MessageKeys {
                 continue;
             }
             let Some(value) = take_path(members, &key) else { continue };
-            // What had the name before is reported as unknown.
+            // An earlier member of that name is reported as unknown.
             if let Some(before) = members.insert(field.canonical.to_owned(), value).filter(|before| !before.is_null()) {
                 members.insert(format!("{} (not mapped)", field.canonical), before);
             }
@@ -198,7 +198,7 @@ fn at_path<'v>(members: &'v Map<String, Value>, path: &str) -> Option<&'v Value>
     })
 }
 
-/// Removes and returns the member with this name, else the one at this path. An object that holds nothing else goes,
+/// Removes and returns the member with this name, else the one at this path. An object that becomes empty is removed,
 /// too.
 fn take_path(members: &mut Map<String, Value>, path: &str) -> Option<Value> {
     if members.contains_key(path) {

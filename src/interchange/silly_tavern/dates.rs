@@ -26,7 +26,7 @@ pub(super) fn message_date(value: &Value) -> Option<MessageDate> {
     (2000..2200).contains(&local.year()).then_some(MessageDate::Local(local))
 }
 
-/// How far the clock of the computer is ahead of UTC, as the messages tell.
+/// The offset of the computer's clock from UTC, inferred from the messages.
 #[derive(Default)]
 pub(super) struct ClockOffset(Option<TimeDelta>);
 

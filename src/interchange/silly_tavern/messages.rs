@@ -58,8 +58,9 @@ impl<'a> MessageVersion<'a> {
 pub(super) struct MessageLinker<'a> {
     files: &'a StoredFiles,
     notes: &'a mut ConversationNotes,
-    /// Whether there are several authors of replies, and of the user's messages.
+    /// True if replies have several authors.
     has_speakers: bool,
+    /// True if messages of the user have several authors.
     has_personas: bool,
     offset: ClockOffset,
     ids: UniqueIds,
@@ -194,7 +195,7 @@ impl<'a> MessageLinker<'a> {
         }
         media::add(&mut message, version.extra, self.files);
         if role == Role::User {
-            // Files of the user stand before the text.
+            // Files of the user precede the text.
             let texts = message.pieces.iter().take_while(|piece| matches!(piece.body, PieceBody::Text(_))).count();
             message.pieces.rotate_left(texts);
         } else if role == Role::Assistant {

@@ -19,7 +19,7 @@ pub struct LoggingSettings {
     /// The filter, in the syntax of `RUST_LOG`.
     pub filter: SourcedSetting<String>,
     pub format: SourcedSetting<LogFormat>,
-    /// Whether colors are allowed on a terminal.
+    /// True if colors are allowed on a terminal.
     pub colour: bool,
 }
 

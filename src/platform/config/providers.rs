@@ -19,7 +19,7 @@ pub struct ConfiguredProviders {
     pub endpoints: Vec<ProviderEndpoint>,
     /// The ids of the endpoints whose URL and key the environment sets; Settings shows them read-only.
     pub from_environment: BTreeSet<String>,
-    /// Whether local servers are searched for.
+    /// True if local servers are searched for.
     pub find_local_servers: SourcedSetting<bool>,
 }
 

@@ -11,21 +11,21 @@ use crate::config::file::ConfigFile;
 const USER_HEADER: &str = "TURNLEAF_PROXY_USER_HEADER";
 const GROUPS_HEADER: &str = "TURNLEAF_PROXY_GROUPS_HEADER";
 const CREATE_ACCOUNTS: &str = "TURNLEAF_PROXY_CREATE_ACCOUNTS";
-/// Headers that say something else, also where a person could set them.
+/// Headers that have another meaning, also where a person could set them.
 const OTHER_HEADERS: [&str; 3] = ["authorization", "x-forwarded-for", "x-turnleaf-proxy-secret"];
 
-/// How a proxy names people. Without it everybody behind the proxy is one person.
+/// The settings for a proxy that names people. Without them everybody behind the proxy is one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxyUserSettings {
     /// The header with the name of the person.
     pub user_header: HeaderName,
     /// The header with the groups of the person, separated by commas.
     pub groups_header: Option<HeaderName>,
-    /// Whether a name without an account gets one.
+    /// True if a name without an account gets one.
     pub creates_accounts: bool,
 }
 
-/// Reads the settings. `has_proxy` says whether a proxy authenticates people.
+/// Reads the settings. `has_proxy` is true if a proxy authenticates people.
 ///
 /// # Errors
 /// A header that cannot be one, a setting without that of the name, and any of them without `auth = proxy`.
@@ -47,7 +47,7 @@ pub fn read(
         return Err(ConfigError::new(format!("{alone} needs {USER_HEADER}, which is not set")));
     };
     if !has_proxy {
-        // Otherwise whoever reaches the server could name anybody.
+        // Otherwise anybody who reaches the server could pose as any user.
         return Err(ConfigError::new(format!("{USER_HEADER} needs TURNLEAF_AUTH=proxy")));
     }
     let settings = ProxyUserSettings {

@@ -51,7 +51,7 @@ pub struct SecuritySettings {
     pub trusted_proxies: SourcedSetting<Vec<AddressRange>>,
     /// The secret with which a trusted proxy proves its identity in each request.
     pub proxy_secret: Option<SecretString>,
-    /// How a proxy that authenticates people names them, if it does.
+    /// The settings for a proxy that names the people whom it authenticates, if it does.
     pub proxy_users: Option<ProxyUserSettings>,
     /// The key that encrypts stored secrets.
     pub secret_key: Option<SecretString>,

@@ -1,4 +1,4 @@
-//! What the price list knows of models: their prices, and the context sizes that their provider does not report.
+//! Looks up models in the price list: their prices, and the context sizes that their provider does not report.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ impl From<Failure> for HaltReason {
     }
 }
 
-/// What a finished generation requires next.
+/// The step that a finished generation requires next.
 pub(super) enum GenerationFollowUp {
     /// The reply is complete.
     Complete,
@@ -51,7 +51,7 @@ pub(super) struct TurnRun<'a> {
     pub(super) live: &'a Arc<LiveTurn>,
     pub(super) job: RunJob,
     pub(super) provider: Arc<dyn Provider>,
-    /// Whose the provider is.
+    /// The scope that the provider belongs to.
     pub(super) scope: ProviderScope,
     pub(super) recorder: Recorder,
     pub(super) usages: GenerationUsages,
@@ -89,7 +89,7 @@ pub(super) struct RequestContext {
     pub(super) frozen: PromptPrefix,
     pub(super) policy: ContextPolicy,
     pub(super) state: ProviderState,
-    /// What the branch or other chats know about reasoning in requests to the endpoint.
+    /// The endpoint's rule for reasoning in requests, as the branch or other chats know it.
     pub(super) reasoning_members: ReasoningMembers,
     /// The newest reply before this one.
     pub(super) previous_reply: Option<TurnId>,

@@ -43,7 +43,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(200);
 pub struct PreparedTitleRequest {
     owner: UserId,
     provider: Arc<dyn Provider>,
-    /// Whose the provider is.
+    /// The scope that the provider belongs to.
     scope: ProviderScope,
     lock: ModelLock,
     /// The body as it is stored, with names in the place of image bytes.
@@ -68,7 +68,7 @@ impl PreparedTitleRequest {
         }
     }
 
-    /// Returns the size of what is stored before it is compressed, in bytes.
+    /// Returns the size of the stored data before compression, in bytes.
     pub fn stored_bytes(&self) -> u64 {
         (self.body.len() + self.manifest.len()) as u64
     }
@@ -79,7 +79,7 @@ pub(crate) struct TitleJob {
     pub owner: UserId,
     pub id: TitleRequestId,
     pub request: PreparedTitleRequest,
-    /// Cancelled when nobody needs the title any more.
+    /// Cancelled when nobody needs the title any longer.
     pub stop: CancellationToken,
     /// The reservation in the budgets of the owner, until the end is stored.
     pub budget: Option<Arc<BudgetReservation>>,
@@ -149,7 +149,7 @@ enum TitleHalt {
     Failed(Failure),
 }
 
-/// What has arrived of a response.
+/// The part of a response that has arrived.
 #[derive(Default)]
 struct TitleResponse {
     raw: Vec<u8>,

@@ -221,12 +221,12 @@ pub enum GroupCommand {
 pub enum TokenCommand {
     /// Create an API token and print it
     Create {
-        /// What it is for
+        /// Purpose of the token
         name: String,
         /// Name of the account [default: the owner]
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
-        /// What it may do: chats:read, chats:write, models:call, export or settings; may be repeated
+        /// Scope of the token: chats:read, chats:write, models:call, export or settings; may be repeated
         #[arg(long = "scope", value_name = "SCOPE", required = true, value_delimiter = ',')]
         scopes: Vec<TokenScope>,
         /// Days for which it is valid, up to 365
@@ -304,10 +304,10 @@ pub struct ExportArgs {
     /// Folder for the images that the Markdown links; it is created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub assets: Option<PathBuf>,
-    /// How much reasoning to include, in Markdown and HTML
+    /// Level of detail of reasoning, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub reasoning: DetailLevel,
-    /// How much of the tool calls to include, in Markdown and HTML
+    /// Level of detail of tool calls, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub tools: DetailLevel,
 }
@@ -324,7 +324,7 @@ pub enum ExportFormat {
     Git,
 }
 
-/// How much of a kind of content is exported.
+/// The level of detail with which a kind of content is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum DetailLevel {
     Folded,

@@ -104,7 +104,7 @@ fn history_row(import: &ImportSummary) -> AnyView {
     }
 }
 
-/// Says that an undo or a restoring is to be continued.
+/// Renders the notice that an undo or a restoring is to be continued.
 fn partly_in_trash(import: &ImportSummary) -> Option<AnyView> {
     import.is_partly_in_trash().then(|| {
         let sentence = words::partly_in_trash(import.in_trash, import.can_undo());
@@ -165,7 +165,7 @@ fn sums(import: &ImportSummary) -> String {
     }
 }
 
-/// Renders what can be done with an import. `subject` completes the accessible names where several imports are listed.
+/// Renders the actions of an import. `subject` completes the accessible names where several imports are listed.
 fn actions(import: &ImportSummary, subject: Option<&str>) -> Option<AnyView> {
     let (id, mut buttons) = (import.id, Vec::new());
     if !import.is_over {
@@ -194,7 +194,7 @@ fn one_button_form(action: &'static str, id: ImportId, word: &'static str, subje
     }
 }
 
-/// Renders the button that undoes what an undo kept.
+/// Renders the button that undoes the items that an undo kept.
 fn undo_rest_form(id: ImportId) -> AnyView {
     view! {
         <form method="post" action="/forms/import/undo">
@@ -205,13 +205,13 @@ fn undo_rest_form(id: ImportId) -> AnyView {
     }
 }
 
-/// What the page of an import shows above the report.
+/// The content above the report on the page of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportPageStep {
     Report,
     /// The question whether to undo it.
     ConfirmUndo,
-    /// The question whether to undo what an undo kept.
+    /// The question whether to undo the items that an undo kept.
     ConfirmUndoRest,
 }
 

@@ -1,4 +1,4 @@
-//! The preview of a code block: what it makes, its source, and its differences from the version before. Script shows the
+//! The preview of a code block: its result, its source, and its differences from the version before. Script shows the
 //! element `.preview` of this page over the chat (`http::site::preview_panel`).
 
 use leptos::prelude::*;
@@ -21,7 +21,7 @@ use crate::ui::messages::transcript as transcript_words;
 use crate::ui::sandboxed_frame::SandboxedFrame;
 use turnleaf_service::branches::compare::text_diff::TextDiff;
 
-/// What is shown of a preview.
+/// The tab of a preview.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewTab {
@@ -43,7 +43,7 @@ impl PreviewTab {
     }
 }
 
-/// What is shown of a preview, with what that needs.
+/// The content of a preview's tab, with the data that it needs.
 #[derive(Debug)]
 pub enum PreviewContent {
     /// The address of the document in a sandboxed frame.
@@ -202,7 +202,7 @@ impl PreviewPage<'_> {
     }
 }
 
-/// Renders what can fill the screen: the browser opens and closes it, also with Esc, and returns the focus.
+/// Renders an element that can fill the screen. The browser opens and closes it, also with Esc, and returns the focus.
 fn stage(content: AnyView) -> AnyView {
     view! {
         <div class="preview-stage" id="preview-stage" popover="auto">

@@ -18,7 +18,7 @@ pub use provider_form::{ProviderForm, ProviderFormValues};
 /// The content of the page.
 pub struct ProvidersPage {
     pub providers: Vec<ProviderView>,
-    /// Whether the demo is offered beside other models; none while there are no others.
+    /// True if the demo is offered beside other models; `None` while there are no others.
     pub demo: Option<bool>,
     pub starts: Vec<ProviderTemplate>,
     pub now: DateTime<Utc>,

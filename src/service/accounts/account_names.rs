@@ -53,7 +53,7 @@ const LOOK_ALIKES: &[(char, char)] = &[
     ('ɡ', 'g'),
 ];
 
-/// What is added to a suggested name at most.
+/// Maximum number of characters that are added to a suggested name.
 const SUFFIX_CHARS: usize = 9;
 
 /// A valid name with its key.

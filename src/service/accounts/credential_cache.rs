@@ -1,5 +1,5 @@
-//! The cache of checked sessions and tokens, so that a request costs no query. What ends one in this process takes it out
-//! of the cache at once. Open connections hold a [`Revocation`] and end with it.
+//! The cache of checked sessions and tokens, so that a request costs no query. The end of one in this process removes
+//! it from the cache at once. Open connections hold a [`Revocation`] and end with it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ pub(super) struct CredentialKey {
     pub kind: CredentialKind,
 }
 
-/// What the hash of a key is of.
+/// The kind of credential whose hash the key contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum CredentialKind {
     Session,
@@ -50,12 +50,12 @@ pub enum CredentialId {
     ProxyUser(IdentityId),
 }
 
-/// Tells open connections that the credential they were opened with is not valid any more. The default never does.
+/// Notifies open connections when the credential that they were opened with is no longer valid. The default never does.
 #[derive(Debug, Clone, Default)]
 pub struct Revocation(Arc<CancellationToken>);
 
 impl Revocation {
-    /// Waits until the credential is not valid any more.
+    /// Waits until the credential is no longer valid.
     pub async fn revoked(&self) {
         self.0.cancelled().await;
     }
@@ -153,7 +153,7 @@ impl CredentialCache {
         Some(authenticated)
     }
 
-    /// Forgets what was not used for long, and returns the others with their accounts.
+    /// Forgets the credentials that were not used for long, and returns the others with their accounts.
     pub(super) fn credentials_in_use(&self, now: DateTime<Utc>) -> Vec<(CredentialKey, UserId, CredentialId)> {
         let mut cached = self.lock();
         let is_in_use =
@@ -200,7 +200,7 @@ impl CredentialCache {
         self.revoke_where(|_, loaded| loaded.user == user && is_other(loaded.id));
     }
 
-    /// Ends what the database no longer accepts.
+    /// Ends a credential that the database no longer accepts.
     pub(super) fn revoke_key(&self, key: CredentialKey) {
         self.revoke_where(|other, _| *other == key);
     }
@@ -215,8 +215,8 @@ impl CredentialCache {
 }
 
 impl CachedCredentials {
-    /// Keeps the number of credentials within its bound: the one that was not used for the longest time goes, unless a
-    /// connection is open with it.
+    /// Keeps the number of credentials within its bound: the one that was not used for the longest time is removed,
+    /// unless a connection is open with it.
     fn make_room(&mut self) {
         if self.by_key.len() < limits::CREDENTIALS_CACHED {
             return;

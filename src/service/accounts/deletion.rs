@@ -1,5 +1,5 @@
 //! Deleting the own account. It cannot be signed in to from the first moment on; its data follows as when everything is
-//! deleted, and its row last. What breaks off is completed by housekeeping.
+//! deleted, and its row last. An interrupted deletion is completed by housekeeping.
 
 use super::Actor;
 use super::account_error::AccountError;
@@ -81,7 +81,8 @@ impl Service {
     }
 }
 
-/// What the configuration hides is not in use; its row goes with the account.
+/// Ignores the refusal to remove a connection that the configuration hides: it is not in use, and its row goes with the
+/// account.
 fn ignore_locked(removed: Result<(), ServiceError>) -> Result<(), ServiceError> {
     match removed {
         Err(ServiceError::Conflict { .. }) => Ok(()),

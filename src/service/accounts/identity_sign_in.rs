@@ -26,7 +26,7 @@ use turnleaf_tools::oauth::registration::OAuthClient;
 pub struct BegunIdentitySignIn {
     /// The name of the provider.
     pub name: String,
-    /// Where the browser goes, and the host of it with its port.
+    /// The address that the browser is sent to, and its host with the port.
     pub url: String,
     pub host: String,
     /// The secret for the cookie of the browser.

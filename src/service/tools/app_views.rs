@@ -25,9 +25,9 @@ pub struct StoredAppView {
     pub server: String,
     /// The arguments with which the call ran.
     pub arguments: Value,
-    /// The name of the tool as its model was given it.
+    /// The name of the tool in the requests to its model.
     wire_name: String,
-    /// Whether the call was stopped before it had a result.
+    /// True if the call was stopped before it had a result.
     pub is_stopped: bool,
     page: String,
     answer: Option<String>,
@@ -53,7 +53,7 @@ impl Service {
         Ok(self.blob(owner, &view.page).await?.bytes)
     }
 
-    /// Returns the result that the page is told, as `tools/call` of the protocol gives it.
+    /// Returns the result that the page receives, as `tools/call` of the protocol gives it.
     ///
     /// # Errors
     /// Those of the database.

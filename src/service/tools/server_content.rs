@@ -20,7 +20,7 @@ pub use turnleaf_tools::mcp::catalog::ResourceContent;
 pub use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
 pub use turnleaf_tools::mcp::prompt::{PromptAnswer, PromptRequest};
 
-/// What a tool server offers to insert into a message. All of its texts are untrusted.
+/// The resources and prompts that a tool server offers for messages. All of its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ServerCatalogView {
     /// The server's id.
@@ -30,9 +30,9 @@ pub struct ServerCatalogView {
     /// Resources whose address has parameters, such as `file:///{path}`.
     pub templates: Vec<ServerResourceView>,
     pub prompts: Vec<ServerPromptView>,
-    /// Whether the server suggests values of arguments.
+    /// True if the server suggests values of arguments.
     pub suggests: bool,
-    /// Why its offer, or a part of it, is unknown.
+    /// The reason why its offer, or a part of it, is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<CodedSentence>,
 }
@@ -83,12 +83,13 @@ impl From<&PromptEntry> for ServerPromptView {
 }
 
 impl Service {
-    /// Returns what all enabled servers offer, by id. A server that does not answer in time has the reason instead.
+    /// Returns the catalogs of all enabled servers, by id. A server that does not answer in time has the reason
+    /// instead.
     pub async fn server_catalogs(&self, owner: UserId) -> Result<Vec<ServerCatalogView>, ServiceError> {
         let named = self.tools().offerings(owner).await?.into_iter().map(|offering| (offering.server, offering.name));
         let catalogs = named.map(|(server, name)| async move {
             let key = self.tools().server_key(owner, &server);
-            // A page waits for this; the listing of a slower server goes on, and is shown at the next look.
+            // A page waits for this; the listing of a slower server continues, and is shown at the next request.
             let listed = tokio::time::timeout(limits::CONNECT, self.tools().servers().catalog(&key)).await;
             let listed = listed.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()));
             catalog_view(server, name, listed.as_deref().map_err(Clone::clone))
@@ -96,10 +97,11 @@ impl Service {
         Ok(futures::future::join_all(catalogs).await)
     }
 
-    /// Returns what one server offers.
+    /// Returns the catalog of one server.
     ///
     /// # Errors
-    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it does not say.
+    /// `NotFound` for a server that does not exist, `server_off` for a disabled one; `server_unavailable` if it does
+    /// not answer.
     pub async fn server_catalog(&self, owner: UserId, server: &str) -> Result<ServerCatalogView, ServiceError> {
         let name = self.enabled_server_name(owner, server).await?;
         let listed = self.tools().servers().catalog(&self.tools().server_key(owner, server)).await;
@@ -169,7 +171,7 @@ impl Service {
         self.attach_to_draft(owner, chat, vec![block]).await
     }
 
-    /// Returns the text of a prompt, or what its server asks first.
+    /// Returns the text of a prompt, or the questions that its server asks first.
     ///
     /// # Errors
     /// `InvalidField` (`arguments/NAME`) for a missing or unknown argument, and for answers that are too long; those of
@@ -192,7 +194,8 @@ impl Service {
         self.tools().servers().prompt(&key, request).await.map_err(unavailable)
     }
 
-    /// Appends the text of a prompt to the text of a draft. Returns what the server asks instead, if it asks first.
+    /// Appends the text of a prompt to the text of a draft. Returns the questions of the server instead, if it asks
+    /// first.
     ///
     /// # Errors
     /// Those of [`Self::server_prompt`], and those of a draft that becomes too long.
@@ -254,12 +257,13 @@ pub(crate) fn check_resource_uri(uri: &str) -> Result<(), InvalidField> {
     Ok(())
 }
 
-/// The error of a server that does not do what it is asked.
+/// The error of a server that does not fulfill a request.
 pub(crate) fn unavailable(problem: CodedMessage) -> ServiceError {
     ServiceError::conflict("server_unavailable", problem)
 }
 
-/// Checks the size of what is sent back to a server. What it contains is checked by the server, which asked for it.
+/// Checks the size of the answers that are sent back to a server. Their content is checked by the server, which
+/// requested them.
 fn check_answers(request: &PromptRequest) -> Result<(), InvalidField> {
     if request.answers.len() > limits::ELICITATIONS_PER_CALL {
         return Err(InvalidField::too_long("answers", limits::ELICITATIONS_PER_CALL));

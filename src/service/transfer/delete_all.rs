@@ -79,7 +79,7 @@ impl Service {
         let (mut tx, now) = (self.db().begin().await?, self.clock().now());
         drafts::clear(&mut tx, owner, None, now).await?;
         self.clear_next_chat(&mut tx, owner).await?;
-        // What tool servers gave this person access to is theirs too, unlike the servers, which stay.
+        // The sign-ins at tool servers belong to this person, too, unlike the servers, which stay.
         tool_sign_ins::delete_of_owner(&mut tx, owner).await?;
         inventory::delete_uploads(&mut tx, owner).await?;
         inventory::schedule_purge_of_hidden(&mut tx, owner, now).await?;

@@ -1,5 +1,5 @@
-//! Whether a model may be used when an exchange is made: its provider exists, and the account is granted it. A run asks
-//! again before every call (`turnleaf_run::provider_access`).
+//! Checks whether a model may be used when an exchange is made: its provider exists, and the account is granted it. A
+//! run checks again before every call (`turnleaf_run::provider_access`).
 
 use serde_json::{Value, json};
 

@@ -30,7 +30,8 @@ pub struct StorageUse {
     pub quota_bytes: Option<u64>,
 }
 
-/// Whether files that wait to be imported count: an import must not be refused because of its own file.
+/// The treatment of files that wait to be imported: an import leaves them out, because it must not be refused because
+/// of its own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WaitingFiles {
     Counts,

@@ -23,7 +23,7 @@ sql! {
     /// Blocks whose turn has no row in their chat, grouped by the turn id they contain.
     WITHOUT_TURN = "SELECT b.turn_id, MIN(b.chat_seq) FROM turn_blocks b WHERE b.chat_id = $1 \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = b.chat_id) GROUP BY b.turn_id";
-    /// Whether one of the newest turns of a chat has no earlier parent, or lacks its branch or its exchange.
+    /// True if one of the newest turns of a chat has no earlier parent, or lacks its branch or its exchange.
     BROKEN_TURN = "SELECT EXISTS (SELECT 1 FROM (SELECT t.id, t.ord, t.depth, t.prev_turn_id, t.branch_id, \
             t.exchange_id, t.role, t.deleted_at FROM turns t WHERE t.chat_id = $1 ORDER BY t.ord DESC LIMIT $2) n \
         LEFT JOIN turns p ON p.id = n.prev_turn_id AND p.chat_id = $1 AND p.deleted_at IS NULL \
@@ -31,7 +31,7 @@ sql! {
         OR n.depth <> COALESCE(p.depth, -1) + 1 OR (n.prev_turn_id IS NOT NULL AND p.id IS NULL) OR p.ord >= n.ord \
         OR NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = n.branch_id AND b.chat_id = $1 AND b.deleted_at IS NULL) \
         OR NOT EXISTS (SELECT 1 FROM exchanges e WHERE e.id = n.exchange_id AND e.chat_id = $1)))";
-    /// Whether one of the newest blocks of a chat has no turn.
+    /// True if one of the newest blocks of a chat has no turn.
     STRAY_BLOCK = "SELECT EXISTS (SELECT 1 FROM (SELECT b.turn_id FROM turn_blocks b WHERE b.chat_id = $1 \
             ORDER BY b.chat_seq DESC LIMIT $2) n \
         WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = n.turn_id AND t.chat_id = $1))";

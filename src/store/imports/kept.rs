@@ -1,4 +1,4 @@
-//! What of an undone import is still here.
+//! Items of an undone import that are not in Trash.
 
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ sql! {
         WHERE i.owner_id = $1 AND i.id = $2 AND (m.first_ord = 0 OR EXISTS ( \
             SELECT 1 FROM turns t WHERE t.chat_id = m.chat_id AND t.ord BETWEEN m.first_ord AND m.last_ord \
             AND t.deleted_at IS NULL))) ORDER BY c.id LIMIT $3";
-    /// Those that an undo of the rest would take come first.
+    /// Documents that an undo of the rest would remove come first.
     DOCUMENTS = concat!("SELECT d.id, d.title, ", is_unused!(), " AS is_unused FROM import_documents m \
         JOIN imports i ON i.id = m.import_id JOIN documents d ON d.id = m.document_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND d.deleted_at IS NULL ORDER BY is_unused DESC, d.id LIMIT $3");

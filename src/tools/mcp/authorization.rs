@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use crate::oauth::challenge::BearerChallenge;
 use turnleaf_domain::{CodedMessage, MessageCode};
 
-/// Why a person has to sign in to a server.
+/// The reason why a person has to sign in to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInNeed {
     /// There is no token that the server accepts.
@@ -34,7 +34,7 @@ impl SignInNeed {
 /// A refusal of a request that another token might avoid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestRefusal {
-    /// What would avoid it.
+    /// The sign-in that would avoid it.
     pub need: SignInNeed,
     /// `None` if the response has no `Bearer` challenge.
     pub challenge: Option<BearerChallenge>,
@@ -72,7 +72,7 @@ pub trait AccessTokens: Send + Sync {
     /// Reports that a request with the token `sent` was accepted, so no sign-in is needed for want of a token.
     fn accepted(&self, sent: Option<&SecretString>);
 
-    /// Forgets why the person had to sign in, because they want the server to be asked again.
+    /// Clears the reason why the person had to sign in, because they want the server to be asked again.
     fn clear_need(&self);
 
     /// Returns why the person has to sign in, since the last refusal.

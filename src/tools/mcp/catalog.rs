@@ -21,16 +21,16 @@ use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
-/// What a server offers to insert into a message.
+/// The resources and prompts that a server offers for messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerCatalog {
     pub resources: Vec<ResourceEntry>,
     /// Addresses with parameters, such as `file:///{path}`.
     pub templates: Vec<ResourceEntry>,
     pub prompts: Vec<PromptEntry>,
-    /// Whether it suggests values of arguments.
+    /// True if it suggests values of arguments.
     pub has_suggestions: bool,
-    /// Why one of the lists is missing, as a part of a sentence.
+    /// The reason why one of the lists is missing, as a part of a sentence.
     pub problem: Option<CodedMessage>,
 }
 

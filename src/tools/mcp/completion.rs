@@ -21,13 +21,13 @@ use turnleaf_providers::redaction::SecretSet;
 pub struct ArgumentDraft {
     pub subject: ArgumentSubject,
     pub argument: String,
-    /// What is written so far.
+    /// The value as it is written so far.
     pub value: String,
     /// The other arguments that are written.
     pub others: HashMap<String, String>,
 }
 
-/// What an argument belongs to.
+/// The prompt or the template that an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentSubject {
     /// The name of a prompt.

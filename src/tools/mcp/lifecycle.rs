@@ -1,13 +1,13 @@
-//! How a connection begins: by which transport and with which version of the protocol. The present handshake comes
-//! first; what is tried after a refusal depends on what was refused. `server/discover` of version 2026-07-28 comes
-//! second, because programs of earlier versions may exit at a first message that is not `initialize`.
+//! Handshakes of connections: their transport, and their version of the protocol. The present handshake is tried first;
+//! the next attempt depends on what was refused. `server/discover` of version 2026-07-28 comes second, because programs
+//! of earlier versions may exit at a first message that is not `initialize`.
 
 use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode};
 
 use super::error_messages;
 
-/// A way to begin a connection.
+/// A handshake that begins a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handshake {
     /// `initialize` with this version.
@@ -66,7 +66,7 @@ impl Handshake {
     }
 }
 
-/// Returns what a server refused of this handshake, if another one may succeed.
+/// Returns the part of this handshake that a server refused, if another one may succeed.
 pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<HandshakeRefusal> {
     match error {
         // A server of earlier versions may answer a method that it does not know with anything.

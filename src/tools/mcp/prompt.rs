@@ -18,12 +18,12 @@ use turnleaf_providers::redaction::SecretSet;
 pub struct PromptRequest {
     pub name: String,
     pub arguments: Map<String, Value>,
-    /// The answers to what the server asked before, and the state that it sent with its questions.
+    /// The answers to earlier questions of the server, and the state that it sent with its questions.
     pub answers: Vec<KeyedAnswer>,
     pub state: Option<String>,
 }
 
-/// What a server answers to the request for a prompt.
+/// The answer of a server to the request for a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptAnswer {
     Text(String),
@@ -31,7 +31,7 @@ pub enum PromptAnswer {
     Asks(OpenQuestions),
 }
 
-/// Gets the messages of a prompt as one text, or what the server with this display name asks first.
+/// Gets the messages of a prompt as one text, or the questions that the server with this display name asks first.
 ///
 /// # Errors
 /// The reason why there is no text, as a part of a sentence.

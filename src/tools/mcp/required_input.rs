@@ -17,7 +17,7 @@ use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest, KeyedQ
 use turnleaf_domain::limits::{ELICITATION_BYTES, ELICITATION_MESSAGE_BYTES, ELICITATIONS_PER_CALL};
 use turnleaf_providers::redaction::SecretSet;
 
-/// What a server needs before it runs a call.
+/// The input that a server needs before it runs a call.
 pub enum RequiredInput {
     /// Answers by the server's key, sent back with its state. A request that cannot be shown has its reason.
     Answers { requests: Vec<(String, Result<ElicitationRequest, String>)>, state: Option<String> },
@@ -26,7 +26,7 @@ pub enum RequiredInput {
 }
 
 impl RequiredInput {
-    /// Returns what the answer asks for; `None` for a result and for any other error.
+    /// Returns the input that the answer requests; `None` for a result and for any other error.
     pub fn from_answer(answer: &Result<ServerResult, ServiceError>, server: &str, secrets: &SecretSet) -> Option<Self> {
         match answer {
             Ok(ServerResult::InputRequiredResult(needed)) => Some(Self::from_result(needed, server, secrets)),

@@ -72,9 +72,9 @@ pub struct McpServerStatus {
     pub tools: Vec<ToolDescription>,
     /// The tools that it lists and that cannot be used.
     pub unusable: Vec<UnusableTool>,
-    /// How it wants its tools to be used, sanitized.
+    /// The server's instructions for the use of its tools, sanitized.
     pub instructions: Option<String>,
-    /// Why its owner has to sign in. A server can be ready and refuse single requests.
+    /// The reason why its owner has to sign in. A server can be ready and refuse single requests.
     pub sign_in_need: Option<SignInNeed>,
 }
 
@@ -110,7 +110,7 @@ pub struct McpConnection {
     pub answers: Option<PendingAnswers>,
     /// The resources and prompts as they were listed last.
     pub catalog: Mutex<Option<ListedCatalog>>,
-    /// How the server exited, once it has.
+    /// The description of the server's exit, once it has exited.
     pub exit: watch::Receiver<Option<String>>,
 }
 
@@ -240,8 +240,8 @@ impl McpServer {
         found.await.unwrap_or_else(|_| Err("it took too long to start".into()))
     }
 
-    /// Returns the resources and prompts; lists them if they are unknown, have changed or are old. The listing goes on
-    /// when nobody waits for it any more, so that a slow server has an answer at the next request.
+    /// Returns the resources and prompts; lists them if they are unknown, have changed or are old. The listing
+    /// continues when nobody waits for it any longer, so that a slow server has an answer at the next request.
     ///
     /// # Errors
     /// The reason why they are unknown, as a part of a sentence.
@@ -290,7 +290,7 @@ impl McpServer {
         self.within_limit(app_view::read_resource(&connection.peer, self.result_secrets(), uri)).await
     }
 
-    /// Returns the text of a prompt, or what the server asks first.
+    /// Returns the text of a prompt, or the questions that the server asks first.
     ///
     /// # Errors
     /// The reason why there is none, as a part of a sentence.

@@ -16,8 +16,8 @@ use turnleaf_platform::random::random_token;
 /// The scope with which OpenID providers give refresh tokens.
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// A sign-in that has begun: what its answer is checked against, and what the token request needs. It is stored
-/// encrypted; there is no `Debug`, because of the verifier.
+/// A sign-in that has begun, with the values that its answer is checked against and those that the token request needs.
+/// It is stored encrypted; there is no `Debug`, because of the verifier.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingSignIn {
     /// The resource indicator; empty at an identity provider, whose tokens are for no resource.
@@ -29,7 +29,7 @@ pub struct PendingSignIn {
     pub state: String,
     /// The secret of PKCE.
     pub verifier: String,
-    /// What the ID token of an identity provider has to repeat.
+    /// The nonce that the ID token of an identity provider has to repeat.
     #[serde(default)]
     pub nonce: Option<String>,
 }

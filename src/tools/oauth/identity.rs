@@ -1,5 +1,5 @@
-//! The sign-in of people with accounts of other services (OpenID Connect Core 1.0): finding the identity provider, and
-//! who it says that somebody is. `keys` verifies signatures, `id_token` the claims.
+//! The sign-in of people with accounts of other services (OpenID Connect Core 1.0): the discovery of identity
+//! providers, and the identities that they assert. `keys` verifies signatures, `id_token` the claims.
 
 mod id_token;
 mod keys;
@@ -19,14 +19,14 @@ use super::metadata::{ServerMetadata, host_name, openid_metadata_url};
 use super::tokens::bearer;
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 
-/// Who somebody is at an identity provider, verified.
+/// A verified identity of a person at an identity provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedIdentity {
     pub issuer: String,
     pub subject: String,
     /// The address, only if the provider has verified it.
     pub email: Option<String>,
-    /// What the person may be called, the best first. Nothing is found by a name.
+    /// Suggested names for the person, the best first. No account is looked up by them.
     pub names: Vec<String>,
     /// The groups in the configured claim.
     pub groups: Vec<String>,

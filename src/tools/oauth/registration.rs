@@ -14,7 +14,7 @@ use turnleaf_domain::{CodedMessage, MessageCode, limits};
 /// The name of this program at authorization servers.
 pub const CLIENT_NAME: &str = "Turnleaf";
 
-/// How the client authenticates itself at the token endpoint.
+/// The method by which the client authenticates itself at the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientAuthMethod {
@@ -32,7 +32,7 @@ pub struct OAuthClient {
     pub auth_method: ClientAuthMethod,
     /// The redirect address that it was registered with.
     pub redirect_uri: String,
-    /// When its secret expires.
+    /// The expiry of its secret.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
@@ -64,7 +64,7 @@ impl OAuthClient {
     }
 }
 
-/// Returns the way to send a secret that the server accepts.
+/// Returns the method for sending a secret that the server accepts.
 fn secret_method(server: &ServerMetadata) -> ClientAuthMethod {
     match server.accepts_auth_method("client_secret_basic") {
         true => ClientAuthMethod::ClientSecretBasic,

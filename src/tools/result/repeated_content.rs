@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 /// Attempts to find JSON within one text.
 const EMBEDDED_ATTEMPTS: usize = 32;
-/// Members of a content part that say nothing besides its content.
+/// Members of a content part that add nothing to its content.
 const PART_MEMBERS: [&str; 4] = ["type", "mimeType", "annotations", "_meta"];
 
-/// What the content of a result states.
+/// The values that the content of a result states.
 #[derive(Debug, Default)]
 pub struct StatedContent {
     /// Fingerprints of texts, of the data of binary parts, and of all JSON in texts with its nested lists and objects.
@@ -21,7 +21,7 @@ pub struct StatedContent {
 }
 
 impl StatedContent {
-    /// Collects what the parts of a content list state.
+    /// Collects the values that the parts of a content list state.
     pub fn new(parts: &[Value]) -> Self {
         let mut content = Self::default();
         let mut texts = Vec::new();
@@ -72,7 +72,7 @@ impl StatedContent {
         beside.additional(whole.clone(), Some(structured)).is_none()
     }
 
-    /// Returns what a structured value states additionally; `None` if that is nothing.
+    /// Returns the additional part of a structured value; `None` if that is nothing.
     pub fn additional_in(&self, structured: Value) -> Option<Value> {
         self.additional(structured, self.whole.as_ref())
     }

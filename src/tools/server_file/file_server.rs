@@ -8,7 +8,7 @@ use turnleaf_domain::CodedMessage;
 pub struct FileServer {
     /// The name in the file, unchanged.
     pub name: String,
-    /// How it is reached, or the reason why it cannot be imported.
+    /// The transport of the server, or the reason why it cannot be imported.
     pub transport: Result<FileTransport, CodedMessage>,
     pub is_enabled: bool,
     /// The total time of a call in seconds, if the file limits it.

@@ -24,7 +24,7 @@ pub struct TemplateVariable {
     pub default: Option<String>,
 }
 
-/// Where the value of a variable comes from.
+/// The source of a variable's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableSource {
     Environment,

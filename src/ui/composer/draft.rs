@@ -44,7 +44,7 @@ pub struct DraftKeeper {
     saving: StoredValue<Option<DraftView>>,
     /// A draft that another tab stored while something else was typed here.
     pub conflicting: RwSignal<Option<DraftView>>,
-    /// Whether the server did not accept the last save.
+    /// True if the server did not accept the last save.
     pub is_unsaved: RwSignal<bool>,
     /// The number of consecutive failed saves.
     refused: StoredValue<u32>,
@@ -122,15 +122,15 @@ impl DraftKeeper {
         // The local copy is written first: the page may be gone before the server has answered.
         self.store_copy(&draft);
         self.saving.set_value(Some(draft.clone()));
-        // What was attached elsewhere meanwhile is not known here yet, and must not be lost.
+        // Attachments that were added elsewhere meanwhile are not known here yet, and must not be lost.
         let keeps_attachments = draft.attachments == saved.attachments;
         let flight = self.flight.get_value();
         flight.start_save();
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft, keeps_attachments).await;
-            // Where another page stored the draft in between, what it attached stayed. The next look loads that, because
-            // it asks for what is newer than the revision before.
+            // If another page stored the draft in between, its attachments stayed. The next poll loads them, because it
+            // requests revisions after the one before.
             let rev = rev.map(|rev| if keeps_attachments && rev > sent.rev + 1 { rev - 1 } else { rev });
             if let Ok(rev) = rev {
                 // Text typed since is newer than the save.

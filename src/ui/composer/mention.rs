@@ -35,9 +35,9 @@ pub struct MentionState {
     active: RwSignal<usize>,
     /// The chosen option, for the menu to apply.
     chosen: RwSignal<Option<usize>>,
-    /// Whether Enter is held back once while the menu does not know its options yet.
+    /// True if Enter may still be held back once while the menu does not know its options yet.
     holds: StoredValue<bool>,
-    /// Whether Enter was pressed before the options of the commands were known: the first one is chosen then.
+    /// True if Enter was pressed before the options of the commands were known: the first one is chosen then.
     is_take_pending: StoredValue<bool>,
     /// The text up to the `@` whose menu was dismissed: it stays closed.
     dismissed: StoredValue<Option<String>>,

@@ -71,7 +71,7 @@ pub struct FollowedPath {
     pub gone_model: Signal<Option<ModelLock>>,
     /// The messages queued behind its last turn.
     pub queue: RwSignal<QueueView>,
-    /// Asks the server at once what has changed; none for a new chat.
+    /// Polls the server for changes at once; none for a new chat.
     pub poll: Option<Callback<()>>,
     /// Queries the path navigation; none for a new chat. The signal changes when a navigation has ended.
     pub navigation: Option<Callback<NavigationQuery, bool>>,
@@ -87,7 +87,7 @@ pub struct ComposerState {
     pub attaching: MessageAttachments,
     pub pasting: PasteNotices,
     pub mention: MentionState,
-    /// Whether the message is sent automatically when its uploads are done and its path is on screen.
+    /// True if the message is sent automatically when its uploads are done and its path is on screen.
     pub sends_when_ready: RwSignal<bool>,
     /// Queries the path navigation; none for a new chat.
     pub navigation: Option<Callback<NavigationQuery, bool>>,
@@ -95,8 +95,9 @@ pub struct ComposerState {
     pub withdrawn: StoredValue<Arc<AtomicBool>>,
     /// The number of context tokens that the newest reply on this path filled.
     pub context_used: Signal<Option<u64>>,
-    /// Whether the text is longer than a few lines, and whether the box is expanded to the page's height.
+    /// True if the text is longer than a few lines.
     pub is_long: RwSignal<bool>,
+    /// True if the box is expanded to the page's height.
     pub is_tall: RwSignal<bool>,
     pub phase: RwSignal<ComposerPhase>,
     pub has_text: RwSignal<bool>,
@@ -108,7 +109,7 @@ pub struct ComposerState {
     pub choice: RwSignal<Option<ModelLock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: RwSignal<Vec<Model>>,
-    /// Whether the dialog of models is open.
+    /// True while the dialog of models is open.
     pub is_picking_model: RwSignal<bool>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,

@@ -9,9 +9,9 @@
 /// A character of the text that the parser reads as another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandIn {
-    /// Where the character starts.
+    /// The offset of the character in the text, in bytes.
     pub at: usize,
-    /// As long as the character.
+    /// The replacement, as long as the character.
     pub shown: &'static str,
 }
 
@@ -79,7 +79,7 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{ff01}'..='\u{ffe6}' | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3fffd}')
 }
 
-/// What stands beside a run.
+/// The kind of character beside a run.
 #[derive(Clone, Copy)]
 enum Neighbor {
     Space,

@@ -43,12 +43,12 @@ pub struct FormulaSearch<'a> {
     found: Vec<Formula>,
     /// The marks of the current paragraph, heading or cell.
     marks: Vec<FormulaMark>,
-    /// Where the reader is: the code spans and links so far, and the innermost open link and emphasis.
+    /// The position of the reader: the code spans and links so far, and the innermost open link and emphasis.
     place: InlinePosition,
     links: Vec<u32>,
     emphasis: Vec<u32>,
     opened: u32,
-    /// Whether the text here is code or the address of a link.
+    /// True if the text here is code or the address of a link.
     is_literal: bool,
     in_table: bool,
 }
@@ -248,7 +248,7 @@ fn closing_dollars(text: &str, open: &FormulaMark, later: &[FormulaMark]) -> Opt
     is_formula.then_some(at)
 }
 
-/// Returns whether single dollars stand as those of a formula do.
+/// Returns whether single dollars are placed like those of a formula.
 fn may_stand_between(text: &str, open: &FormulaMark, close: &FormulaMark) -> bool {
     let inside = &text[open.end..close.at];
     let before = text[..open.at].chars().next_back();
@@ -269,7 +269,7 @@ fn may_stand_between(text: &str, open: &FormulaMark, close: &FormulaMark) -> boo
         || inside.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '}' | ']' | ')'))
 }
 
-/// Returns whether a text has what only formulas have: a command, a power, a subscript, a product of two names.
+/// Returns whether a text has a sign that only formulas have: a command, a power, a subscript, a product of two names.
 fn has_formula_sign(text: &str) -> bool {
     let bytes = text.as_bytes();
     let at = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');

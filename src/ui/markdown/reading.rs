@@ -1,10 +1,10 @@
-//! What the parser is given to read, and what it cannot know.
+//! Prepares texts for the parser, which knows neither formulas nor emphasis beside Chinese, Japanese and Korean.
 //!
-//! The parser reads a text twice where it has formulas, or emphasis beside Chinese, Japanese or Korean. It reads copies of
-//! the same length. In the first one, asterisks stand beside what gives them their meaning ([`super::cjk`]); that shows
-//! which dollars stand in running text ([`super::formula`]) and which changes lie in code or addresses. The second one is
-//! without those changes, and nothing inside a formula looks like Markdown. All ranges are the same, so the text that is
-//! drawn is always the text itself.
+//! The parser reads a text twice where it has formulas, or emphasis beside Chinese, Japanese or Korean. It reads copies
+//! of the same length. The first one has stand-ins beside asterisks, which give these their meaning ([`super::cjk`]);
+//! it shows which dollars are in running text ([`super::formula`]) and which changes are in code or addresses. The
+//! second one is without those changes, and nothing inside a formula looks like Markdown. All ranges are the same, so
+//! the text that is drawn is always the text itself.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::formula::{self, Formula, FormulaSearch};
 pub struct Reading<'a> {
     /// The text as it was written.
     pub text: &'a str,
-    /// What the parser reads; as long as the text.
+    /// The text that the parser reads; as long as `text`.
     parsed: Cow<'a, str>,
     /// The formulas, in order.
     formulas: Vec<Formula>,
@@ -28,7 +28,7 @@ pub struct Reading<'a> {
 /// The parser's options, listed one by one: some of the others let the text set attributes, and its formulas would win
 /// over emphasis, links and code.
 fn options() -> Options {
-    // GFM stands for the alerts alone.
+    // GFM is enabled for its alerts alone.
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS

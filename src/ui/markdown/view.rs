@@ -26,8 +26,8 @@ pub fn MarkdownText(
     /// The class for the style.
     #[prop(default = "md")]
     class: &'static str,
-    /// Whether its first parts, too, are spread over several frames, because nothing of it has been shown yet. Never
-    /// on hydration.
+    /// True if its first parts, too, are spread over several frames, because nothing of it has been shown yet. Never
+    /// true on hydration.
     #[prop(default = false)]
     is_fresh: bool,
 ) -> impl IntoView {

@@ -78,7 +78,7 @@ pub fn leads_to(host: &str) -> String {
     message!("Opens {host}", "将打开 {host}")
 }
 
-/// How a question ended; without an outcome its call ended before.
+/// Describes the outcome of a question. Without one, the question is open, or its call ended before an answer.
 pub fn outcome(outcome: Option<ElicitationOutcome>, is_open: bool) -> &'static str {
     match outcome {
         None if is_open => localized_word("Waiting for your answer", "正在等待你的回答"),

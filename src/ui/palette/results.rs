@@ -44,7 +44,7 @@ pub fn fetch() -> Result<DrawResults, NotFetched> {
     Ok(draw)
 }
 
-/// What was found for the typed words. Copies share it.
+/// The search for the typed words, with its results. Copies share it.
 #[derive(Clone, Copy)]
 struct PaletteSearch {
     typed: RwSignal<String>,

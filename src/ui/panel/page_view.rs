@@ -1,5 +1,5 @@
-//! A page of the chat in the panel: it is fetched from its address, and its links and forms work in place. What they change
-//! in the chat is shown there.
+//! A page of the chat in the panel: it is fetched from its address, and its links and forms work in place. Their
+//! changes of the chat are shown there.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::ui::messages::server_messages::problem;
 /// The id of the element that holds the page's content.
 const PAGE_ID: &str = "panel-page";
 
-/// What led to a page.
+/// The reason for loading a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageRequest {
     Opened,
@@ -42,7 +42,7 @@ struct PageLoader {
     path: StoredValue<String>,
     /// The number of the newest request; older responses are obsolete.
     number: StoredValue<u32>,
-    /// Whether a form is being submitted, which is done once.
+    /// True while a form is being submitted, so that it is submitted once.
     is_busy: StoredValue<bool>,
     has_failed: RwSignal<bool>,
     announcer: Option<Announcer>,
@@ -128,7 +128,7 @@ impl PageLoader {
         }
     }
 
-    /// Shows what came, or goes where it leads.
+    /// Shows the page that arrived, or navigates to its address.
     async fn take(self, number: u32, page: Option<PanelResponse>, asked: &str, why: PageRequest) {
         if self.number.try_get_value() != Some(number) {
             return;
@@ -140,7 +140,7 @@ impl PageLoader {
         if !panel_page::is_of_chat(&page) {
             match why {
                 PageRequest::Opened => self.fail(),
-                // The address of a form is no page to go to. What was typed stays.
+                // The address of a form is no page to go to. The typed text stays.
                 PageRequest::Updated if page.address.starts_with("/forms/") => {
                     self.tell_problem(messages::page_failed());
                 }
@@ -186,7 +186,7 @@ impl PageLoader {
         self.has_failed.set(true);
     }
 
-    /// Follows a form to the chat, and offers to undo what it has deleted.
+    /// Follows a form to the chat, and offers to undo its deletion.
     fn follow(self, place: &ChatPlace) {
         if place.chat == self.shown.chat {
             if media::has_room_beside() {
@@ -225,7 +225,7 @@ impl PageLoader {
         });
     }
 
-    /// Says what could not be done, where the page stays as it is.
+    /// Reports a failed action on a page that stays as it is.
     fn tell_problem(self, reason: &str) {
         if let Some(announcer) = self.announcer {
             announcer.alert(reason);
@@ -293,7 +293,7 @@ impl PageLoader {
                 // The form keeps the typed text, so that its own button can send it again.
                 None => self.tell_problem(&problem(&ApiError::Unreachable)),
             }
-            // What was changed is on other parts of the page, too.
+            // The change is shown on other parts of the page, too.
             let _ = self.shown.poll.try_run(());
         });
     }
@@ -308,7 +308,7 @@ fn path_of(address: &str) -> &str {
 struct ChatPlace {
     chat: ChatId,
     at: Option<TurnId>,
-    /// What the form has deleted.
+    /// The deletion that the form has made.
     deletion: Option<DeletionId>,
 }
 

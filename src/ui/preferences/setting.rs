@@ -6,25 +6,24 @@ use crate::browser::document;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreferenceSetting {
     Theme,
-    /// Whether the wide layout shows the chat list.
+    /// Visibility of the chat list in the wide layout.
     Sidebar,
     /// The text size, in pixels where the browser's own is 16.
     TextSize,
     Density,
-    /// Whether long lines of code wrap or scroll.
+    /// Wrapping or scrolling of long lines of code.
     Code,
     /// Motion: less of it than the system setting, never more.
     Motion,
-    /// When reasoning opens automatically: while it streams; also afterwards where a tool in it failed; always;
-    /// never.
+    /// Automatic opening of reasoning: while it streams; also afterwards where a tool in it failed; always; never.
     Reasoning,
     /// The key that sends a message.
     Send,
-    /// Whether bare letters are shortcuts on a message (WCAG 2.1.4).
+    /// Bare letters as shortcuts on a message (WCAG 2.1.4).
     Letters,
     /// Screen reader announcements of a reply: its text, its arrival, nothing.
     Announced,
-    /// Whether a system notification reports the end of a reply while the page is hidden.
+    /// System notifications that report the end of a reply while the page is hidden.
     Notify,
 }
 

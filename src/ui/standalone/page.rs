@@ -40,7 +40,7 @@ pub struct StandalonePage {
     pub has_picture_files: bool,
     /// The number of pictures that were left out.
     pub pictures_left_out: usize,
-    /// Whether a reply of the path was still being written.
+    /// True if a reply of the path was still being written.
     pub is_cut: bool,
     pub imported_from: Option<ImportOrigin>,
     /// The parts that could not be read.
@@ -120,7 +120,7 @@ impl StandalonePage {
         }
     }
 
-    /// Returns sentences about what the page omits.
+    /// Returns sentences about the parts that the page omits.
     fn notes(&self) -> Vec<String> {
         let others: usize = self.turns.iter().map(|view| view.siblings.len().saturating_sub(1)).sum();
         [

@@ -37,15 +37,15 @@ impl NavigationRecord {
 /// A query of the message box. The message box does not depend on paths: it is on every first page, and they are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationQuery {
-    /// Whether the requested path is not on screen yet.
+    /// True if the requested path is not on screen yet.
     IsNavigating,
     /// Records that a message begins to wait for the path that its writer sees or has requested. True.
     StartWaiting,
-    /// Whether the waiting message may be sent: its writer has not requested another path since.
+    /// True if the waiting message may be sent: its writer has not requested another path since.
     MayContinue,
     /// Records that the message that waited at the recorded position failed.
     RecordFailure,
-    /// Whether the writer is where the last message failed, and the turn that it followed still exists.
+    /// True if the writer is at the position of the last failed message, and the turn that it followed still exists.
     IsAtFailedSend,
 }
 

@@ -7,7 +7,7 @@ use super::{ChatState, TurnState};
 use crate::api::view::{ChatPage, PathDirection, TurnView, TurnsPage};
 use crate::domain::{ChatId, TurnId};
 
-/// Whether more turns are being loaded, and on which sides loading failed.
+/// The loading state of the window: whether more turns are being loaded, and the sides on which loading failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowLoading {
     is_busy: bool,

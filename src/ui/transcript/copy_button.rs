@@ -27,10 +27,10 @@ pub fn CopyButton(
     /// Returns the same as HTML, for programs that can paste it.
     #[prop(optional)]
     html: Option<Callback<(), Option<String>>>,
-    /// Whether the label is visible beside the icon.
+    /// True if the label is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
-    /// Whether it is a menu item; the menu closes on success.
+    /// True for a menu item; the menu closes on success.
     #[prop(optional)]
     in_menu: bool,
 ) -> impl IntoView {

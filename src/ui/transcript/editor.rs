@@ -61,7 +61,7 @@ struct EditSession {
     /// The last sent content with its idempotency key.
     is_sent: StoredValue<Option<(EditedTurn, String)>>,
     is_sending: RwSignal<bool>,
-    /// Whether it is sent automatically when its uploads are done.
+    /// True if it is sent automatically when its uploads are done.
     waits: RwSignal<bool>,
     memory: StoredValue<CompositionMemory>,
     announcer: Announcer,

@@ -13,7 +13,7 @@ use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 
-/// Stands between the titles of a breadcrumb.
+/// Separator between the titles of a breadcrumb.
 pub const TITLE_SEPARATOR: &str = " → ";
 
 /// A piece of reasoning. One without a title, or alone, is no disclosure.
@@ -23,9 +23,9 @@ pub fn ReasoningSection(
     turn: TurnState,
     key: BlockId,
     segment: Segment,
-    /// Whether a newer section follows.
+    /// True if a newer section follows.
     is_older: Memo<bool>,
-    /// Whether the panel has several sections.
+    /// True if the panel has several sections.
     has_several: Memo<bool>,
 ) -> impl IntoView {
     let title = Memo::new({

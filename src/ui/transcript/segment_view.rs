@@ -16,7 +16,7 @@ pub fn SegmentBody(
     state: ChatState,
     turn: TurnState,
     segment: Segment,
-    /// Whether it is rendered as a row of a reasoning block.
+    /// True if it is rendered as a row of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     match segment {

@@ -30,7 +30,7 @@ pub fn ToolCard(
     state: ChatState,
     turn: TurnState,
     block: BlockId,
-    /// Whether it is rendered as a row of a reasoning block.
+    /// True if it is rendered as a row of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     let turn_id = turn.id();

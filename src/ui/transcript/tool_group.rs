@@ -24,7 +24,7 @@ pub fn ToolGroup(
     members: Memo<Vec<Segment>>,
     /// The newest block while the reply is running.
     newest: Memo<Option<BlockId>>,
-    /// Whether the cards are rendered as rows of a reasoning block.
+    /// True if the cards are rendered as rows of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     let calls = Memo::new({

@@ -167,7 +167,7 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
 pub fn RetryForm(
     turn: TurnState,
     on_retry: Callback<TurnId>,
-    /// Whether the label is visible, and the button primary.
+    /// True if the label is visible, and the button primary.
     is_wordy: bool,
 ) -> impl IntoView {
     let id = turn.id();

@@ -53,7 +53,7 @@ impl RepositoryFiles for MemoryFiles {
     }
 }
 
-/// Collects what an import yields.
+/// Collects the items that an import yields.
 #[derive(Default)]
 struct ImportedRepository {
     chat: Option<ArchivedChat>,
@@ -124,7 +124,7 @@ fn imported_chat(files: &MemoryFiles) -> ArchivedChat {
     heard.chat.unwrap_or_else(|| panic!("{:?}", heard.issues))
 }
 
-/// How a repository is exported.
+/// The place of the branch manifests in an exported repository.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manifests {
     InCommits,

@@ -31,7 +31,7 @@ use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct AuditLogQuery {
-    /// What was done.
+    /// The recorded action.
     #[param(inline)]
     action: Option<AuditVerb>,
     /// The account that did it.

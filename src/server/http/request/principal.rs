@@ -1,5 +1,5 @@
-//! The principal of a request: the ways in, of which one tells who sends it, and the extractors for handlers. The layer
-//! that asks them runs once for each request (`access_control`).
+//! The principal of a request: the authentication methods of a server, and the extractors for handlers. The layer that
+//! asks them runs once for each request (`access_control`).
 
 use std::convert::Infallible;
 use std::fmt;
@@ -25,7 +25,7 @@ use turnleaf_service::accounts::proxy_users::ProxyUser;
 pub const SIGN_IN_PATH: &str = "/sign-in";
 pub const SETUP_PATH: &str = "/setup";
 
-/// The ways into a server. Without any, every request is a stranger's.
+/// The authentication methods of a server. Without any, every request is a stranger's.
 #[derive(Clone, Default)]
 pub struct Authentication(WaysIn);
 
@@ -61,7 +61,7 @@ impl fmt::Debug for Authentication {
     }
 }
 
-/// The identity that a request brings along, before it is looked up.
+/// The identity that a request presents, before it is looked up.
 pub enum PresentedIdentity {
     Stranger,
     Owner(UserId),
@@ -77,7 +77,7 @@ pub struct AuthenticatedRequest {
     pub lease: ConnectionLease,
 }
 
-/// Whether people sign in to the server, for public pages that lead to pages of theirs.
+/// True if people sign in to the server. Public pages read it, because they link to pages of people who are signed in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HasAccounts(pub bool);
 
@@ -93,14 +93,15 @@ impl ConnectionLease {
 }
 
 impl Authentication {
-    /// Returns the way into a server without accounts: whoever is admitted ([`admission`](super::admission)) is its
-    /// owner and is asked nothing, because the binding policy keeps others from reaching it
+    /// Returns the authentication of a server without accounts: every admitted client ([`admission`](super::admission))
+    /// is its owner and needs no credential, because the binding policy keeps others from reaching it
     /// (docs/reference/security.md 2.5).
     pub fn without_accounts(owner: UserId) -> Self {
         Self(WaysIn::Admission(owner))
     }
 
-    /// Returns the ways into a server with accounts: sessions of browsers, and API tokens. From now on, budgets apply.
+    /// Returns the authentication of a server with accounts: sessions of browsers, and API tokens. From now on, budgets
+    /// apply.
     pub fn with_accounts(service: Service, cookie: SessionCookie) -> Self {
         service.enforce_budgets();
         Self(WaysIn::Accounts(Arc::new(AccountsAccess { service, cookie })))
@@ -111,14 +112,15 @@ impl Authentication {
         HasAccounts(matches!(self.0, WaysIn::Accounts(_)))
     }
 
-    /// Returns the ways into a server whose proxy names people: the name in each request, and API tokens. Budgets apply.
+    /// Returns the authentication of a server whose proxy names people: the name in each request, and API tokens.
+    /// Budgets apply.
     pub fn behind_proxy(service: Service, creates_accounts: bool) -> Self {
         service.enforce_budgets();
         Self(WaysIn::Proxy(Arc::new(ProxyAccess { service, creates_accounts })))
     }
 
-    /// Returns what a request brings along. A request has one identity: one with a token is not looked up by its
-    /// cookie, whatever the token is.
+    /// Returns the identity that a request presents. A request has one identity: one with a token is not looked up by
+    /// its cookie, whatever the token is.
     pub fn present(&self, request: &Request) -> PresentedIdentity {
         let client = request.extensions().get::<ClientIdentity>();
         let Some(client) = client.filter(|client| client.is_admitted()) else { return PresentedIdentity::Stranger };
@@ -136,7 +138,7 @@ impl Authentication {
                 };
                 presented.map_or(PresentedIdentity::Stranger, PresentedIdentity::Credential)
             }
-            // What else is in `Authorization` is the proxy's.
+            // Any other value of `Authorization` belongs to the proxy.
             WaysIn::Proxy(_) => match bearer_token(request.headers()).and_then(PresentedCredential::token) {
                 Some(token) => PresentedIdentity::Credential(token),
                 None => match request.extensions().get::<ProxyUser>() {
@@ -203,7 +205,7 @@ impl From<AuthenticatedCredential> for AuthenticatedRequest {
     }
 }
 
-/// Returns what follows `Bearer`. Other schemes are those of a proxy in front.
+/// Returns the text after `Bearer`. Other schemes are those of a proxy in front.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

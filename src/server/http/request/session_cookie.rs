@@ -19,7 +19,7 @@ pub struct SessionCookie {
     kind: CookieKind,
 }
 
-/// What the secret of a cookie is for.
+/// The purpose of a cookie's secret.
 #[derive(Debug, Clone, Copy)]
 enum CookieKind {
     Session,

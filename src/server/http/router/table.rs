@@ -17,7 +17,7 @@ use crate::server::http::{
 };
 
 pub(super) const PUBLIC: Access = Access::Public;
-/// What the server says about itself.
+/// Information about the server itself, for which no scope is required.
 const ANY: Access = Access::User { scope: None, csrf: CsrfCheck::ByMethod };
 const READ: Access = require(Scope::ChatsRead);
 const WRITE: Access = require(Scope::ChatsWrite);

@@ -53,11 +53,11 @@ pub struct SaveToolServerRequest {
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     start_seconds: Option<Option<u64>>,
-    /// How long a call may stay silent, in seconds. `null` is the default.
+    /// Maximum time in seconds that a call may stay silent. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     idle_seconds: Option<Option<u64>>,
-    /// How long a call may take in total, in seconds. `null` is the default.
+    /// Maximum total time of a call, in seconds. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     total_seconds: Option<Option<u64>>,
@@ -170,7 +170,7 @@ pub struct SetServerPolicyRequest {
     policy: Option<ToolApprovalPolicy>,
 }
 
-/// Whether models are offered the instructions of a server.
+/// The switch that offers the instructions of a server to models.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetServerInstructionsRequest {

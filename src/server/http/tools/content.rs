@@ -61,7 +61,7 @@ pub struct ServerPromptRequest {
     state: Option<String>,
 }
 
-/// The text of a prompt, or what its server asks first.
+/// The text of a prompt, or the questions that its server asks first.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(untagged)]
 pub enum ServerPromptText {
@@ -78,7 +78,7 @@ pub struct SuggestValuesRequest {
     /// The template of addresses.
     template: Option<String>,
     argument: String,
-    /// What is written so far.
+    /// The value as it is written so far.
     #[serde(default)]
     value: String,
     /// The other arguments by name.
@@ -238,7 +238,7 @@ pub async fn view_resource_form(
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// Returns the content of a resource, or why its server does not give it.
+/// Returns the content of a resource, or the reason why its server does not give it.
 async fn read_content(
     app: &App,
     viewer: UserId,
@@ -303,7 +303,7 @@ pub async fn insert_prompt_form(
     }
 }
 
-/// `POST /forms/insert/suggest`: shows the page again with what was typed and the values that the server suggests.
+/// `POST /forms/insert/suggest`: shows the page again with the typed values and those that the server suggests.
 pub async fn suggest_form(
     State(app): State<App>,
     principal: Principal,
@@ -338,7 +338,7 @@ fn argument_names(fields: &SubmittedFields) -> Vec<String> {
     names
 }
 
-/// Returns what was typed into a form of the page.
+/// Returns the values that were typed into a form of the page.
 fn typed_insert(fields: &SubmittedFields) -> TypedInsert {
     let text = |name: &str| fields.text(name).unwrap_or_default();
     TypedInsert {
@@ -352,7 +352,7 @@ fn typed_insert(fields: &SubmittedFields) -> TypedInsert {
     }
 }
 
-/// Shows the page again with the reason of a refusal and what was typed.
+/// Shows the page again with the reason of a refusal and the typed values.
 async fn refuse(
     app: &App,
     viewer: UserId,

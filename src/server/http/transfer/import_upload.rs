@@ -20,7 +20,7 @@ use turnleaf_service::transfer::imports::{
 /// The name of the format that is detected from the content.
 pub const AUTO: &str = "auto";
 
-/// What an upload becomes.
+/// The purpose of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadUse {
     Import,
@@ -30,7 +30,7 @@ pub enum UploadUse {
     Preview,
 }
 
-/// How to read the file of an import.
+/// The settings for reading the file of an import.
 pub struct ImportSettings {
     pub name: String,
     pub format: Option<ImportFormat>,
@@ -157,7 +157,7 @@ fn clean_name(name: &str) -> String {
     file_name::sanitize(name).unwrap_or_else(|_| "file".to_owned())
 }
 
-/// Starts what an upload is for, and returns its id.
+/// Starts the import or the dry run of an upload, and returns its id.
 pub fn start_upload(
     app: &App,
     owner: UserId,

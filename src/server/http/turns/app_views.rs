@@ -1,6 +1,6 @@
-//! The page of a tool server for the result of a call: Turnleaf's page around it, the document itself, and what the
-//! document is told about its call. All of it was stored when the call ended. The document may also call tools and read
-//! resources.
+//! The page of a tool server for the result of a call: Turnleaf's page around it, the document itself, and the data of
+//! the call that the document receives. All of it was stored when the call ended. The document may also call tools and
+//! read resources.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -48,7 +48,8 @@ pub async fn document(
     Ok(sandboxed_document(app.service().app_view_page(principal.user, &view).await?))
 }
 
-/// What a document is told, in the terms of the protocol, for the script between it and Turnleaf's page.
+/// The data of a call that its document receives, in the terms of the protocol, for the script between it and
+/// Turnleaf's page.
 #[derive(Debug, Serialize)]
 pub struct AppViewCall {
     /// The reply with the call.

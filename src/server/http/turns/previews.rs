@@ -31,11 +31,11 @@ use crate::ui::locale::{locale, with_locale};
 use turnleaf_platform::tasks;
 use turnleaf_service::branches::compare::text_diff::TextDiff;
 
-/// What the document of a drawing begins with: it fits into its frame.
+/// The beginning of the document of a drawing, which fits the drawing into its frame.
 const DRAWING: &str = "<!doctype html><title>SVG</title><style>html,body{margin:0;block-size:100%}\
     body>svg{display:block;margin:auto;max-inline-size:100%;max-block-size:100%}</style>";
 
-/// The place of a code block, and what is shown of it.
+/// The place of a code block, and the shown tab of its preview.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewQuery {
@@ -72,8 +72,8 @@ pub async fn page(
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// `GET /turns/{id}/previews/{block}/document`: what the code makes. A visit leads to the page around it: only a page
-/// can keep a document from navigating to an address of its choice.
+/// `GET /turns/{id}/previews/{block}/document`: the document that the code makes. A visit leads to the page around it:
+/// only a page can keep a document from navigating to an address of its choice.
 pub async fn document(
     State(app): State<App>,
     principal: Principal,
@@ -104,7 +104,7 @@ pub async fn file(
     let name = content_disposition(&sanitize(&shown.file_name())?);
     let mut response = shown.code.into_response();
     let fields = response.headers_mut();
-    // No browser shows these bytes as what they are.
+    // With this type, no browser renders the file.
     fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     fields.insert(CONTENT_DISPOSITION, HeaderValue::try_from(name).map_err(Problem::internal)?);
     Ok(response)
@@ -127,7 +127,7 @@ async fn find_preview(
     Ok((turn, shown.ok_or_else(Problem::not_found)?))
 }
 
-/// Returns what the page shows of a preview.
+/// Returns the content of the page of a preview.
 fn content(site: &Site, shown: &CodePreview, versions: &[CodePreview], tab: PreviewTab) -> PreviewContent {
     let index = versions.iter().position(|version| version == shown);
     let before = index.and_then(|index| versions.get(index.checked_sub(1)?));

@@ -1,4 +1,4 @@
-//! The page that asks for the password before what is dangerous, and sends the form again.
+//! The page that asks for the password before a dangerous action, and sends the form again.
 
 use leptos::prelude::*;
 
@@ -24,7 +24,7 @@ pub struct PasswordPrompt {
     pub name: String,
     /// False for an account that signs in at an identity provider only: its person signs in again.
     pub has_password: bool,
-    /// What was typed into the form.
+    /// The values that were typed into the form, by their fields.
     pub fields: Vec<(String, String)>,
     pub error: Option<InvalidField>,
 }

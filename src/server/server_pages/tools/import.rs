@@ -23,13 +23,13 @@ const NAMES_SHOWN: usize = 20;
 /// The first page: the form of the text.
 #[derive(Default)]
 pub struct ServerImportForm {
-    /// What was pasted, if it could not be read.
+    /// The pasted text, if it could not be read.
     pub text: String,
     pub error: Option<InvalidField>,
     pub notice: Option<ActionNotice>,
 }
 
-/// The second page: what would be imported.
+/// The second page: the plan of the import.
 pub struct ServerImportPreview {
     pub plan: ServerImportPlan,
     /// The encrypted text with the values that were supplied.
@@ -190,7 +190,7 @@ impl ServerImportPreview {
     }
 }
 
-/// Returns the sentence about what happens to a server.
+/// Returns the sentence about the planned action on a server.
 fn outcome(server: &PlannedServer) -> String {
     match (server.action, &server.reason) {
         (PlannedAction::Add, _) => words::adds(&server.id),

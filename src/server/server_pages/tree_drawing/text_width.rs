@@ -1,5 +1,5 @@
-//! How wide a text is at most, by the widths of characters in the wide ones of the usual fonts. The server draws and
-//! has no fonts; a box that is a little too wide does no harm.
+//! Upper bound of the width of a text, by the character widths of the wide ones of the usual fonts. The server draws
+//! and has no fonts; a box that is a little too wide does no harm.
 
 /// Returns the width of a text in pixels at a font size.
 pub fn text_width(text: &str, font_size: usize) -> usize {
@@ -16,7 +16,7 @@ fn char_width(c: char) -> usize {
         '0'..='9' => 64,
         'A'..='Z' | '&' => 80,
         ' '..='~' => 64,
-        // Marks that are drawn over the character before them, and what is not drawn.
+        // Marks that are drawn over the character before them, and characters that are not drawn.
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => 0,
         // Latin, Greek, Cyrillic, Hebrew, Arabic.
         '\u{a0}'..='\u{7ff}' => 76,

@@ -9,7 +9,7 @@ use turnleaf_domain::url_encoding;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenVariable {
     pub name: String,
-    /// What is written of it so far.
+    /// The part of its value that is written so far.
     pub value: String,
     /// The other variables that have a value.
     pub others: HashMap<String, String>,
@@ -27,7 +27,7 @@ enum AddressTemplatePart<'t> {
 }
 
 impl<'t> AddressTemplatePart<'t> {
-    /// Returns the part as it stands in the template.
+    /// Returns the part as it is written in the template.
     fn written(self) -> &'t str {
         match self {
             Self::Text(written) | Self::Variable { written, .. } => written,
@@ -63,11 +63,11 @@ impl OpenVariable {
                 let length = match pieces.peek() {
                     None => Some(rest.len()),
                     Some(AddressTemplatePart::Text(text)) => rest.find(*text),
-                    // Nothing says where the value ends.
+                    // The end of the value is ambiguous.
                     Some(AddressTemplatePart::Variable { .. }) => return None,
                 };
                 if length.is_none() {
-                    // This variable is being written; what follows is not there yet.
+                    // This variable is being written; the text after it is not there yet.
                     missing = pieces.by_ref().map(AddressTemplatePart::written).collect();
                 }
                 let length = length.unwrap_or(rest.len());

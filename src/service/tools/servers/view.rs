@@ -53,16 +53,16 @@ pub struct ToolServerView {
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
     pub status: ToolServerStatus,
-    /// How it wants its tools to be used, now or last; empty if it does not say. The text is untrusted.
+    /// The server's instructions for the use of its tools, now or last; empty if it gives none. The text is untrusted.
     pub instructions: String,
-    /// Whether models are offered the instructions.
+    /// True if models are offered the instructions.
     pub offers_instructions: bool,
     /// The tools that it offers, or offered last. All of its texts are untrusted.
     pub tools: Vec<ToolView>,
 }
 
 impl ToolServerView {
-    /// Adds what is known of its instructions.
+    /// Adds its instructions, and the switch that offers them to models.
     pub fn with_instructions(self, (instructions, offers_instructions): (String, bool)) -> Self {
         Self { instructions, offers_instructions, ..self }
     }
@@ -72,7 +72,7 @@ impl ToolServerView {
         self.locked && self.program.is_none() && self.url.is_none()
     }
 
-    /// Removes how it is started and reached, and its log, which may have what other people did.
+    /// Removes its connection settings and its log, which may contain actions of other people.
     pub fn without_connection(self) -> Self {
         let status = ToolServerStatus { log: String::new(), ..self.status };
         Self { program: None, url: None, headers: Vec::new(), status, ..self }
@@ -208,7 +208,7 @@ pub fn tool_view(
         None if of_server.is_some_and(|of_server| of_server.allows(&tool.tool, &hash)) => {
             (ToolApprovalPolicy::Allow, "server")
         }
-        // What the configuration file trusts runs also where its owner allowed another description.
+        // A tool that the configuration file trusts runs also where its owner allowed another description.
         None if of_server.is_some() && trust != TrustStatus::Holds => (ToolApprovalPolicy::Ask, "server"),
         None if trust == TrustStatus::Holds => (ToolApprovalPolicy::Allow, "configuration"),
         None if trust == TrustStatus::Changed => (ToolApprovalPolicy::Ask, "configuration"),

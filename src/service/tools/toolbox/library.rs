@@ -1,4 +1,4 @@
-//! What the built-in tools get from their owner's data: search in the chats, the hosts that may be fetched, and the
+//! Access of the built-in tools to their owner's data: search in the chats, the hosts that may be fetched, and the
 //! search engine.
 
 use std::sync::Arc;

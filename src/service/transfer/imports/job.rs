@@ -25,14 +25,14 @@ pub struct ImportJob {
     /// For a preview: the import that was started from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub import_id: Option<ImportId>,
-    /// What the import created and is not in Trash; counted after its end.
+    /// The items that the import created and that are not in Trash; counted after its end.
     pub present: ImportCreations,
     /// The number of items that are in Trash because the import was undone, and can be restored.
     pub in_trash: u64,
     /// The newest undo or restoring, until the server restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reversal: Option<ImportReversal>,
-    /// For an undone import: what of it is not in Trash.
+    /// For an undone import: its items that are not in Trash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptCreations>,
     pub report: ImportReport,
@@ -61,7 +61,7 @@ pub struct ImportSummary {
     pub imported: u64,
     pub known: u64,
     pub left_out: u64,
-    /// What the import created and is not in Trash; counted after its end.
+    /// The items that the import created and that are not in Trash; counted after its end.
     pub present: ImportCreations,
     /// The number of items that are in Trash because the import was undone, and can be restored.
     pub in_trash: u64,
@@ -116,7 +116,7 @@ impl ImportSummary {
         self.has_counts() || !self.present.is_empty() || self.in_trash > 0
     }
 
-    /// Returns whether the counts say what happened: the file was read at least in part, or to its end.
+    /// Returns whether the counts are meaningful: the file was read at least in part, or to its end.
     pub fn has_counts(&self) -> bool {
         self.conversations > 0 || self.stopped.is_none()
     }

@@ -39,7 +39,7 @@ pub(super) enum ReadItem {
     Finding(ImportIssue),
 }
 
-/// What the reader thread needs of the installation.
+/// The resources of the installation that the reader thread needs.
 pub(super) struct ImportSurroundings {
     pub scratch: ImportScratch,
     /// The lock of branches whose source names no provider and model.

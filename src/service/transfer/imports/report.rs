@@ -30,7 +30,7 @@ pub struct ImportRequest {
     pub name: String,
     /// `None` detects the format from the content.
     pub format: Option<ImportFormat>,
-    /// How to read the file beside its format.
+    /// The options for reading the file, in addition to its format.
     pub options: ReadOptions,
     /// Dry run: report what would be imported and store nothing.
     pub dry_run: bool,
@@ -136,7 +136,7 @@ pub struct ImportedChat {
     pub outcome: ImportOutcome,
 }
 
-/// How much of a file is here after its import; what is not, is in the report.
+/// The part of a file that is here after its import; the rest is in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportExtent {
     Everything,

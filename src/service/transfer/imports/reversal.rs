@@ -1,5 +1,5 @@
 //! The undo of an import, or the restoring of an undone one, as its owner sees it: it runs in the background, and its
-//! progress lives in this process. What it did so far is in the database; after a restart it can be repeated.
+//! progress lives in this process. Its finished steps are in the database; after a restart it can be repeated.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ pub(super) struct Reversals(pub(super) Mutex<HashMap<UserId, (ImportId, SharedRe
 /// A reversal with its progress.
 pub(super) type SharedReversal = Arc<Mutex<ImportReversal>>;
 
-/// What a reversal does.
+/// The kind of a reversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportReversalKind {
@@ -28,7 +28,7 @@ pub enum ImportReversalKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ImportReversal {
     pub kind: ImportReversalKind,
-    /// How much an undo moves to Trash; none for a restoring.
+    /// The scope of an undo; none for a restoring.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) scope: Option<UndoScope>,
@@ -37,7 +37,7 @@ pub struct ImportReversal {
     pub done: u64,
     /// Number of all steps; 0 until they are counted.
     pub total: u64,
-    /// What an undo moved to Trash: chats, added messages as the number of their chats, documents.
+    /// The items that an undo moved to Trash: chats, added messages as the number of their chats, documents.
     pub removed: ImportCreations,
     /// Number of restored deletions and documents.
     pub restored: u64,
@@ -58,8 +58,8 @@ pub struct ReversalFailure {
     pub message: CodedMessage,
 }
 
-/// What of an undone import is not in Trash, because it was continued, changed or is used elsewhere: the first of each,
-/// while `present` counts all.
+/// The items of an undone import that are not in Trash, because they were continued, changed or are used elsewhere: the
+/// first of each kind, while `present` counts all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct KeptCreations {
     pub chats: Vec<KeptChat>,

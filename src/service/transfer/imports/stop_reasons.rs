@@ -5,7 +5,7 @@ use std::io;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_interchange::ImportError;
 
-/// What a file without a known format is not.
+/// The expected file in the error for a file without a known format.
 pub(super) const SUPPORTED_FILE: &str = "a file from a program Turnleaf supports";
 
 /// Returns the reason with its code. The English text is that of the error, except for I/O errors.

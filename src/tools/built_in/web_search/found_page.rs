@@ -1,4 +1,4 @@
-//! What a search is asked for, and what it finds. Results come from strangers: each is cleaned and bounded here.
+//! Queries of web searches, and their results. Results come from strangers: each is cleaned and bounded here.
 
 use chrono::{DateTime, Datelike, NaiveDate};
 use serde_json::{Value, json};

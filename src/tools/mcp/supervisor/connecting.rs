@@ -38,7 +38,7 @@ pub(super) struct StartedServer {
 /// Begins a connection over a transport, and lists the tools of its server.
 ///
 /// # Errors
-/// How it ended before its server was ready.
+/// The end of the connection before its server was ready.
 pub(super) async fn connect(
     wire: impl Wire<RoleClient> + 'static,
     listener: McpListener,

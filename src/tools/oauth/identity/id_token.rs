@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::keys::{IssuerKeys, SigningAlgorithm};
 use turnleaf_domain::limits;
 
-/// What an ID token has to say.
+/// The expected values of an ID token's claims.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExpectedIdToken<'a> {
     pub(super) issuer: &'a str,

@@ -60,7 +60,7 @@ fn attachment_of_another_tab_is_merged_with_text_typed_here() {
         assert_eq!((shown.text.as_str(), shown.attachments.len()), ("mine", 1));
         assert_eq!((typed.text(), typed.attachments().len(), typed.current_draft().rev), ("mine".into(), 1, 2));
 
-        // What was typed since a save that kept the attachment of another page, at the revision before it.
+        // Text that was typed since a save that kept the attachment of another page, at the revision before it.
         let saved = keeper("mine");
         saved.saved.set_value(stored("mine", 1));
         saved.current.update_value(|current| current.text = "mine and more".into());

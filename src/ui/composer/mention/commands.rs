@@ -34,7 +34,7 @@ enum SlashCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CommandContext {
     is_chat: bool,
-    /// Whether the branch is locked to its model.
+    /// True if the branch is locked to its model.
     is_locked: bool,
 }
 
@@ -62,8 +62,8 @@ impl SlashCommand {
         }
     }
 
-    /// Returns what is typed for the command in any language, its icon, and its name in English, for people who know
-    /// that one, and in the page's language.
+    /// Returns the word that is typed for the command in any language, its icon, and its name in English, for people
+    /// who know that one, and in the page's language.
     fn row(self) -> (&'static str, &'static str, (&'static str, &'static str)) {
         match self {
             Self::Model => ("model", "thought", words::model()),
@@ -118,7 +118,7 @@ impl SlashCommand {
     }
 }
 
-/// Returns the commands that match: first by what is typed for them, then by name.
+/// Returns the commands that match: first by the word that is typed for them, then by name.
 fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
     let all = SlashCommand::ALL.into_iter();
     let found = all.filter(|command| command.is_for(around) && command.is_named(typed));

@@ -34,7 +34,7 @@ struct MentionSearch {
     resources: RwSignal<Vec<ServerResource>>,
     /// The title of the pending search; empty for the most recently changed.
     pending_title: RwSignal<Option<String>>,
-    /// Whether the server has more documents than were loaded, so that titles are searched there.
+    /// True if the server has more documents than were loaded, so that titles are searched there.
     has_more: StoredValue<bool>,
     /// The note below the options, where it is not the default.
     note: RwSignal<Option<String>>,

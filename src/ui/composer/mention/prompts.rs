@@ -41,7 +41,7 @@ impl ServerPrompt {
 pub(super) struct ServerPrompts {
     known: RwSignal<Vec<ServerPrompt>>,
     is_asked: StoredValue<bool>,
-    /// Whether the first response has arrived, or failed to.
+    /// True once the first response has arrived or failed.
     is_settled: RwSignal<bool>,
 }
 

@@ -57,7 +57,7 @@ enum BlockSpacing {
 struct PasteWriter {
     blocks: Vec<(BlockSpacing, String)>,
     line: MarkdownLine,
-    /// Whether it is code in a table, as diffs and files are rendered: plain text is better there.
+    /// True for code in a table, as diffs and files are rendered: plain text is better there.
     is_plain: bool,
 }
 

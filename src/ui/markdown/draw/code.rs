@@ -44,7 +44,7 @@ fn write_code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html))
     html.close();
 }
 
-/// What a copy button copies, and how.
+/// The content that a copy button copies, with its form.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CopyKind {
     Code,

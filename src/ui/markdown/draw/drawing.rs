@@ -74,10 +74,10 @@ impl OpenTable {
 /// A disclosure that has not ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenDisclosure {
-    /// How many elements of the text it stands in.
+    /// The number of elements of the text that contain it.
     pub(super) frames: usize,
     pub(super) is_shown: bool,
-    /// Where its attributes end in the markup.
+    /// The end of its attributes in the markup.
     pub(super) attributes_end: usize,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct BlockDrawing<'a> {
     pub(super) image: Option<OpenImage>,
     pub(super) table: OpenTable,
     pub(super) disclosures: Vec<OpenDisclosure>,
-    /// Whether the innermost disclosure waits for its summary.
+    /// True if the innermost disclosure waits for its summary.
     pub(super) lacks_summary: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is a formula: money, shell and mathematics, side by side.
+//! Recognition of formulas: money, shell and mathematics, side by side.
 
 use crate::ui::markdown::{StreamingMarkdown, render};
 

@@ -55,7 +55,7 @@ struct FindSession {
     shown: StoredValue<u32>,
     /// The number of changes of the words so far, so that only the latest is searched for.
     typed: StoredValue<u32>,
-    /// The words and the path of the search on its way.
+    /// The words and the path of the pending search.
     asked: StoredValue<Option<(String, TurnId)>>,
 }
 
@@ -127,7 +127,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         },
     );
     let input_method = InputMethod::default();
-    // What an input method shows before it is done is no word to search for.
+    // Text that an input method has not committed yet is not searched for.
     let is_composing = StoredValue::new(false);
     let on_input = move |event: Event| {
         finding.words.set(event_target_value(&event));
@@ -269,7 +269,7 @@ impl FindSession {
         });
     }
 
-    /// Forgets the search on its way and the highlighted words.
+    /// Forgets the pending search and the highlighted words.
     fn drop_search(self) {
         self.typed.update_value(|typed| *typed += 1);
         self.shown.update_value(|shown| *shown += 1);

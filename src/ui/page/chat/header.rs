@@ -31,7 +31,7 @@ pub struct ShownBranch {
     pub models: RwSignal<Vec<Model>>,
 }
 
-/// What the header says about a branch: its names as in their menus.
+/// The names of a branch in the header, as in their menus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BranchNames {
     id: String,
@@ -49,7 +49,7 @@ pub fn ChatHeader(
     /// The number of leaves of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
-    /// Whether the find bar is open.
+    /// True while the find bar is open.
     finding: RwSignal<bool>,
     /// The last reply of a copy; none while a reply runs.
     #[prop(into, default = Signal::stored(None))]
@@ -68,7 +68,7 @@ pub fn ChatHeader(
         let branch = branch.get()?;
         Some(models.with(|models| branch_names(&branch, from.get(), models)))
     });
-    // A chat with one branch says nothing of branches.
+    // The header of a chat with one branch does not mention branches.
     let branch_link = move || {
         let path = names.get().filter(|_| leaves.get() > 1)?.path;
         Some(view! { <BranchChip chat=id path/> })

@@ -19,7 +19,7 @@ pub fn AppViewPanel(
     block: BlockId,
     /// The display name of the server.
     server: String,
-    /// Whether the server gave the page.
+    /// True if the server gave the page.
     is_given: bool,
 ) -> impl IntoView {
     if standalone_context().is_some() {

@@ -126,7 +126,7 @@ const HANDLERS = {
 
   async "ui/initialize"(frame, session) {
     session.isReady = false;
-    // What is told is what was stored, so it is fetched once.
+    // The call is stored data, so it is fetched once.
     session.call ??= fetchCall(frame.dataset.call);
     let call;
     try {

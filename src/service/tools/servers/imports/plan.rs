@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use turnleaf_domain::InvalidField;
 
-/// Whether an import may add programs.
+/// The permission of an import to add programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramImport {
     /// They are left out, with the table that the operator can add to the configuration file.
@@ -12,7 +12,7 @@ pub enum ProgramImport {
     Allowed,
 }
 
-/// What an import would do.
+/// The planned effect of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ServerImportPlan {
     /// In the order of the file.
@@ -25,7 +25,7 @@ pub struct ServerImportPlan {
     pub unused_members: Vec<String>,
 }
 
-/// What would happen to one server.
+/// The planned effect on one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlannedServer {
     /// The display name.

@@ -48,7 +48,7 @@ impl SignInOrigin {
     }
 }
 
-/// The confirmation before the browser goes to the authorization server.
+/// The confirmation before the browser is sent to the authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInConfirmation {
     /// The id and the name of the tool server.
@@ -56,7 +56,7 @@ pub struct SignInConfirmation {
     pub name: String,
     /// The host of the address below, with its port.
     pub host: String,
-    /// Where the browser goes.
+    /// The address that the browser is sent to.
     pub url: String,
     /// The host that receives the answer from Turnleaf, if it is another one.
     pub token_host: Option<String>,
@@ -192,7 +192,7 @@ impl Service {
         }
     }
 
-    /// Returns what a person confirms of a sign-in that has begun.
+    /// Returns the confirmation of a sign-in that has begun.
     ///
     /// # Errors
     /// `NotFound` for a sign-in that has ended or expired.

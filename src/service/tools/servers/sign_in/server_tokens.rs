@@ -27,7 +27,7 @@ use turnleaf_tools::oauth::challenge::BearerChallenge;
 use turnleaf_tools::oauth::metadata::{is_same_resource, is_secure};
 use turnleaf_tools::oauth::tokens::TokenSet;
 
-/// What all sign-ins share.
+/// The state that all sign-ins share.
 #[derive(Clone)]
 pub(super) struct SignInRuntime {
     pub db: Db,
@@ -55,7 +55,7 @@ struct SignInState {
     need: Option<SignInNeed>,
     /// The challenge of the last refusal.
     challenge: Option<BearerChallenge>,
-    /// Why the last sign-in failed.
+    /// The reason why the last sign-in failed.
     failure: Option<CodedMessage>,
 }
 
@@ -68,7 +68,7 @@ enum TokenCache {
     SignedIn(Box<KnownTokenSet>),
 }
 
-/// Tokens with what is known of their row.
+/// Tokens with the known state of their row.
 struct KnownTokenSet {
     tokens: TokenSet,
     /// The version of the row.
@@ -95,7 +95,7 @@ struct Shared {
     state: Mutex<SignInState>,
     /// The tokens that were sent, which are redacted from then on.
     sent: Mutex<VecDeque<SecretString>>,
-    /// Counts what ended sign-ins, so that one in progress notices it. It changes while the cache is locked.
+    /// Counts the ends of sign-ins, so that one in progress notices them. It changes while the cache is locked.
     generation: AtomicU64,
 }
 
@@ -201,7 +201,7 @@ impl ServerTokens {
         }
     }
 
-    /// Forgets what was read, because the rows were deleted, and deletes what a sign-in stored since.
+    /// Forgets the tokens that were read, because the rows were deleted, and deletes those that a sign-in stored since.
     pub async fn forget(&self) {
         if let Err(error) = self.sign_out().await {
             tracing::error!(server = %self.0.server, %error, "the tokens of a tool server could not be deleted");
@@ -253,7 +253,7 @@ impl ServerTokens {
         {
             let is_current = sent.is_some_and(|sent| sent.expose_secret() == signed_in.tokens.access_token);
             if !is_current {
-                // The token was renewed since this request was sent; what it was refused for is over.
+                // The token was renewed since this request was sent, so the reason of its refusal is obsolete.
                 return if repeated { None } else { self.note_sent(&cache) };
             }
             if need == SignInNeed::Token && !repeated {

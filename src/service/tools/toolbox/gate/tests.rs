@@ -175,7 +175,7 @@ fn policy_of_server_counts_for_tools_without_their_own() {
         (vec![], &changed, false, "ask", Some("changed_since_allowed")),
         (vec![], &server(Never, &[]), false, "refuse", None),
         (vec![], &server(Ask, &[]), false, "ask", None),
-        // What the configuration file trusts runs, unless its owner is stricter.
+        // A tool that the configuration file trusts runs, unless its owner is stricter.
         (vec![], &server(Ask, &[]), true, "ask", None),
         (vec![], &server(Never, &[]), true, "refuse", None),
         (vec![], &server(Allow, &[]), true, "run", None),

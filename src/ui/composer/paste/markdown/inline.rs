@@ -15,9 +15,9 @@ pub(super) struct InlineContext {
 #[derive(Default)]
 pub(super) struct MarkdownLine {
     pub(super) text: String,
-    /// Whether Markdown syntax was written, here or in an earlier block.
+    /// True if Markdown syntax was written, here or in an earlier block.
     pub(super) is_marked: bool,
-    /// Whether whitespace is preserved at this point.
+    /// True if whitespace is preserved at this point.
     pub(super) keeps_blanks: bool,
 }
 
