@@ -86,16 +86,69 @@ async fn dangerous_forms_ask_for_password_and_lose_nothing() {
 }
 
 #[tokio::test]
+async fn changes_of_rights_ask_for_password_and_lose_nothing() {
+    for server in AccountsApi::on_every_database().await {
+        let (service, actor) = (server.service(), Actor::default());
+        let bob = server.add("Bob", AccountRole::User).await;
+        let group = service.create_group(actor, "Research", None).await.unwrap().value.id;
+        let ann = server.sign_in(OWNER).await;
+        let group_id = format!("name=\"group_id\" value=\"{group}\"");
+        let form = format!("group_id={group}&name=Bob");
+        let fields = [group_id.as_str(), "name=\"name\" value=\"Bob\""];
+        let (to, _) = confirmed(&server, &ann, ("/forms/groups/add-member", &form), &fields).await;
+        assert_eq!(to, format!("/settings/groups/{group}?done=member_added"));
+        let form = format!("kind=provider&target=scripted&group={group}&accounts=Bob");
+        let fields = [format!("name=\"group\" value=\"{group}\""), "name=\"accounts\" value=\"Bob\"".to_owned()];
+        let fields = fields.each_ref().map(String::as_str);
+        let (to, _) = confirmed(&server, &ann, ("/forms/access/save", &form), &fields).await;
+        assert_eq!(to, "/settings/access?done=saved");
+        let rule = service.access_rules().await.unwrap().remove(0);
+        assert_eq!((rule.audience.groups.len(), rule.audience.accounts.len()), (1, 1), "{rule:?}");
+        let form = format!("rule_id={}", rule.id);
+        let (to, _) = confirmed(&server, &ann, ("/forms/access/reset", &form), &[]).await;
+        assert_eq!(to, "/settings/access?done=reset");
+        let form = format!("group_id={group}&user_id={bob}");
+        let (to, _) = confirmed(&server, &ann, ("/forms/groups/remove-member", &form), &[group_id.as_str()]).await;
+        assert_eq!(to, format!("/settings/groups/{group}?done=member_removed"));
+        let form = format!("group_id={group}");
+        let (to, _) = confirmed(&server, &ann, ("/forms/groups/delete", &form), &[group_id.as_str()]).await;
+        assert_eq!(to, "/settings/groups?done=deleted");
+        let fields = ["name=\"day_tokens\" value=\"5\""];
+        let (to, _) = confirmed(&server, &ann, ("/forms/budgets", "day_tokens=5"), &fields).await;
+        assert_eq!(to, "/settings/budgets?done=saved");
+        service.disable_account(actor, bob).await.unwrap();
+        let form = format!("user_id={bob}");
+        let (to, _) = confirmed(&server, &ann, ("/forms/users/enable", &form), &[]).await;
+        assert_eq!(to, "/settings/users?done=enabled");
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
 async fn api_by_session_needs_recent_password() {
     for server in AccountsApi::on_every_database().await {
+        let bob = server.add("Bob", AccountRole::User).await;
+        let group = server.service().create_group(Actor::default(), "Research", None).await.unwrap().value.id;
         let ann = server.sign_in(OWNER).await;
         let new = json!({ "name": "Backup", "scopes": ["export"], "days": 9 });
         age(&server).await;
-        let (status, refused) = server.call(("POST", "/api/tokens"), &ann, new.clone()).await;
-        assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
-        for member in ["code", "reason_code"] {
-            assert_eq!(refused[member], "password_needed", "{refused}");
+        let (of_group, of_member) = (format!("/api/groups/{group}"), format!("/api/groups/{group}/members/{bob}"));
+        let rule = json!({ "kind": "provider", "target": "scripted", "everybody": true });
+        for (route, body) in [
+            (("POST", "/api/tokens"), new),
+            (("PUT", "/api/grants"), rule),
+            (("PUT", of_member.as_str()), json!({})),
+            (("DELETE", of_member.as_str()), json!({})),
+            (("DELETE", of_group.as_str()), json!({})),
+        ] {
+            let (status, refused) = server.call(route, &ann, body).await;
+            assert_eq!(status, StatusCode::FORBIDDEN, "{route:?}: {refused}");
+            for member in ["code", "reason_code"] {
+                assert_eq!(refused[member], "password_needed", "{route:?}: {refused}");
+            }
         }
+        assert!(server.service().access_rules().await.unwrap().is_empty());
         // Requests that take nothing away from their person need no password.
         assert_eq!(server.status(("GET", "/api/tokens"), &ann).await, StatusCode::OK);
         assert!(server.service().api_tokens(server.api.instance.owner).await.unwrap().is_empty());

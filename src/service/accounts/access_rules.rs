@@ -54,6 +54,9 @@ impl Service {
     }
 
     /// Sets whom a model, the other models of a provider, or a tool server is for.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately; `too_many_rules`.
     pub async fn set_access_rule(
         &self,
         actor: Actor,
@@ -61,6 +64,7 @@ impl Service {
         audience: GrantAudience,
     ) -> Result<StoredAccessRule, AccountError> {
         check_target(&target)?;
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         self.check_audience(&audience).await?;
         let scope = if audience.everybody { AudienceScope::Everybody } else { AudienceScope::Listed };
@@ -79,7 +83,11 @@ impl Service {
     }
 
     /// Deletes a rule: its target has its default again.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately.
     pub async fn delete_access_rule(&self, actor: Actor, id: AccessRuleId) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         let rule = self.access_rules().await?.into_iter().find(|rule| rule.id == id).ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;

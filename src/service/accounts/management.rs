@@ -71,6 +71,7 @@ impl Service {
 
     /// Enables an account. Its person signs in again.
     pub async fn enable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         let found = self.changeable_account(actor, account).await?;
         let mut tx = self.db().begin().await?;
         if users::enable(&mut tx, account).await? {

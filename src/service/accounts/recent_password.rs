@@ -22,7 +22,7 @@ impl Service {
     }
 
     /// Refuses an actor whose password was not entered lately.
-    pub(super) async fn require_recent_password(&self, actor: Actor) -> Result<(), AccountError> {
+    pub(crate) async fn require_recent_password(&self, actor: Actor) -> Result<(), AccountError> {
         if self.has_recent_password(actor).await? { Ok(()) } else { Err(AccountError::PasswordNeeded) }
     }
 

@@ -48,12 +48,16 @@ impl Service {
     }
 
     /// Sets budgets of an account, or the defaults of all accounts.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately.
     pub async fn set_budgets(
         &self,
         actor: Actor,
         account: Option<UserId>,
         changes: BudgetChanges,
     ) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         let name = match account {
             Some(account) => users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?.name,
             None => ALL_ACCOUNTS.to_owned(),

@@ -8,18 +8,19 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
-use crate::domain::{GroupId, InvalidField, MessageCode, UserId};
+use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, SharedTargets};
 use crate::server::server_pages::messages::rights as words;
+use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 
 /// The query of the matrix.
@@ -144,6 +145,10 @@ pub async fn save(
     let groups: Result<BTreeSet<GroupId>, _> = fields.values("group").iter().map(|id| id.parse()).collect();
     let groups = groups.map_err(|_| Problem::not_found())?;
     let typed = text("accounts");
+    let form = ProtectedForm { action: "/forms/access/save", section: PageSection::Groups };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let mut audience = GrantAudience { everybody: fields.is_checked("everybody"), groups, accounts: BTreeSet::new() };
     let refusal = match find_accounts(&app, &typed).await? {
         Ok(accounts) => {
@@ -166,8 +171,14 @@ pub async fn reset(
     State(app): State<App>,
     principal: Principal,
     client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    app.service().delete_access_rule(actor(&principal, &client), fields.subject_id("rule_id")?).await?;
+    let rule: AccessRuleId = fields.subject_id("rule_id")?;
+    let form = ProtectedForm { action: "/forms/access/reset", section: PageSection::Groups };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
+    app.service().delete_access_rule(actor(&principal, &client), rule).await?;
     Ok(see_other("/settings/access?done=reset"))
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::domain::{BudgetKind, InvalidField, UserId};
 use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
@@ -92,6 +93,10 @@ pub async fn save(
         true => Some(fields.subject_id("user_id")?),
         false => None,
     };
+    let form = ProtectedForm { action: "/forms/budgets", section: PageSection::Budgets };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let saved = match submitted_budgets(&fields) {
         Ok(budgets) => app.service().set_budgets(actor(&principal, &client), account, budgets).await,
         Err(invalid) => Err(AccountError::Service(ServiceError::Invalid(invalid))),

@@ -9,15 +9,16 @@ use crate::domain::{GroupId, InvalidField, MessageCode, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::accounts::groups::{AccountGroupPage, GroupsPage, RefusedGroupForm, group_path};
 use crate::server::server_pages::messages::rights as words;
+use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::accounts::account_error::AccountError;
 
 /// The query of the pages.
@@ -128,9 +129,15 @@ pub async fn delete(
     State(app): State<App>,
     principal: Principal,
     client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    app.service().delete_group(actor(&principal, &client), fields.subject_id("group_id")?).await?;
+    let id: GroupId = fields.subject_id("group_id")?;
+    let form = ProtectedForm { action: "/forms/groups/delete", section: PageSection::Groups };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
+    app.service().delete_group(actor(&principal, &client), id).await?;
     Ok(see_other("/settings/groups?done=deleted"))
 }
 
@@ -143,6 +150,10 @@ pub async fn add_member(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (id, name): (GroupId, String) = (fields.subject_id("group_id")?, fields.text("name").unwrap_or_default());
+    let form = ProtectedForm { action: "/forms/groups/add-member", section: PageSection::Groups };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let done = match app.service().find_account(&name).await? {
         Some(user) => app.service().add_group_member(actor(&principal, &client), id, user).await,
         None => Err(InvalidField::new("name", MessageCode::NoSuchAccount.with("name", &name)).into()),
@@ -155,9 +166,14 @@ pub async fn remove_member(
     State(app): State<App>,
     principal: Principal,
     client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (id, user): (GroupId, UserId) = (fields.subject_id("group_id")?, fields.subject_id("user_id")?);
+    let form = ProtectedForm { action: "/forms/groups/remove-member", section: PageSection::Groups };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     app.service().remove_group_member(actor(&principal, &client), id, user).await?;
     Ok(see_other(&format!("{}?done=member_removed", group_path(id))))
 }

@@ -121,6 +121,10 @@ pub async fn enable(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let account = fields.subject_id("user_id")?;
+    let form = ProtectedForm { action: "/forms/users/enable", section: PageSection::Users };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     let done = app.service().enable_account(actor(&principal, &client), account).await;
     finish(&app, principal, context, ("enabled", done)).await
 }
