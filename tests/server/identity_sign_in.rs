@@ -6,10 +6,11 @@ use http::{Response, StatusCode};
 use serde_json::json;
 use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId};
 use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
 
 use crate::access_control::text;
-use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential};
+use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential, client_at};
 use crate::fake_identity_provider::{FakeIdentityProvider, IdentityFault};
 
 const STRANGER: TestCredential = TestCredential::Nothing;
@@ -472,6 +473,13 @@ async fn dangerous_form_asks_for_password_or_for_another_sign_in() {
         let asked = test.server.submit("/forms/profile/identities/link", &ann, "provider=corp").await;
         assert_eq!((asked.status, asked.cookie.as_str()), (StatusCode::FORBIDDEN, ""), "{asked:?}");
         assert!(asked.page.contains("name=\"provider\" value=\"corp\""), "{asked:?}");
+        // So does the service, whoever asks it.
+        let (service, owner) = (test.server.service(), test.server.api.instance.owner);
+        let session = service.sessions(owner).await.unwrap()[0].id;
+        let actor = Actor { user: Some(owner), session: Some(session), ..Actor::default() };
+        let (to, client) = (("http://127.0.0.1:3000", "/"), client_at([203, 0, 113, 7]));
+        let refused = service.begin_identity_sign_in("corp", to, Some(actor), &client).await;
+        assert!(matches!(refused, Err(AccountError::PasswordNeeded)), "{refused:?}");
 
         test.provider.state().person =
             json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });

@@ -67,18 +67,27 @@ fn expired() -> AccountError {
 }
 
 impl Service {
-    /// Begins a sign-in, or adds an identity to the account `link_to`. `origin` is the address under which the person
-    /// uses this server, `next` the path to which they return.
+    /// Begins a sign-in, or adds an identity to the account of the person `link_to`. `origin` is the address under which
+    /// the person uses this server, `next` the path to which they return.
     ///
     /// # Errors
-    /// `NotFound` for an unknown provider; `sign_in_failed` with the reason.
+    /// `NotFound` for an unknown provider; `sign_in_failed` with the reason. `PasswordNeeded` for a further identity in a
+    /// session whose password was not entered lately.
     pub async fn begin_identity_sign_in(
         &self,
         provider: &str,
         (origin, next): (&str, &str),
-        link_to: Option<UserId>,
+        link_to: Option<Actor>,
         client: &ClientOrigin,
     ) -> Result<BegunIdentitySignIn, AccountError> {
+        let owner = match link_to {
+            Some(actor) => {
+                // An identity is a way in that another password does not end.
+                self.require_recent_password(actor).await?;
+                Some(actor.user.ok_or(ServiceError::NotFound)?)
+            }
+            None => None,
+        };
         let provider = self.find_identity_provider(provider).ok_or(ServiceError::NotFound)?;
         let begun_by_network = self.accounts().begun_by_network();
         begun_by_network.begin(&client.network).map_err(AccountError::too_many_attempts)?;
@@ -101,7 +110,7 @@ impl Service {
             id,
             state_hash: secret_hash(&state),
             browser_hash: secret_hash(&browser),
-            owner: link_to,
+            owner,
             sealed: binding.seal(self.sealer(), &request),
             expires_at: now + limits::SIGN_IN_KEPT,
         };

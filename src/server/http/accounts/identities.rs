@@ -141,8 +141,8 @@ async fn link(
         return Ok(asked);
     }
     let to = (origin.as_str(), "/settings/profile");
-    let client = client_origin(&app, &client, &headers);
-    match app.service().begin_identity_sign_in(&provider, to, Some(principal.user), &client).await {
+    let (person, client) = (actor(&principal, &client), client_origin(&app, &client, &headers));
+    match app.service().begin_identity_sign_in(&provider, to, Some(person), &client).await {
         Ok(begun) => {
             let response = context.respond(&app, StatusCode::OK, link_page(&begun));
             Ok(with_browser_secret(&app, &begun.browser, response))
