@@ -115,15 +115,24 @@ impl SignInClient {
         if further.get("sub") != claims.get("sub") {
             return Err(id_token_refusal(pending, IdTokenFault::Subject));
         }
-        // An address of one answer is not verified by the other one.
-        let has_email = claims.contains_key("email");
-        for (name, value) in further {
-            let is_of_email = matches!(name.as_str(), "email" | "email_verified");
-            if !(is_of_email && has_email) {
-                claims.entry(name).or_insert(value);
-            }
-        }
+        add_claims(claims, further);
         Ok(())
+    }
+}
+
+/// Adds further claims to those of an ID token, which stay as they are. An address of one answer is not verified by the
+/// other one.
+fn add_claims(claims: &mut Map<String, Value>, further: Map<String, Value>) {
+    const VERIFIED: &str = "email_verified";
+    let has_email = claims.contains_key("email");
+    if !has_email {
+        claims.remove(VERIFIED);
+    }
+    for (name, value) in further {
+        let is_of_email = matches!(name.as_str(), "email" | VERIFIED);
+        if !(is_of_email && has_email) {
+            claims.entry(name).or_insert(value);
+        }
     }
 }
 
@@ -195,6 +204,23 @@ mod tests {
             (json!({ "email": ["ann@a.example"], "email_verified": true }), None),
         ] {
             assert_eq!(identity_of(&claims, None).email.as_deref(), expected, "{claims}");
+        }
+    }
+
+    #[test]
+    fn address_of_one_answer_is_not_verified_by_the_other() {
+        let (address, other) = ("ann@a.example", "ann@b.example");
+        for (token, further, expected) in [
+            (json!({}), json!({ "email": address, "email_verified": true }), Some(address)),
+            (json!({ "email_verified": true }), json!({ "email": address }), None),
+            (json!({ "email_verified": true }), json!({ "email": address, "email_verified": false }), None),
+            (json!({ "email": address }), json!({ "email": address, "email_verified": true }), None),
+            (json!({ "email": address, "email_verified": true }), json!({ "email": other }), Some(address)),
+        ] {
+            let mut claims = token.as_object().unwrap().clone();
+            add_claims(&mut claims, further.as_object().unwrap().clone());
+            let found = identity_of(&Value::Object(claims), None);
+            assert_eq!(found.email.as_deref(), expected, "{token} {further}");
         }
     }
 
