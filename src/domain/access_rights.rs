@@ -137,7 +137,7 @@ pub struct AccessRights {
 
 impl AccessRights {
     /// Returns the rights of accounts. The owner may use everything, and so everything is granted on a server without
-    /// accounts. If `is_incomplete`, because a rule could not be read, nothing is granted without a rule.
+    /// accounts. If `is_incomplete`, because a rule could not be read, nothing is granted that has no rule of its own.
     pub fn new(
         owner: UserId,
         rules: impl IntoIterator<Item = (GrantTarget, GrantAudience)>,
@@ -188,10 +188,11 @@ impl AccessRights {
         self.is_owner(user) || self.tool_servers.get(server).is_some_and(|rule| self.is_in(rule, user))
     }
 
-    /// Returns whether an account may use the models of a provider that have no rule.
+    /// Returns whether an account may use the models of a provider that have no rule. A rule that could not be read may
+    /// be that of any of them.
     fn may_use_others(&self, user: UserId, rules: Option<&ProviderRules>) -> bool {
         let rule = rules.and_then(|rules| rules.others.as_ref());
-        rule.map_or(!self.is_incomplete, |rule| self.is_in(rule, user))
+        !self.is_incomplete && rule.is_none_or(|rule| self.is_in(rule, user))
     }
 
     fn is_owner(&self, user: UserId) -> bool {
@@ -304,11 +305,14 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_rule_grants_nothing_that_has_no_other() {
-        let rights = rights(vec![(model(), of_bob())], true);
-        let may = |model: &str| PEOPLE.map(|user| rights.may_use_model(user, ("openai", model), true));
-        assert_eq!((may("large"), may("small")), ([true, false, true, false], [true, false, false, false]));
-        assert_eq!(PEOPLE.map(|user| rights.may_use_provider(user, "openai")), [true, false, true, false]);
+    fn unreadable_rule_grants_nothing_that_has_no_rule_of_its_own() {
+        // The rule that cannot be read may close a model that its provider is open for.
+        for rules in [vec![(model(), of_bob())], vec![(provider(), GrantAudience::everybody()), (model(), of_bob())]] {
+            let rights = rights(rules, true);
+            let may = |model: &str| PEOPLE.map(|user| rights.may_use_model(user, ("openai", model), true));
+            assert_eq!((may("large"), may("small")), ([true, false, true, false], [true, false, false, false]));
+            assert_eq!(PEOPLE.map(|user| rights.may_use_provider(user, "openai")), [true, false, true, false]);
+        }
     }
 
     #[test]
