@@ -55,7 +55,13 @@ impl Service {
     /// Deletes a chat with all its turns.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<DeletionSummary, ServiceError> {
         let deleted = self.delete(owner, id, DeletionRoot::Chat, [None, None]).await?;
-        self.supervisor().stop_title(id);
+        if let Some(title) = self.supervisor().stop_title(id) {
+            // A purge may follow, and what the request has spent is not known without its row.
+            let ended = self.supervisor().wait_for_title(title);
+            if tokio::time::timeout(limits::STOP_TIME, ended).await.is_err() {
+                tracing::warn!(chat = %id, "the request for a title ends later");
+            }
+        }
         Ok(deleted)
     }
 

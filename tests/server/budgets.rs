@@ -171,6 +171,31 @@ async fn stopped_reply_counts_estimate_and_purge_refunds_nothing() {
 }
 
 #[tokio::test]
+async fn title_that_deletion_of_its_chat_stops_is_counted() {
+    for server in AccountsApi::with_answers(|| vec![answer(), open_answer("Boats")]).await {
+        let bob = server.add("Bob", AccountRole::User).await;
+        set(&server, Some(bob), vec![(BudgetKind::MonthTokens, Some(1_000_000))]).await;
+        let chat = send_and_wait(&server, bob).await;
+        let before = used(&server, bob).await;
+        let service = server.service().clone();
+        let asked = tokio::spawn({
+            let service = service.clone();
+            async move { drop(service.suggest_title(bob, chat, None).await) }
+        });
+        while service.title_requests(bob, chat).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        service.delete_chat(bob, chat).await.unwrap();
+        service.empty_trash(bob).await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
+        asked.await.unwrap();
+        assert!(used(&server, bob).await > before, "the purge found its row in the ledger");
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
 async fn reply_of_token_is_attributed_to_it() {
     for server in AccountsApi::with_answers(|| vec![answer(), answer()]).await {
         let bob = server.add("Bob", AccountRole::User).await;
