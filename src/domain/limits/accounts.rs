@@ -19,6 +19,8 @@ pub const ATTEMPTS_PER_ACCOUNT: u32 = 5;
 pub const ATTEMPTS_PER_NETWORK: u32 = 20;
 pub const ATTEMPT_WAIT_FIRST: Duration = Duration::from_secs(60);
 pub const ATTEMPT_WAIT_MOST: Duration = Duration::from_secs(15 * 60);
+/// The longest wait after wrong codes of a second factor. Six digits are few, and who guesses them has the password.
+pub const CODE_WAIT_MOST: Duration = Duration::from_secs(6 * 60 * 60);
 /// The accounts and the networks whose attempts are remembered.
 pub const ATTEMPT_KEYS: usize = 10_000;
 /// The time for which a password that was entered in a session allows actions that are asked for again after it.

@@ -36,7 +36,7 @@ impl Default for Accounts {
             hashing: PasswordHashing::default(),
             by_account: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
             by_person: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
-            by_code: AttemptLimiter::new(limits::ATTEMPTS_PER_ACCOUNT),
+            by_code: AttemptLimiter::with_longest_wait(limits::ATTEMPTS_PER_ACCOUNT, limits::CODE_WAIT_MOST),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
             begun: BegunSignIns::default(),
             begun_by_network: AttemptLimiter::new(limits::IDENTITY_SIGN_INS_PER_NETWORK),

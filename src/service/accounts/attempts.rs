@@ -26,6 +26,8 @@ pub(super) struct AttemptedAccount {
 pub(super) struct AttemptLimiter<K> {
     /// The attempts that a key has before it waits.
     free: u32,
+    /// The longest wait, after which the attempts begin anew.
+    wait_most: Duration,
     counts: Mutex<HashMap<K, AttemptCount>>,
 }
 
@@ -38,7 +40,11 @@ struct AttemptCount {
 
 impl<K: Hash + Eq + Clone> AttemptLimiter<K> {
     pub(super) fn new(free: u32) -> Self {
-        Self { free, counts: Mutex::default() }
+        Self::with_longest_wait(free, limits::ATTEMPT_WAIT_MOST)
+    }
+
+    pub(super) fn with_longest_wait(free: u32, wait_most: Duration) -> Self {
+        Self { free, wait_most, counts: Mutex::default() }
     }
 
     /// Counts an attempt, unless the key has to wait; returns for how long.
@@ -46,19 +52,20 @@ impl<K: Hash + Eq + Clone> AttemptLimiter<K> {
         let now = Instant::now();
         let mut counts = self.counts();
         if !counts.contains_key(key) {
-            make_room(&mut counts, now);
+            make_room(&mut counts, self.wait_most, now);
         }
         let fresh = AttemptCount { attempts: 0, last: now, blocked_until: None };
         let count = counts.entry(key.clone()).or_insert(fresh);
         if let Some(until) = count.blocked_until.filter(|until| *until > now) {
             return Err(until - now);
         }
-        if count.is_forgotten(now) {
+        if count.is_forgotten(self.wait_most, now) {
             *count = fresh;
         }
         count.attempts = count.attempts.saturating_add(1);
         count.last = now;
-        count.blocked_until = count.attempts.checked_sub(self.free).map(|beyond| now + wait_after(beyond));
+        count.blocked_until =
+            count.attempts.checked_sub(self.free).map(|beyond| now + wait_after(beyond, self.wait_most));
         Ok(())
     }
 
@@ -87,23 +94,23 @@ impl<K: Hash + Eq + Clone> AttemptLimiter<K> {
 
 impl AttemptCount {
     /// Returns whether the last attempt is so long ago that the next one begins anew.
-    fn is_forgotten(&self, now: Instant) -> bool {
-        now.duration_since(self.last) >= limits::ATTEMPT_WAIT_MOST
+    fn is_forgotten(&self, wait_most: Duration, now: Instant) -> bool {
+        now.duration_since(self.last) >= wait_most
     }
 }
 
 /// Returns the wait after so many failures beyond the free ones.
-fn wait_after(beyond: u32) -> Duration {
+fn wait_after(beyond: u32, wait_most: Duration) -> Duration {
     let wait = limits::ATTEMPT_WAIT_FIRST.saturating_mul(1 << beyond.min(16));
-    wait.min(limits::ATTEMPT_WAIT_MOST)
+    wait.min(wait_most)
 }
 
 /// Keeps the number of keys within its bound: forgotten ones go, then the one whose last attempt is the longest ago.
-fn make_room<K: Hash + Eq + Clone>(counts: &mut HashMap<K, AttemptCount>, now: Instant) {
+fn make_room<K: Hash + Eq + Clone>(counts: &mut HashMap<K, AttemptCount>, wait_most: Duration, now: Instant) {
     if counts.len() < limits::ATTEMPT_KEYS {
         return;
     }
-    counts.retain(|_, count| !count.is_forgotten(now));
+    counts.retain(|_, count| !count.is_forgotten(wait_most, now));
     if counts.len() >= limits::ATTEMPT_KEYS
         && let Some(oldest) = counts.iter().min_by_key(|(_, count)| count.last).map(|(key, _)| key.clone())
     {
@@ -137,6 +144,19 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(limiter.begin(&key), Ok(()), "the longest wait ends it");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn day_has_few_attempts_at_codes() {
+        let limiter = AttemptLimiter::with_longest_wait(limits::ATTEMPTS_PER_ACCOUNT, limits::CODE_WAIT_MOST);
+        let (key, mut attempts, begun) = ("ann".to_owned(), 0, Instant::now());
+        while begun.elapsed() < MINUTE * 60 * 24 * 10 {
+            match limiter.begin(&key) {
+                Ok(()) => attempts += 1,
+                Err(wait) => tokio::time::advance(wait).await,
+            }
+        }
+        assert!((100..250).contains(&attempts), "{attempts} in ten days, of a million codes");
     }
 
     #[tokio::test(start_paused = true)]
