@@ -3,11 +3,13 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
+use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
 use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_store::audit::{self, AuditEntry};
 use turnleaf_store::{chats, users};
 
@@ -83,6 +85,31 @@ async fn audit_log_is_filtered_and_read_page_by_page() {
         ] {
             let (status, refused) = server.call(("GET", &format!("/api/audit?{query}")), &ann, json!({})).await;
             assert!(status.is_client_error() && refused.to_string().contains(field), "{query}: {status} {refused}");
+        }
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn changes_of_rights_say_what_was_given() {
+    for server in AccountsApi::on_every_database().await {
+        let (service, actor) = (server.service(), Actor::default());
+        let bob = server.add("Bob", AccountRole::User).await;
+        service.change_role(actor, bob, AccountRole::Admin).await.unwrap();
+        let target = || GrantTarget::Provider("scripted".into());
+        for audience in [GrantAudience::everybody(), GrantAudience::default()] {
+            service.set_access_rule(actor, target(), audience).await.unwrap();
+        }
+        let rule = service.access_rules().await.unwrap().remove(0).id;
+        service.delete_access_rule(actor, rule).await.unwrap();
+        for (verb, expected) in [
+            (AuditVerb::ChangeRole, &["Bob: admin"][..]),
+            (AuditVerb::ChangeGrants, &["scripted/*: default", "scripted/*: listed", "scripted/*: everybody"]),
+        ] {
+            let filter = AuditFilter { action: Some(verb), ..AuditFilter::default() };
+            let entries = service.audit_log(&filter, None, 10).await.unwrap();
+            let targets: Vec<&str> = entries.iter().map(|entry| entry.target.as_str()).collect();
+            assert_eq!(targets, expected, "{verb:?}");
         }
         server.api.instance.close().await;
     }

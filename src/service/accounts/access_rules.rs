@@ -77,7 +77,8 @@ impl Service {
             let message = MessageCode::TooMany.with("most", limits::ACCESS_RULES);
             return Err(AccountError::conflict("too_many_rules", message));
         }
-        self.finish_rights_change(tx, actor, AuditVerb::ChangeGrants, &target.label()).await?;
+        let given = format!("{}: {}", target.label(), if audience.everybody { "everybody" } else { "listed" });
+        self.finish_rights_change(tx, actor, AuditVerb::ChangeGrants, &given).await?;
         let stored = self.access_rules().await?.into_iter().find(|rule| rule.target == target);
         stored.ok_or_else(AccountError::not_found)
     }
@@ -94,7 +95,8 @@ impl Service {
         if !access_rules::delete(&mut tx, id).await? {
             return Err(AccountError::not_found());
         }
-        self.finish_rights_change(tx, actor, AuditVerb::ChangeGrants, &rule.target.label()).await
+        let given = format!("{}: default", rule.target.label());
+        self.finish_rights_change(tx, actor, AuditVerb::ChangeGrants, &given).await
     }
 
     /// Checks that the groups and accounts of an audience exist.

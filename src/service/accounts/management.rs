@@ -92,7 +92,10 @@ impl Service {
         if users::set_role(&mut tx, account, role).await? {
             sessions::delete_others(&mut tx, account, None).await?;
             invites::delete_open_of_maker(&mut tx, account).await?;
-            self.finish_change(tx, actor, AuditVerb::ChangeRole, &found).await?;
+            let given = format!("{}: {}", found.name, role.as_str());
+            self.record(&mut tx, actor, AuditVerb::ChangeRole, &given).await?;
+            tx.commit().await?;
+            self.accounts().credentials().revoke_account(account);
         }
         Ok(())
     }

@@ -65,7 +65,7 @@ pub struct AuditEntryDetails {
     ip: Option<String>,
     /// The action, as in the filter of the same name. Later versions may add others.
     action: String,
-    /// Name of the account, the token or the invitation that it was done to.
+    /// Name of the account, the token or the invitation that it was done to, and for rights what was given.
     target: String,
     outcome: AuditOutcome,
 }
