@@ -4,7 +4,7 @@
 use axum::body::Body;
 use http::{Response, StatusCode};
 use serde_json::json;
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId, limits};
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
@@ -414,6 +414,20 @@ async fn equal_address_joins_no_accounts() {
         let refused = test.visit(&callback, &STRANGER, &cookie).await;
         refused.assert_refused("No account here belongs to this sign-in.");
         assert_eq!(test.count_accounts().await, 3);
+        test.close().await;
+    }
+}
+
+#[tokio::test]
+async fn long_return_address_of_stranger_is_not_stored() {
+    for test in IdentityTest::start(&["corp.example"]).await {
+        test.provider.state().person =
+            json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });
+        let long = "b".repeat(limits::SIGN_IN_RETURN_BYTES);
+        let page = test.visit(&format!("/sign-in/corp?next=%2Fchats%3Fa%3D{long}"), &STRANGER, "").await;
+        let begun = test.agree(&page.location, &page).await;
+        let done = test.finish(&begun).await;
+        assert_eq!((done.status, done.location.as_str()), (StatusCode::SEE_OTHER, "/"), "{done:?}");
         test.close().await;
     }
 }

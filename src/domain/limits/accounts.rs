@@ -62,6 +62,8 @@ pub const IDENTITIES_PER_USER: u64 = 20;
 pub const IDENTITY_SIGN_INS: u32 = 1_000;
 /// Those that a network may begin before it waits, as after failed attempts. One that is finished does not count.
 pub const IDENTITY_SIGN_INS_PER_NETWORK: u32 = 100;
+/// The length of the address to which a person returns from an identity provider. Strangers choose it, and it is stored.
+pub const SIGN_IN_RETURN_BYTES: usize = 4_096;
 /// The length of a subject (OpenID Connect Core, 2), and of an address.
 pub const SUBJECT_BYTES: usize = 255;
 pub const EMAIL_BYTES: usize = 254;

@@ -104,6 +104,7 @@ impl Service {
         let url = pending.authorization_url().map_err(failed)?;
         let (id, now, browser) = (ids::mint(), self.clock().now(), random_token());
         let state = pending.state.clone();
+        let next = if next.len() <= limits::SIGN_IN_RETURN_BYTES { next } else { "/" };
         let request = IdentityRequest { pending, provider: provider.id, next: next.to_owned() };
         let binding = SignInBinding::of_identity_request(id, &code_flow::state_hash(&state));
         let begun = StoredIdentitySignIn {
