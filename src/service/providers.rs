@@ -83,8 +83,10 @@ impl Service {
         self.load_all_providers().await
     }
 
-    /// Returns all connections: configured ones, then stored ones, then local servers found on this machine.
+    /// Returns all connections: configured ones, then stored ones, then local servers found on this machine. Only the
+    /// owner of the server sees parts of configured keys.
     pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
+        let keeps_keys = owner == self.local_owner();
         let registry = self.supervisor().registry();
         let (known, default) = (registry.known_endpoints(owner), registry.default_lock(owner));
         let of_origin = |origin: ProviderOrigin| {
@@ -92,6 +94,7 @@ impl Service {
                 .iter()
                 .filter(move |known| known.origin == origin)
                 .map(|known| view::known_provider_view(known, &default))
+                .map(move |shown| if keeps_keys { shown } else { shown.without_key_details() })
         };
         let rows = providers::list(self.db(), owner).await?;
         let stored = rows.iter().filter(|row| !self.is_configured(&row.slug)).map(|row| {

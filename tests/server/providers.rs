@@ -8,14 +8,16 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use leptos::prelude::*;
 use serde_json::{Value, json};
-use turnleaf::domain::FailureKind;
+use turnleaf::domain::{AccountRole, FailureKind};
 use turnleaf::ui::startup_script::{StartupCall, startup_script};
 use turnleaf_platform::endpoint::{ProviderApi as Protocol, ProviderEndpoint};
 use turnleaf_providers::demo::DemoProvider;
 use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
 
+use crate::accounts_api::PASSWORD;
 use crate::fakeprov::{FakeProvider, ServerStep};
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, message_to_send};
@@ -444,6 +446,11 @@ async fn environment_providers_are_listed_and_read_only() {
     }
     let page = api.get_page("/settings/providers").await;
     assert!(page.contains("Set by OPENAI_API_KEY") && !page.contains("edit=openai"), "{page}");
+    // Others use the key and see nothing of it.
+    let service = &api.instance.service;
+    let bob = service.add_account(Actor::default(), "Bob", AccountRole::User, &PASSWORD.into()).await.unwrap();
+    let seen = service.provider(bob, "openai").await.unwrap();
+    assert_eq!((seen.key.set, seen.key.ends_in, seen.headers.len()), (true, None, 0));
 }
 
 #[tokio::test]

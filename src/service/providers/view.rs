@@ -49,6 +49,14 @@ pub struct ProviderView {
     pub status: ProviderStatusView,
 }
 
+impl ProviderView {
+    /// Removes the ending of the key and the names of extra headers, which help only whoever keeps them.
+    pub(super) fn without_key_details(self) -> Self {
+        let key = ProviderKeyView { set: self.key.set, ends_in: None };
+        Self { key, headers: Vec::new(), ..self }
+    }
+}
+
 /// The visible facts about an API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProviderKeyView {

@@ -163,7 +163,8 @@ impl Service {
         let checked = engines.last_check(owner).map(WebSearchStatus::from_check);
         let tested = || checked.unwrap_or_else(|| WebSearchStatus::new("not_tested", MessageCode::NotTested));
         if let Some(engine) = engines.configured() {
-            let ends_in = engine.api_key.as_ref().and_then(|key| key_ending(key.expose_secret()));
+            let shown_key = engine.api_key.as_ref().filter(|_| owner == self.local_owner());
+            let ends_in = shown_key.and_then(|key| key_ending(key.expose_secret()));
             let key = ProviderKeyView { set: engine.api_key.is_some(), ends_in };
             let local_network = engine.local_network;
             let shown = WebSearchView::new(engine.kind, engine.base_url, key, tested());
