@@ -19,6 +19,8 @@ const COMMON: &str = include_str!("common_passwords.txt");
 const COMMON_WORDS_IN_A_ROW: u32 = 2;
 /// A pattern of so many characters may not be repeated alone.
 const REPEATED_CHARS: usize = 4;
+/// The average length of runs from which on a password consists of them alone.
+const CHARS_OF_RUN: usize = 2;
 /// The characters that a password has at least beside the name of its account.
 const BESIDE_NAME_CHARS: usize = 6;
 /// The hash of no password, for names without an account: its check takes as long as any other.
@@ -47,7 +49,9 @@ fn is_common(password: &str, name: &str) -> bool {
     let is_near_name = !name.is_empty()
         && folded.contains(&name)
         && folded.replace(&name, "").chars().filter(|c| c.is_alphanumeric()).count() < BESIDE_NAME_CHARS;
-    is_repetition(&letters) || is_sequence(&letters) || is_near_name || is_made_of(&folded, COMMON_WORDS_IN_A_ROW)
+    // Digits and signs alone are no word: a password may consist of any characters.
+    let has_words = letters.iter().any(|c| c.is_alphabetic()) && is_made_of(&folded, COMMON_WORDS_IN_A_ROW);
+    is_repetition(&letters) || is_made_of_runs(&letters) || is_near_name || has_words
 }
 
 /// Returns whether a few characters are repeated: `abcabcabcabc`.
@@ -55,18 +59,27 @@ fn is_repetition(letters: &[char]) -> bool {
     (1..=REPEATED_CHARS).any(|period| letters.iter().zip(&letters[period.min(letters.len())..]).all(|(a, b)| a == b))
 }
 
-/// Returns whether each character follows the one before it: `abcdefghijkl`, `210987654321`.
-fn is_sequence(letters: &[char]) -> bool {
-    let step = |pair: &[char]| match (pair[0], pair[1]) {
+/// Returns whether a text consists of runs: `abcdefghijkl`, `112233445566`, `123456654321`. The characters of a run are
+/// equal, or each follows the one before it, in one direction.
+fn is_made_of_runs(letters: &[char]) -> bool {
+    let distance = |pair: &[char]| match (pair[0], pair[1]) {
         ('9', '0') => 1,
         ('0', '9') => -1,
         (one, other) => i64::from(u32::from(other)) - i64::from(u32::from(one)),
     };
-    [1, -1].into_iter().any(|direction| letters.windows(2).all(|pair| step(pair) == direction))
+    let (mut runs, mut direction) = (1, None);
+    for step in letters.windows(2).map(distance) {
+        if (-1..=1).contains(&step) && direction.is_none_or(|known| known == step) {
+            direction = Some(step);
+        } else {
+            runs += 1;
+            direction = None;
+        }
+    }
+    runs * CHARS_OF_RUN <= letters.len()
 }
 
-/// Returns whether a text consists of so many common words, with digits and signs around them; also of digits and signs
-/// alone.
+/// Returns whether a text consists of so many common words at most, with digits and signs around them.
 fn is_made_of(text: &str, words: u32) -> bool {
     let rest = text.trim_start_matches(|c: char| !c.is_alphabetic());
     if rest.is_empty() {
@@ -139,7 +152,9 @@ mod tests {
             "passw0rd!2024",
             "123456789012",
             "098765432109",
-            "174839201745",
+            "112233445566",
+            "123456654321",
+            "111222333444",
             "qwertyuiop12",
             "1q2w3e4r5t6y",
             "1qaz2wsx3edc",
@@ -171,6 +186,8 @@ mod tests {
             "marmalade-tram",
             "password of my bicycle",
             "v8kq2mwz7h1x",
+            "174839201745",
+            "4815162342 108 !?",
             "树上有一只很老的猫头鹰呢",
             "a tree, a leaf",
             "annually rented canoe",
