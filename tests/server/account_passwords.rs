@@ -12,6 +12,7 @@ use crate::account_forms::part;
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, TestCredential};
 
 const WRONG: &str = "eleven lamps at nine";
+const CHATS: (&str, &str) = ("GET", "/api/chats");
 
 /// Lets all sessions forget that the password was entered.
 async fn age(server: &AccountsApi) {
@@ -80,6 +81,15 @@ async fn dangerous_forms_ask_for_password_and_lose_nothing() {
         assert_eq!(to, "/settings/data?done=deleted");
         let (_, page) = confirmed(&server, &ann, ("/forms/profile/second-factor/begin", ""), &[]).await;
         assert!(page.contains("otpauth://totp/Turnleaf:Ann?secret="), "{page}");
+        for path in ["/forms/profile/sessions/end", "/forms/profile/sessions/end-others"] {
+            let other = server.sign_in(OWNER).await;
+            let sessions = server.service().sessions(server.api.instance.owner).await.unwrap();
+            let form = format!("session_id={}", sessions.iter().max_by_key(|session| session.created_at).unwrap().id);
+            let (to, _) = confirmed(&server, &ann, (path, &form), &["name=\"session_id\""]).await;
+            assert!(to.starts_with("/settings/profile?done=session"), "{path}: {to}");
+            assert_eq!(server.status(CHATS, &other).await, StatusCode::UNAUTHORIZED, "{path}");
+            assert_eq!(server.status(CHATS, &ann).await, StatusCode::OK, "{path}");
+        }
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }
@@ -149,6 +159,13 @@ async fn api_by_session_needs_recent_password() {
             }
         }
         assert!(server.service().access_rules().await.unwrap().is_empty());
+        let other = server.sign_in(OWNER).await;
+        age(&server).await;
+        for session in server.service().sessions(server.api.instance.owner).await.unwrap() {
+            let path = format!("/api/sessions/{}", session.id);
+            assert_eq!(server.status(("DELETE", &path), &ann).await, StatusCode::FORBIDDEN);
+        }
+        assert_eq!(server.status(CHATS, &other).await, StatusCode::OK);
         // Requests that take nothing away from their person need no password.
         assert_eq!(server.status(("GET", "/api/tokens"), &ann).await, StatusCode::OK);
         assert!(server.service().api_tokens(server.api.instance.owner).await.unwrap().is_empty());

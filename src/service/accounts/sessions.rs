@@ -66,7 +66,12 @@ impl Service {
     }
 
     /// Ends a session of an account, with its open connections.
+    ///
+    /// # Errors
+    /// `PasswordNeeded` in a session whose password was not entered lately: whoever has found an open browser does not
+    /// sign its person out elsewhere.
     pub async fn end_session(&self, owner: UserId, actor: Actor, session: SessionId) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         match self.delete_session(owner, actor, session, AuditVerb::EndSession).await? {
             true => Ok(()),
             false => Err(AccountError::not_found()),
@@ -91,7 +96,11 @@ impl Service {
     }
 
     /// Ends all sessions of an account except that of the request.
+    ///
+    /// # Errors
+    /// `PasswordNeeded`, as for one session.
     pub async fn end_other_sessions(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
+        self.require_recent_password(actor).await?;
         let mut tx = self.db().begin().await?;
         sessions::delete_others(&mut tx, owner, actor.session).await?;
         self.record(&mut tx, actor, AuditVerb::EndSessions, "").await?;

@@ -76,7 +76,7 @@ impl Service {
                 Some(model) => MessageCode::ModelUnavailable.with("model", model),
                 None => MessageCode::ProviderUnavailable.into(),
             },
-            extra: Box::new(self.other_model(owner, provider, model, from)),
+            extra: self.other_model(owner, provider, model, from),
         })
     }
 }

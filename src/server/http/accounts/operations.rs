@@ -15,6 +15,9 @@ pub fn list_sessions(operation: ApiOperation) -> ApiOperation {
 pub fn end_session(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Accounts", "end_session", "Signs out one of your browsers.")
+        .add_description(
+            "In a session whose password was not entered within the last 10 minutes the answer is 403 `password_needed`.",
+        )
         .empty_response(204, "It is signed out.")
 }
 

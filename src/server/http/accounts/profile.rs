@@ -158,9 +158,14 @@ pub async fn end_session(
     State(app): State<App>,
     principal: Principal,
     client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let session = fields.subject_id("session_id")?;
+    let form = ProtectedForm { action: "/forms/profile/sessions/end", section: PageSection::Profile };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     app.service().end_session(principal.user, actor(&principal, &client), session).await?;
     Ok(see_other("/settings/profile?done=session_ended#sessions"))
 }
@@ -170,7 +175,13 @@ pub async fn end_other_sessions(
     State(app): State<App>,
     principal: Principal,
     client: ClientIdentity,
+    context: PageContext,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
+    let form = ProtectedForm { action: "/forms/profile/sessions/end-others", section: PageSection::Profile };
+    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
+        return Ok(asked);
+    }
     app.service().end_other_sessions(principal.user, actor(&principal, &client)).await?;
     Ok(see_other("/settings/profile?done=sessions_ended#sessions"))
 }
