@@ -304,6 +304,33 @@ async fn answer_counts_once_and_in_its_browser_only() {
 }
 
 #[tokio::test]
+async fn only_person_at_this_site_begins_sign_in() {
+    for test in IdentityTest::start(&[]).await {
+        let begin = async |site: &str| {
+            let headers = [HTML, ("sec-fetch-site", site)];
+            let to = ("GET", "/sign-in/corp?next=%2Fchats");
+            BrowserAnswer::read(test.server.send(to, &STRANGER, &headers, "").await).await
+        };
+        for site in ["cross-site", "same-site", "something-new"] {
+            let led = begin(site).await;
+            assert_eq!(
+                (led.status, led.location.as_str()),
+                (StatusCode::SEE_OTHER, "/sign-in?next=%2Fchats"),
+                "{site}"
+            );
+            assert!(led.cookies.is_empty(), "{site}: {led:?}");
+        }
+        // The link of the sign-in page, and an address that was typed.
+        for site in ["same-origin", "none"] {
+            let begun = begin(site).await;
+            assert!(begun.location.starts_with(&test.provider.issuer()), "{site}: {begun:?}");
+            assert!(begun.cookie("turnleaf_local_sign_in").is_some(), "{site}: {begun:?}");
+        }
+        test.close().await;
+    }
+}
+
+#[tokio::test]
 async fn link_belongs_to_person_who_began_it() {
     for test in IdentityTest::start(&[]).await {
         test.server.add("Bob", AccountRole::User).await;

@@ -18,8 +18,9 @@ use crate::server::http::accounts::sign_in::{
     SignInQuery, SignedIn, is_without_accounts, refuse_insecure, refused_response, with_session,
 };
 use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::request::csrf::is_led_by_other_site;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::principal::SETUP_PATH;
+use crate::server::http::request::principal::{SETUP_PATH, sign_in_path};
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::request::session_cookie::SessionCookie;
 use crate::server::http::request::used_origin::{UsedOrigin, with_public_origin};
@@ -81,6 +82,10 @@ async fn begin(
     }
     if app.service().needs_setup() {
         return Ok(see_other(SETUP_PATH));
+    }
+    // A provider that knows the person answers without a question, so no other page may begin it.
+    if is_led_by_other_site(&headers) {
+        return Ok(see_other(&sign_in_path(next)));
     }
     if let Some(refused) = refuse_insecure(&app, &client, &context) {
         return Ok(refused);

@@ -9,7 +9,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use futures::future::BoxFuture;
-use http::{Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
 use crate::domain::MessageCode;
@@ -50,6 +50,11 @@ where
         .layer::<_, Infallible>(from_fn(with_method(Method::GET)))
         .layer::<_, Infallible>(layer(public_origin))
         .layer(from_fn(with_method(Method::POST)))
+}
+
+/// Returns whether a browser says that another site, or another host of the same one, led it here.
+pub fn is_led_by_other_site(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
 fn with_method(method: Method) -> impl Fn(Request, Next) -> BoxFuture<'static, Response> + Clone {

@@ -184,11 +184,15 @@ impl Authentication {
         if access.service.needs_setup() {
             return Some(SETUP_PATH.to_owned());
         }
-        let address = uri.path_and_query().map_or("/", |address| address.as_str());
-        Some(match address {
-            "/" => SIGN_IN_PATH.to_owned(),
-            address => format!("{SIGN_IN_PATH}?next={}", url_encoding::encode(address)),
-        })
+        Some(sign_in_path(uri.path_and_query().map_or("/", |address| address.as_str())))
+    }
+}
+
+/// Returns the address of the sign-in page, which leads to `next` afterwards.
+pub fn sign_in_path(next: &str) -> String {
+    match next {
+        "/" => SIGN_IN_PATH.to_owned(),
+        next => format!("{SIGN_IN_PATH}?next={}", url_encoding::encode(next)),
     }
 }
 
