@@ -18,7 +18,7 @@ use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOutcome};
+use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome, SignInPerson};
 use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_store::tool_sign_ins;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCall, ToolCaller, Toolbox};
@@ -189,29 +189,52 @@ async fn unsafe_authorization_servers_are_refused_with_the_reason() {
     }
 }
 
+/// Returns the answer in the address to which an authorization server sends people back.
+fn answer_in(callback: &str) -> SignInAnswer {
+    let query = callback.split_once('?').unwrap().1;
+    let parameter =
+        |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(&format!("{name}="))).unwrap().to_owned();
+    let (code, iss) = (Some(parameter("code")), Some(parameter("iss")));
+    SignInAnswer { state: parameter("state"), code, iss, error: None }
+}
+
 #[tokio::test]
 async fn answer_is_accepted_after_a_restart_and_only_from_its_owner() {
     let mut test = FaultTest::start(SignInFault::None, []).await;
     let callback = test.fake.authorize(&test.begin(None).await).await;
-    let parameter = |name: &str| {
-        let query = callback.split_once('?').unwrap().1;
-        query.split('&').find_map(|pair| pair.strip_prefix(&format!("{name}="))).unwrap().to_owned()
-    };
-    let answer = || SignInAnswer {
-        state: parameter("state"),
-        code: Some(parameter("code")),
-        iss: Some(parameter("iss")),
-        error: None,
-    };
-    let foreign = test.api.instance.service.finish_sign_in(ids::mint(), answer()).await.unwrap();
+    let stranger = SignInPerson { user: ids::mint(), session: None };
+    let foreign = test.api.instance.service.finish_sign_in(stranger, answer_in(&callback)).await.unwrap();
     assert_eq!(foreign, SignInOutcome::Failed { server: None });
     // Another process has the same database and key.
     let (service, tools) = service_of(&test.api.instance, []);
     service.load_tools(test.api.instance.owner).await.unwrap();
-    let outcome = service.finish_sign_in(test.api.instance.owner, answer()).await.unwrap();
+    let owner = SignInPerson { user: test.api.instance.owner, session: None };
+    let outcome = service.finish_sign_in(owner, answer_in(&callback)).await.unwrap();
     assert_eq!(outcome, SignInOutcome::SignedIn { server: "files".into(), return_to: None });
     test.test.tools = tools;
     assert_eq!(test.call().await.outcome, CallOutcome::Done);
+}
+
+#[tokio::test]
+async fn answer_counts_only_in_session_in_which_sign_in_began() {
+    let test = FaultTest::start(SignInFault::None, []).await;
+    let (service, owner) = (&test.api.instance.service, test.api.instance.owner);
+    let here = SignInPerson { user: owner, session: Some(ids::mint()) };
+    let origin = SignInOrigin { origin: "http://127.0.0.1:3000".into(), is_public: false };
+    let begin = async || {
+        let id = service.begin_sign_in(here, "files", &origin, None).await.unwrap();
+        let url = service.sign_in_confirmation(owner, id).await.unwrap().url;
+        answer_in(&test.fake.authorize(&url).await)
+    };
+    for elsewhere in [Some(ids::mint()), None] {
+        let person = SignInPerson { user: owner, session: elsewhere };
+        let outcome = service.finish_sign_in(person, begin().await).await.unwrap();
+        assert_eq!(outcome, SignInOutcome::Failed { server: Some("files".into()) }, "{person:?}");
+        assert!(!test.is_signed_in().await, "{person:?}");
+    }
+    let outcome = service.finish_sign_in(here, begin().await).await.unwrap();
+    assert_eq!(outcome, SignInOutcome::SignedIn { server: "files".into(), return_to: None });
+    assert!(test.is_signed_in().await);
 }
 
 #[tokio::test]

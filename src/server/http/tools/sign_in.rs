@@ -21,7 +21,7 @@ use crate::server::http::tools::page::redirect_to_card;
 use crate::server::http::turns::forms::redirect_to_turn;
 use crate::server::server_pages::tools::sign_in::SignInPage;
 use turnleaf_service::ServiceError;
-use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome};
+use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome, SignInPerson};
 
 /// Returns the route of the form that begins a sign-in.
 pub fn begin_route(public_origin: Option<&str>) -> MethodRouter<App> {
@@ -31,6 +31,11 @@ pub fn begin_route(public_origin: Option<&str>) -> MethodRouter<App> {
 /// Returns the route of the client ID metadata document.
 pub fn document_route(public_origin: Option<&str>) -> MethodRouter<App> {
     with_public_origin(routing::get(client_document), public_origin)
+}
+
+/// Returns the person of a request, with the session in which alone an answer counts.
+fn person(principal: &Principal) -> SignInPerson {
+    SignInPerson { user: principal.user, session: principal.session() }
 }
 
 /// `POST /forms/tools/sign-in`: from the card of a server, or from a reply that waits for it.
@@ -43,7 +48,7 @@ async fn begin(
     let id: String = fields.subject_id("id")?;
     let return_to: Option<TurnId> = fields.text("turn").and_then(|turn| turn.parse().ok());
     let origin = SignInOrigin { origin, is_public };
-    match app.service().begin_sign_in(principal.user, &id, &origin, return_to).await {
+    match app.service().begin_sign_in(person(&principal), &id, &origin, return_to).await {
         Ok(begun) => Ok(see_other(&format!("/settings/tools/oauth/confirm?id={begun}"))),
         Err(ServiceError::Conflict { code: "sign_in_failed", .. }) => Ok(redirect_to_card("sign_in_failed", &id)),
         Err(error) => Err(error.into()),
@@ -78,7 +83,7 @@ pub async fn callback(
 ) -> Result<Response, Problem> {
     let Query(parameters) = query.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
     let service = app.service();
-    match service.finish_sign_in(principal.user, sign_in_answer(&parameters)).await? {
+    match service.finish_sign_in(person(&principal), sign_in_answer(&parameters)).await? {
         SignInOutcome::SignedIn { server, return_to } => {
             // The notice tells how the server is; a server that does not answer does not undo the sign-in.
             let _ = service.test_tool_server(principal.user, &server).await;

@@ -22,7 +22,7 @@ use crate::coded_sentence::CodedSentence;
 use crate::providers::headers::SecretHeaders;
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::ApprovalRequest;
-use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, ToolServerId, TurnId, UserId, limits};
+use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, SessionId, ToolServerId, TurnId, UserId, limits};
 use turnleaf_platform::{base_url, tasks};
 use turnleaf_run::mailbox::RunCommand;
 use turnleaf_store::StoreError;
@@ -50,6 +50,17 @@ pub enum SignInOutcome {
 struct SignInRequest {
     pending: PendingSignIn,
     return_to: Option<TurnId>,
+    /// The session in which it began. `None` where people have none.
+    #[serde(default)]
+    session: Option<SessionId>,
+}
+
+/// The person who signs in, with the session of their browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignInPerson {
+    pub user: UserId,
+    /// `None` on a server without accounts, and behind a proxy that names people.
+    pub session: Option<SessionId>,
 }
 
 /// The reason why a sign-in did not begin or end well.
@@ -78,19 +89,24 @@ impl From<StoreError> for SignInError {
 }
 
 impl Service {
-    /// Ends a sign-in with the answer of the authorization server. Each answer is accepted once. Calls that waited for
-    /// the sign-in go on.
-    pub async fn finish_sign_in(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+    /// Ends a sign-in with the answer of the authorization server. Each answer is accepted once, in the session in which
+    /// the sign-in began. Calls that waited for the sign-in go on.
+    pub async fn finish_sign_in(
+        &self,
+        person: SignInPerson,
+        answer: SignInAnswer,
+    ) -> Result<SignInOutcome, ServiceError> {
         let service = self.clone();
         // A code can be used once, so a browser that goes away does not end its exchange.
-        let finished = tasks::spawn(async move { service.accept_answer(owner, answer).await }).await;
+        let finished = tasks::spawn(async move { service.accept_answer(person, answer).await }).await;
         finished.unwrap_or_else(|error| {
             tracing::error!(%error, "a sign-in to a tool server did not end");
             Ok(SignInOutcome::Failed { server: None })
         })
     }
 
-    async fn accept_answer(&self, owner: UserId, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+    async fn accept_answer(&self, person: SignInPerson, answer: SignInAnswer) -> Result<SignInOutcome, ServiceError> {
+        let SignInPerson { user: owner, session } = person;
         // Read before the answer is taken, so that a sign-out after that is noticed.
         let (generations, of_others) = self.sign_ins().generations();
         let mut tx = self.db().begin().await?;
@@ -106,7 +122,7 @@ impl Service {
         let (url, secrets) = self.reached_by(&row)?;
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
         let generation = generations.get(&row.id).copied().unwrap_or(of_others);
-        match self.redeem_answer((&row, &tokens), &begun, &answer, generation).await {
+        match self.redeem_answer((&row, &tokens), (&begun, session), &answer, generation).await {
             Ok(return_to) => {
                 self.continue_signed_in(owner, &row.slug).await;
                 Ok(SignInOutcome::SignedIn { server: row.slug, return_to })
@@ -123,12 +139,13 @@ impl Service {
     async fn redeem_answer(
         &self,
         (row, tokens): (&StoredToolServer, &ServerTokens),
-        begun: &StoredSignIn,
+        (begun, session): (&StoredSignIn, Option<SessionId>),
         answer: &SignInAnswer,
         generation: u64,
     ) -> Result<Option<TurnId>, SignInError> {
         let request = self.open_request(begun).filter(|_| self.clock().now() < begun.expires_at);
-        let SignInRequest { pending, return_to } = request.ok_or(MessageCode::SignInExpired)?;
+        let request = request.filter(|request| request.session == session);
+        let SignInRequest { pending, return_to, .. } = request.ok_or(MessageCode::SignInExpired)?;
         let code = match pending.checked_code(answer) {
             Ok(code) => code,
             Err(problem) => {

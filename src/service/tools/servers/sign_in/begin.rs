@@ -6,10 +6,10 @@ use url::Url;
 
 use super::sealing::SignInBinding;
 use super::server_tokens::ServerTokens;
-use super::{SignInError, SignInRequest, has_authorization};
+use super::{SignInError, SignInPerson, SignInRequest, has_authorization};
 use crate::tools::servers::headers::ServerSecrets;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{MessageCode, ToolSignInId, TurnId, UserId, limits};
+use turnleaf_domain::{MessageCode, SessionId, ToolSignInId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
@@ -72,15 +72,15 @@ impl Service {
     /// view of the server shows too.
     pub async fn begin_sign_in(
         &self,
-        owner: UserId,
+        person: SignInPerson,
         server: &str,
         origin: &SignInOrigin,
         return_to: Option<TurnId>,
     ) -> Result<ToolSignInId, ServiceError> {
-        let row = self.own_tool_server(owner, server).await?;
+        let row = self.own_tool_server(person.user, server).await?;
         let (url, secrets) = self.reached_by(&row)?;
         let tokens = self.tokens_of(&row, &url, &secrets.headers);
-        match self.store_begun(&row, (&tokens, secrets), origin, return_to).await {
+        match self.store_begun(&row, (&tokens, secrets), origin, (return_to, person.session)).await {
             Ok(id) => {
                 tokens.set_failure(None);
                 Ok(id)
@@ -98,7 +98,7 @@ impl Service {
         row: &StoredToolServer,
         (tokens, secrets): (&ServerTokens, ServerSecrets),
         origin: &SignInOrigin,
-        return_to: Option<TurnId>,
+        (return_to, session): (Option<TurnId>, Option<SessionId>),
     ) -> Result<ToolSignInId, SignInError> {
         if has_authorization(&secrets.headers) {
             return Err(MessageCode::SignInUsesHeader.into());
@@ -118,7 +118,7 @@ impl Service {
         pending.authorization_url()?;
         let (id, now) = (ids::mint(), self.clock().now());
         let state_hash = code_flow::state_hash(&pending.state);
-        let request = SignInRequest { pending, return_to };
+        let request = SignInRequest { pending, return_to, session };
         let sealed = SignInBinding::of_request(id, &state_hash).seal(self.sealer(), &request);
         let expires_at = now + limits::SIGN_IN_KEPT;
         let begun = StoredSignIn { id, server: row.id, state_hash, sealed, expires_at };
