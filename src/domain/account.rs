@@ -370,6 +370,7 @@ mod tests {
         assert!(check_password_length("password", "树树树树树树树树树树树树").is_ok());
         let short = check_password_length("password", "elevenchars").unwrap_err();
         assert_eq!((short.field.as_str(), short.reason.code), ("password", MessageCode::TooFewCharacters));
+        assert!(check_password_length("password", &"a".repeat(1_024)).is_ok());
         assert!(check_password_length("password", &"a".repeat(1_025)).is_err());
     }
 }

@@ -34,8 +34,13 @@ async fn ended_credentials(server: &AccountsApi) -> Vec<(&'static str, TestCrede
     for name in ["Expired", "Revoked", "Disabled", "Changed"] {
         ended.extend(credentials_of(server, name).await.map(|credential| (name, credential)));
     }
+    // A token has no idle time.
+    let [idle, _] = credentials_of(server, "Idle").await;
+    ended.push(("Idle", idle));
     let instance = &server.api.instance;
     for statement in [
+        "UPDATE sessions SET seen_at = '2020-01-01T00:00:00+00:00' \
+            WHERE owner_id = (SELECT id FROM users WHERE name = 'Idle')",
         "UPDATE sessions SET expires_at = created_at WHERE owner_id = (SELECT id FROM users WHERE name = 'Expired')",
         "UPDATE api_tokens SET expires_at = created_at WHERE owner_id = (SELECT id FROM users WHERE name = 'Expired')",
         "UPDATE users SET disabled_at = created_at WHERE name = 'Disabled'",

@@ -125,6 +125,19 @@ fn algorithms_that_prove_nothing_are_refused() {
 }
 
 #[test]
+fn key_that_token_brings_along_is_not_used() {
+    let (known_key, own_key) = (TestKey::new("k"), TestKey::new("k"));
+    let known = keys(json!([known_key.json()]));
+    let place = "https://evil.example/keys";
+    for brought in [json!({ "jwk": own_key.json() }), json!({ "jku": place }), json!({ "x5u": place })] {
+        let mut header = json!({ "alg": "ES256", "kid": "k" });
+        header.as_object_mut().unwrap().extend(brought.as_object().unwrap().clone());
+        assert_eq!(verify(&own_key.sign(&header, &good_claims()), &known), Err(IdTokenFault::Signature), "{header}");
+        assert!(verify(&known_key.sign(&header, &good_claims()), &known).is_ok(), "{header}");
+    }
+}
+
+#[test]
 fn each_claim_has_to_be_right() {
     let key = TestKey::new("k");
     let known = keys(json!([key.json()]));
