@@ -9,6 +9,9 @@ use crate::source_file::workspace_root;
 /// The bound on the lines of `docs/ARCHITECTURE.md`: a reader takes it in at one sitting.
 const ARCHITECTURE_LINES: usize = 250;
 
+/// The rows of levels 1 and 2 in the chapters of OWASP ASVS 5.0.0 that `docs/reference/asvs.md` answers.
+const VERIFICATION_ROWS: usize = 96;
+
 /// The short forms of module paths in `docs/ARCHITECTURE.md`, with the folders that they stand for.
 const SHORT_PATHS: &[(&str, &str)] = &[
     ("chat_builder", "src/interchange/chat_builder"),
@@ -154,16 +157,47 @@ fn invariants_name_existing_tests() {
         if files.is_empty() {
             found.push(format!("{invariant}: no test"));
         }
-        for file in files {
-            let Some(text) = read(&file.path) else {
-                found.push(format!("{invariant}: no {}", file.path));
-                continue;
-            };
-            let missing = file.tests.iter().filter(|test| !text.contains(&format!("fn {test}(")));
-            found.extend(missing.map(|test| format!("{invariant}: {} has no test `{test}`", file.path)));
-        }
+        found.extend(missing_citations(invariant, &files));
     }
     fail_on("invariants without a test", &found);
+}
+
+/// Returns what a row cites that is not there: files, and tests or other functions of Rust files.
+fn missing_citations(row: &str, files: &[CitedFile]) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        let Some(text) = read(&file.path) else {
+            found.push(format!("{row}: no {}", file.path));
+            continue;
+        };
+        let missing = file.tests.iter().filter(|test| !text.contains(&format!("fn {test}(")));
+        found.extend(missing.map(|test| format!("{row}: {} has no test `{test}`", file.path)));
+    }
+    found
+}
+
+#[test]
+fn verification_rows_name_existing_tests() {
+    let text = read("docs/reference/asvs.md").expect("docs/reference/asvs.md");
+    let is_number = |cell: &str| cell.split('.').count() == 3 && cell.split('.').all(|part| part.parse::<u8>().is_ok());
+    let rows: Vec<_> = table_rows(&text).into_iter().filter(|cells| is_number(&cells[0])).collect();
+    let numbers: BTreeSet<&str> = rows.iter().map(|cells| cells[0].as_str()).collect();
+    assert_eq!((rows.len(), numbers.len()), (VERIFICATION_ROWS, VERIFICATION_ROWS), "{numbers:?}");
+    let mut found = Vec::new();
+    for cells in &rows {
+        let [row, level, _, answer, how, place] = cells.as_slice() else { panic!("{cells:?}") };
+        let files = cited_files(place);
+        let is_answered = match answer.as_str() {
+            "met" => !files.is_empty(),
+            "not met" | "not applicable" => !how.is_empty(),
+            _ => false,
+        };
+        if !is_answered || !["1", "2"].contains(&level.as_str()) {
+            found.push(format!("{row}: no answer"));
+        }
+        found.extend(missing_citations(row, &files));
+    }
+    fail_on("rows without an answer", &found);
 }
 
 /// Returns whether a module path leads to a folder, a file, or an item that a file names.
