@@ -10,8 +10,6 @@ mod view;
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::idempotency::Created;
 use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
