@@ -160,6 +160,9 @@ pub enum AuditVerb {
     UseRecoveryCode,
     CreateShare,
     RevokeShare,
+    ShareBranch,
+    ChangeReaders,
+    EndBranchShare,
     SetBudgets,
     AddGroup,
     RenameGroup,
@@ -173,7 +176,7 @@ pub enum AuditVerb {
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 39] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -201,6 +204,9 @@ impl AuditVerb {
         Self::UseRecoveryCode,
         Self::CreateShare,
         Self::RevokeShare,
+        Self::ShareBranch,
+        Self::ChangeReaders,
+        Self::EndBranchShare,
         Self::SetBudgets,
         Self::AddGroup,
         Self::RenameGroup,
@@ -242,6 +248,9 @@ impl AuditVerb {
             Self::UseRecoveryCode => "use_recovery_code",
             Self::CreateShare => "create_share",
             Self::RevokeShare => "revoke_share",
+            Self::ShareBranch => "share_branch",
+            Self::ChangeReaders => "change_readers",
+            Self::EndBranchShare => "end_branch_share",
             Self::SetBudgets => "set_budgets",
             Self::AddGroup => "add_group",
             Self::RenameGroup => "rename_group",

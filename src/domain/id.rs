@@ -141,6 +141,8 @@ ids! {
     ImportId;
     /// A share: a snapshot of a path that others read.
     ShareId;
+    /// A live share: a branch that others read while it grows.
+    BranchShareId;
     /// A deletion. Everything deleted together shares it (`docs/reference/domain.md I13`).
     DeletionId;
 }

@@ -96,16 +96,16 @@ pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
-    AccessRuleId, ApiTokenId, AuditEntryId, BlockId, BranchId, BudgetId, ChatId, DeletionId, DocumentId, ElicitationId,
-    ExchangeId, GenerationId, GroupId, IdentityId, IdentitySignInId, ImportId, InviteId, ProjectId, ProviderId,
-    QueuedMessageId, RerunId, SessionId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId, TurnId,
-    UserId, ViewCallId,
+    AccessRuleId, ApiTokenId, AuditEntryId, BlockId, BranchId, BranchShareId, BudgetId, ChatId, DeletionId, DocumentId,
+    ElicitationId, ExchangeId, GenerationId, GroupId, IdentityId, IdentitySignInId, ImportId, InviteId, ProjectId,
+    ProviderId, QueuedMessageId, RerunId, SessionId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId, ToolSignInId,
+    TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};
 pub use project::{Project, ProjectColor};
 pub use rerun::Rerun;
-pub use share::{Share, ShareAudience, SharedParts, SharedTurns};
+pub use share::{BranchReaders, BranchShare, LiveParts, Share, ShareAudience, SharedParts, SharedTurns};
 pub use text_matcher::TextMatcher;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

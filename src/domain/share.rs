@@ -15,7 +15,9 @@ use crate::sources;
 use crate::turn::{Role, Turn};
 use crate::usage::Usage;
 
+mod branch;
 mod turns;
+pub use branch::{BranchReaders, BranchShare, LiveParts, written_part};
 pub use turns::{SharedTurns, ShownImage};
 
 /// The readers of a share.

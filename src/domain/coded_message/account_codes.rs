@@ -34,6 +34,7 @@ macro_rules! with_account_codes {
             NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
             GroupNameTaken, "group_name_taken", "another group has this name";
             NoSuchAccount, "no_such_account", "there is no account {name}";
+            NoSuchGroup, "no_such_group", "there is no group {name}";
             ServerForOwner, "server_for_owner", "“{name}” is shared; only the owner of this server can restart it";
             NotOnOwner, "not_on_owner", "The account of the owner cannot be changed here.";
             SignInNeedsSecureAddress, "sign_in_needs_secure_address",

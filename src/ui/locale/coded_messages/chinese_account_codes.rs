@@ -29,6 +29,7 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
         MessageCode::GroupNameTaken => "已有同名的组",
         MessageCode::NoSuchAccount => "没有账号 {name}",
+        MessageCode::NoSuchGroup => "没有组 {name}",
         MessageCode::ServerForOwner => "“{name}”为共享服务器，只有此服务器的所有者可以重启",
         MessageCode::NotOnOwner => "不能在此更改所有者的账号。",
         MessageCode::SignInNeedsSecureAddress => "从其他设备登录需要 HTTPS，请联系管理员设置 TURNLEAF_PUBLIC_URL。",
