@@ -82,6 +82,21 @@ CREATE TABLE block_documents (
     version_timestamp TEXT NOT NULL,
     PRIMARY KEY (block_id, document_id)
 ) STRICT;
+CREATE TABLE branch_share_readers (
+    id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    share_id BLOB NOT NULL REFERENCES branch_shares (id) ON DELETE CASCADE,
+    group_id BLOB REFERENCES account_groups (id) ON DELETE CASCADE,
+    user_id  BLOB REFERENCES users (id) ON DELETE CASCADE,
+    CHECK ((group_id IS NULL) <> (user_id IS NULL))
+) STRICT;
+CREATE TABLE branch_shares (
+    id         BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    branch_id  BLOB NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
+    -- The parts besides messages and replies, as JSON.
+    parts      TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
 CREATE TABLE branches (
     id               BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     chat_id          BLOB NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
@@ -722,6 +737,11 @@ CREATE INDEX blob_forms_in ON blob_forms (is_in);
 CREATE INDEX blobs_by_age ON blobs (created_at);
 CREATE INDEX block_blobs_of_blob ON block_blobs (sha256);
 CREATE INDEX block_documents_of_document ON block_documents (document_id);
+CREATE INDEX branch_share_readers_group ON branch_share_readers (group_id);
+CREATE INDEX branch_share_readers_share ON branch_share_readers (share_id);
+CREATE INDEX branch_share_readers_user ON branch_share_readers (user_id);
+CREATE INDEX branch_shares_branch ON branch_shares (branch_id);
+CREATE INDEX branch_shares_owner ON branch_shares (owner_id, id);
 CREATE INDEX branches_fork ON branches (fork_turn_id);
 CREATE INDEX branches_head ON branches (head_turn_id);
 CREATE INDEX branches_of_chat ON branches (chat_id, created_at, id);

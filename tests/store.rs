@@ -6,6 +6,8 @@
 
 #[path = "store/accounts.rs"]
 mod accounts;
+#[path = "store/branch_shares.rs"]
+mod branch_shares;
 #[path = "store/claims.rs"]
 mod claims;
 #[path = "store/damage.rs"]

@@ -77,7 +77,7 @@ impl TryFrom<AccessRuleRow> for StoredAccessRule {
     }
 }
 
-/// A group or an account that a rule lists, with the id of its grant.
+/// A group or an account that is granted something, such as the target of a rule, with the id of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewGrant {
     Group(Uuid, GroupId),

@@ -32,6 +32,7 @@ pub mod archive;
 pub mod attachments;
 pub mod audit;
 pub mod blobs;
+pub mod branch_shares;
 pub mod branches;
 pub mod budgets;
 pub mod chat_sources;
@@ -96,6 +97,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("attachments", attachments::STATEMENTS),
         ("audit", audit::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
+        ("branch_shares", branch_shares::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("branches/insertion", branches::insertion::STATEMENTS),

@@ -69,6 +69,7 @@ migration_files!(
     "0061_groups_and_grants",
     "0062_ledger",
     "0063_deleted_accounts_and_shared_turns",
+    "0064_branch_shares",
 );
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty

@@ -11,8 +11,9 @@ use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
-    Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branches, budgets, chats, drafts,
-    exchanges, identities, imports, invites, ledger, second_factors, server_policies, sessions, turns, uploads, users,
+    Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branch_shares, branches, budgets,
+    chats, drafts, exchanges, identities, imports, invites, ledger, second_factors, server_policies, sessions, turns,
+    uploads, users,
 };
 use uuid::Uuid;
 
@@ -80,6 +81,8 @@ pub async fn read_all(
         second_factors::find(db, user).await.map_err(text("second factor"))?;
         second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
         identities::list(db, user).await.map_err(text("identities"))?;
+        branch_shares::list(db, user, None, 100).await.map_err(text("live shares"))?;
+        branch_shares::received(db, user, 100).await.map_err(text("branches that are shared with an account"))?;
     }
     ledger::sums_by_account(db, all_times(), 100).await.map_err(text("usage of accounts"))?;
     ledger::spent(db, owner, (begin, begin)).await.map_err(text("spending of an account"))?;

@@ -209,6 +209,8 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("I9", "shares", "UPDATE shares SET turns_sha256 = hash"),
     ("R10", "share_blobs", "UPDATE share_blobs SET sha256 = '00'"),
     ("R10", "share_blobs", "UPDATE share_blobs SET share_id = (SELECT owner_id FROM shares ORDER BY id LIMIT 1)"),
+    ("R15", "branch_shares", "UPDATE branch_shares SET branch_id = owner_id"),
+    ("R15", "branch_shares", "UPDATE branch_shares SET owner_id = branch_id"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
     ("R15", "import_reports", "INSERT INTO import_reports (import_id, report) SELECT id, 'null' FROM chats LIMIT 1"),

@@ -25,6 +25,7 @@ use turnleaf_store::{
 };
 
 use crate::accounts;
+use crate::branch_shares;
 use crate::domain_fixtures::{
     block, branch, chat, exchange, frozen_settings, next_id, next_time, tool_result, tool_use, turn,
 };
@@ -100,6 +101,7 @@ pub async fn start_small_walkthrough(db: &Db) -> Story {
     check_idempotency_keys(db, &story).await;
     imports::check_import_record(db, story.owner, story.chat.id).await;
     accounts::check_accounts(db, story.owner).await;
+    branch_shares::check_branch_shares(db, &state).await;
     story
 }
 

@@ -57,6 +57,9 @@ rules! {
     OWNER_OF_SHARE: "R15", "shares", "its last message is missing or in another chat, or of another owner",
         "SELECT s.id FROM shares s LEFT JOIN turns t ON t.id = s.leaf_id \
          LEFT JOIN chats c ON c.id = t.chat_id WHERE c.id IS NULL OR c.id <> s.chat_id OR c.owner_id <> s.owner_id";
+    OWNER_OF_BRANCH_SHARE: "R15", "branch_shares", "its branch is missing or of another owner",
+        "SELECT s.id FROM branch_shares s LEFT JOIN branches b ON b.id = s.branch_id \
+         LEFT JOIN chats c ON c.id = b.chat_id WHERE c.id IS NULL OR c.owner_id <> s.owner_id";
     OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
          WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";
