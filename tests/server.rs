@@ -35,6 +35,8 @@ mod backup_samples;
 mod bad_imports;
 #[path = "server/block_forms.rs"]
 mod block_forms;
+#[path = "server/branch_shares.rs"]
+mod branch_shares;
 #[path = "server/branches.rs"]
 mod branches;
 #[path = "server/budgets.rs"]

@@ -13,8 +13,8 @@ use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{
-    AuditVerb, Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts, SharedTurns,
-    TurnId, UserId, limits,
+    AuditVerb, BranchId, Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts,
+    SharedTurns, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
@@ -23,6 +23,7 @@ use turnleaf_store::{StoreError, blobs};
 
 pub use turnleaf_store::shares::ListedShare;
 
+pub mod branch_shares;
 mod continuation;
 
 /// The request to share a path.
@@ -88,8 +89,8 @@ fn token_hash(token: &str) -> Vec<u8> {
 }
 
 impl Service {
-    /// Returns a chat and the end of a path that can be shared: the given turn, or where the chat opens. A reply that is
-    /// still being generated is not part of it. `None` in a chat without messages.
+    /// Returns a chat and the end of a path that can be shared, with its branch: the given turn, or where the chat opens. A
+    /// reply that is still being generated is not part of the path. `None` in a chat without messages.
     ///
     /// # Errors
     /// `NotFound` when the chat does not exist or does not contain the turn.
@@ -98,7 +99,7 @@ impl Service {
         owner: UserId,
         id: ChatId,
         leaf: Option<TurnId>,
-    ) -> Result<(Chat, Option<TurnId>), ServiceError> {
+    ) -> Result<(Chat, Option<(TurnId, BranchId)>), ServiceError> {
         let (chat, end) = match leaf {
             Some(leaf) => (self.chat(owner, id).await?, Some(leaf)),
             None => self.chat_with_leaf(owner, id, None).await?,
@@ -109,7 +110,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let end = if turn.status.is_terminal() { Some(turn.id) } else { turn.prev_turn_id };
-        Ok((chat, end))
+        Ok((chat, end.map(|end| (end, turn.branch_id))))
     }
 
     /// Returns the share that the same request created earlier, before its path is rendered again.

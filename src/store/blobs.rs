@@ -45,9 +45,6 @@ sql! {
     NAME_OF_SHARE = concat!("INSERT INTO share_blobs (share_id, sha256) SELECT s.id, o.sha256 \
         FROM shares s CROSS JOIN blobs o WHERE s.id = $2 AND s.owner_id = $1 AND o.sha256 = $3 AND ",
         is_referenced_by_owner!(), " ON CONFLICT (share_id, sha256) DO NOTHING");
-    NAME_SHARED = "INSERT INTO block_blobs (block_id, sha256) SELECT k.id, s.sha256 \
-        FROM turn_blocks k CROSS JOIN share_blobs s WHERE s.share_id = $1 AND k.id = $2 AND s.sha256 = $3 \
-        ON CONFLICT (block_id, sha256) DO NOTHING";
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
@@ -76,7 +73,7 @@ pub async fn put(tx: &mut Tx, blobs: &[NewBlockBlob<'_>], now: DateTime<Utc>) ->
 }
 
 /// Adds a block's reference to this blob, if the owner references it already: knowing a hash gives no access to
-/// another user's blob.
+/// another user's blob. The block may be that of a reader to whom the owner has shown it.
 pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
@@ -88,14 +85,6 @@ pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256:
 pub async fn reference_by_share(tx: &mut Tx, owner: UserId, share: ShareId, sha256: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(NAME_OF_SHARE).bind(owner.uuid()).bind(share.uuid()).bind(sha256).execute(conn).await?;
-    });
-    Ok(())
-}
-
-/// Adds a block's reference to this blob, if it is one of a share that the caller may open.
-pub async fn reference_shared(tx: &mut Tx, share: ShareId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        sqlx::query(NAME_SHARED).bind(share.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
     });
     Ok(())
 }

@@ -102,7 +102,6 @@ pub struct OpenShare {
 /// The turns of a share, for a reader who continues the chat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenSharedTurns {
-    pub id: ShareId,
     pub owner: UserId,
     /// The end of the path in the chat of the owner.
     pub leaf: TurnId,
@@ -234,7 +233,7 @@ pub async fn open_turns(db: &Db, hash: &[u8], now: DateTime<Utc>) -> Result<Opti
     let Some((id, owner, leaf, packed, length)) = row else { return Ok(None) };
     let json = decompress_column(&packed, length, (TABLE, "turns", id))?;
     let turns = from_json(&String::from_utf8_lossy(&json), TABLE, "turns", id)?;
-    Ok(Some(OpenSharedTurns { id: id.into(), owner: owner.into(), leaf: leaf.into(), turns, bytes: json.len() as u64 }))
+    Ok(Some(OpenSharedTurns { owner: owner.into(), leaf: leaf.into(), turns, bytes: json.len() as u64 }))
 }
 
 /// Returns an image of the share whose link has this hash, if the reader may open it now.

@@ -44,6 +44,7 @@ async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
         ("projects", "SELECT COUNT(*) FROM projects"),
         ("shares", "SELECT COUNT(*) FROM shares"),
         ("images of shares", "SELECT COUNT(*) FROM share_blobs"),
+        ("live shares", "SELECT COUNT(*) FROM branch_shares"),
         ("reports of imports", "SELECT COUNT(*) FROM import_reports"),
         ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
     ];

@@ -86,13 +86,13 @@ pub async fn check_shares(db: &Db, state: &StoryState<'_>) {
     assert!(opened.has_turns);
     let turns = async |hash: &[u8], now| shares::open_turns(db, hash, now).await.unwrap();
     let opened = turns(HASH, now).await.unwrap();
-    assert_eq!((opened.id, opened.owner, opened.leaf), (id, owner, new.share.leaf_id));
+    assert_eq!((opened.owner, opened.leaf), (owner, new.share.leaf_id));
     assert_eq!((opened.turns, opened.bytes), (shared_turns(), new.turns.as_ref().unwrap().len() as u64));
     assert_eq!(turns(UNKNOWN, now).await, None);
     assert_eq!(turns(HASH, new.share.expires_at).await, None);
-    // A block gets the images of the share and no others.
+    // A block gets an image of the owner and no other.
     let mut tx = db.begin().await.unwrap();
-    blobs::reference_shared(&mut tx, id, state.reply.blocks[0].id, STRAY).await.unwrap();
+    blobs::reference_owned(&mut tx, owner, state.reply.blocks[0].id, STRAY).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(blobs::find_type_and_size(db, owner, STRAY).await.unwrap(), None);
     assert_eq!(image(IMAGE, now).await, Some(Bytes::from_static(b"abc")));

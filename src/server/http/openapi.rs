@@ -60,7 +60,10 @@ const TAGS: [(&str, &str); 14] = [
     ("Trash", "Deleted items move to Trash and can be restored exactly as they were for 30 days."),
     ("Documents", "Texts with immutable versions, the files they are made from, and images."),
     ("Transfer", "Export and import: archives and exports of other programs."),
-    ("Sharing", "Links to snapshots of paths, which others read without an account."),
+    (
+        "Sharing",
+        "Links to snapshots of paths, which others read without an account, and branches that accounts read while they grow.",
+    ),
     ("Providers", "Connections to model providers. API keys are write-only."),
     (
         "Tools",

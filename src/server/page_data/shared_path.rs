@@ -3,8 +3,8 @@
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::TurnView;
-use crate::domain::share::PathSnapshot;
-use crate::domain::{ChatId, Exchange, SharedParts, Turn, TurnId, UserId};
+use crate::domain::share::{PathSnapshot, written_part};
+use crate::domain::{ChatId, Content, Exchange, SharedParts, Turn, TurnId, UserId};
 use turnleaf_service::paths::{ChatPath, TurnDetails};
 use turnleaf_service::transfer::exports::ExportedPath;
 
@@ -14,6 +14,14 @@ pub struct SharedPath {
     /// Empty unless it is shared.
     pub system_prompt: String,
     pub turns: Vec<TurnView>,
+    /// Whether the path ends with a reply that runs. What is written of it is among the turns.
+    pub is_running: bool,
+}
+
+/// Returns whether a page shows anything of a reply.
+fn has_content(turn: &Turn) -> bool {
+    let is_empty = |content: &Content| matches!(content, Content::Text { text, .. } if text.trim().is_empty());
+    turn.blocks.iter().any(|block| !is_empty(&block.content))
 }
 
 impl PageService {
@@ -37,9 +45,19 @@ impl PageService {
         };
         let mut snapshot = PathSnapshot::new(parts);
         let mut details = Vec::with_capacity(turns.len());
-        for turn in turns.into_iter().take_while(|turn| turn.status.is_terminal()) {
+        let mut is_running = false;
+        for turn in turns {
+            // Nothing follows a reply that runs.
+            if is_running {
+                break;
+            }
+            is_running = !turn.status.is_terminal();
             let own = turn.id;
+            let turn = if is_running { written_part(turn) } else { turn };
             let Some(turn) = snapshot.copy_turn(turn) else { continue };
+            if is_running && !has_content(&turn) {
+                break;
+            }
             let exchange = exchanges.remove(&own);
             details.push(TurnDetails {
                 // Only its thinking mode is rendered then.
@@ -54,6 +72,6 @@ impl PageService {
         let statuses = statuses.into_iter().filter_map(|(own, status)| Some((snapshot.copied_block(own)?, status)));
         let turns = self.render_turns_with_statuses(details, statuses.collect()).await?;
         let system_prompt = if parts.system_prompt { chat.system_prompt } else { String::new() };
-        Ok(SharedPath { title: chat.title, system_prompt, turns })
+        Ok(SharedPath { title: chat.title, system_prompt, turns, is_running })
     }
 }

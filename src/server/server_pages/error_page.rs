@@ -108,7 +108,7 @@ fn section_for_path(path: &str) -> PageSection {
         "keys" | "shortcuts" => PageSection::Shortcuts,
         "profile" => PageSection::Profile,
         "budgets" => PageSection::Budgets,
-        "shares" | "shared-links" => PageSection::SharedLinks,
+        "shares" | "shared" | "shared-links" => PageSection::SharedLinks,
         _ => PageSection::Chat,
     }
 }

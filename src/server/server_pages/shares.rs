@@ -1,38 +1,25 @@
-//! The pages of shares: what a link would show, the link that was created, the list of links, and the pages for readers who
+//! The pages of shares: what a link would show, the link that was created, the list of shares, and the pages for readers who
 //! continue a chat, and whose link leads nowhere.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
+use self::branch_shares::{BranchShareForm, BranchShareLists};
+use self::share_facts::{chat_title, labelled_time, part_choices, shared_parts};
 use super::form_fields::{SelectField, checkbox};
 use super::messages::shares as words;
-use super::{ActionNotice, PageSection, ServerPage, messages};
-use crate::domain::{Chat, Share, SharedParts, TurnId, limits};
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::{BranchShareId, Chat, Share, SharedParts, TurnId, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::{colon, comma};
-use crate::ui::messages as app_words;
 use turnleaf_service::shares::ListedShare;
+
+pub mod branch_shares;
+mod share_facts;
 
 /// The offered days until a link expires.
 const DAYS: [u32; 5] = [1, 7, limits::SHARE_DAYS_DEFAULT, 90, 365];
 const FORM: &str = "share";
-
-/// A part that can be shared, as forms and addresses name it.
-struct PartChoice {
-    field: &'static str,
-    name: fn() -> &'static str,
-    is_chosen: bool,
-}
-
-fn part_choices(parts: SharedParts) -> [PartChoice; 4] {
-    [
-        PartChoice { field: "reasoning", name: words::reasoning, is_chosen: parts.reasoning },
-        PartChoice { field: "tools", name: words::tools, is_chosen: parts.tools },
-        PartChoice { field: "system_prompt", name: messages::system_prompt, is_chosen: parts.system_prompt },
-        PartChoice { field: "documents", name: words::documents, is_chosen: parts.documents },
-    ]
-}
 
 /// The page on which a path is shared: the choice, a preview of exactly that, and the button that creates the link. The
 /// button belongs to the preview, so that nothing goes out that was not shown.
@@ -44,11 +31,14 @@ pub struct SharePage {
     pub days: u32,
     /// The idempotency key of the form.
     pub request_id: String,
+    /// The form that shares the branch live, on a server with accounts.
+    pub live: Option<BranchShareForm>,
 }
 
 impl SharePage {
-    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(mut self, notice: Option<ActionNotice>) -> ServerPage {
         let title = chat_title(&self.chat.title);
+        let live = self.live.take().map(BranchShareForm::draw);
         let content = match self.leaf {
             Some(leaf) => self.forms(leaf),
             None => view! { <p class="hint">{words::nothing_to_share()}</p> },
@@ -58,6 +48,7 @@ impl SharePage {
             <p class="lead">{words::lead()}</p>
             <p>{words::audience()}" "<a href=PageSection::SharedLinks.path()>{words::shared_links()}</a></p>
             {content}
+            {live}
         };
         ServerPage { section: PageSection::Chat, title: words::share_path().to_owned(), notice, body }
     }
@@ -119,10 +110,6 @@ impl SharePage {
     }
 }
 
-fn chat_title(title: &str) -> String {
-    if title.is_empty() { app_words::untitled().to_owned() } else { title.to_owned() }
-}
-
 /// The page with a link that was just created. Only it has the link.
 pub struct IssuedLinkPage {
     pub listed: ListedShare,
@@ -159,25 +146,25 @@ pub struct SharedLinksPage {
     /// Newest first.
     pub shares: Vec<ListedShare>,
     pub now: DateTime<Utc>,
+    pub branches: BranchShareLists,
 }
 
 impl SharedLinksPage {
-    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(mut self, notice: Option<ActionNotice>) -> ServerPage {
+        let branches = std::mem::take(&mut self.branches).draw();
         let rows = self.shares.iter().map(|listed| self.row(listed)).collect_view();
         let list = if self.shares.is_empty() {
             view! { <p class="hint">{words::no_links()}</p> }
         } else {
             view! { <ul class="trash" aria-label=words::shared_links()>{rows}</ul> }
         };
-        let body = view! { <p class="lead">{words::list_lead()}</p>{list} };
+        let body = view! { <p class="lead">{words::list_lead()}</p>{list}{branches} };
         ServerPage { section: PageSection::SharedLinks, title: words::shared_links().to_owned(), notice, body }
     }
 
     fn row(&self, listed: &ListedShare) -> AnyView {
         let share = &listed.share;
         let title = chat_title(&listed.chat_title);
-        let shared = part_choices(share.parts).into_iter().filter(|part| part.is_chosen).map(|part| (part.name)());
-        let shared = std::iter::once(words::messages_and_replies()).chain(shared).collect::<Vec<_>>().join(comma());
         let state = match share.revoked_at {
             Some(at) => labelled_time(words::revoked(), at),
             None if share.is_active(self.now) => labelled_time(words::expires(), share.expires_at),
@@ -201,7 +188,7 @@ impl SharedLinksPage {
         view! {
             <li class="panel" data-share=share.id.to_string()>
                 <h2 dir="auto"><a href=format!("/c/{}?at={}", share.chat_id, share.leaf_id)><bdi>{title.clone()}</bdi></a></h2>
-                <p>{shared}</p>
+                <p>{shared_parts(share.parts)}</p>
                 <p class="hint">{labelled_time(words::created(), share.created_at)}" · "{state}" · "{access}</p>
                 {revoke}
             </li>
@@ -209,10 +196,12 @@ impl SharedLinksPage {
     }
 }
 
-/// Renders a time after its label. Browsers show it in the reader's time zone.
-fn labelled_time(label: &'static str, at: DateTime<Utc>) -> AnyView {
-    let words = at.format("%Y-%m-%d %H:%M UTC").to_string();
-    view! { <span>{label}{colon()}<time datetime=at.to_rfc3339()>{words}</time></span> }
+/// The page that a reader continues.
+pub enum ContinuedPage {
+    /// That of the link with this token.
+    Link(String),
+    /// That of a live share.
+    Branch(BranchShareId),
 }
 
 /// The page on which a reader continues the chat of a shared page.
@@ -220,21 +209,25 @@ pub struct ContinueSharePage {
     /// The title of the shared page.
     pub title: String,
     pub messages: usize,
-    /// The token of the link.
-    pub token: String,
+    pub of: ContinuedPage,
     /// The idempotency key of the form.
     pub request_id: String,
 }
 
 impl ContinueSharePage {
     pub fn draw(self) -> ServerPage {
-        let back = format!("/share/{}", self.token);
+        let (back, action, field, value) = match self.of {
+            ContinuedPage::Link(token) => (format!("/share/{token}"), "/forms/shares/continue", "token", token),
+            ContinuedPage::Branch(id) => {
+                (format!("/shared/branches/{id}"), "/forms/shares/continue-branch", "share_id", id.to_string())
+            }
+        };
         let body = view! {
             <p class="lead" dir="auto">{chat_title(&self.title)}" · "{words::messages(self.messages)}</p>
-            <form class="panel" method="post" action="/forms/shares/continue">
+            <form class="panel" method="post" action=action>
                 <p>{words::continue_lead()}</p>
                 <p class="hint">{words::continue_hint()}</p>
-                <input type="hidden" name="token" value=self.token/>
+                <input type="hidden" name=field value=value/>
                 <input type="hidden" name="client_request_id" value=self.request_id/>
                 <div class="deeds">
                     <button type="submit" class="button primary">{words::copy_chat()}</button>

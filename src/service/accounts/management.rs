@@ -28,6 +28,12 @@ impl Service {
         Ok(account.map(|account| account.id))
     }
 
+    /// Returns the account with this name, however it is written, unless it is disabled.
+    pub(crate) async fn find_enabled_account(&self, name: &str) -> Result<Option<UserId>, ServiceError> {
+        let account = users::find_by_name(self.db(), &name_key(&name.replace('\0', ""))).await?;
+        Ok(account.filter(|account| account.disabled_at.is_none()).map(|account| account.id))
+    }
+
     /// Adds an account with a password. The role of the owner sets up the server.
     pub async fn add_account(
         &self,

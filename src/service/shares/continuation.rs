@@ -1,6 +1,6 @@
-//! "Continue this chat": copies the turns of a share into a chat of its reader. They are built as those of an import, so
-//! they count as text that the reader has not written, and nothing is copied that the page does not show
-//! (`docs/adr/0100-continued-shares.md`).
+//! "Continue this chat": copies the turns of a share, or what a live share shows, into a chat of its reader. They are built
+//! as those of an import, so they count as text that the reader has not written, and nothing is copied that the page does
+//! not show (`docs/adr/0100-continued-shares.md`).
 
 use std::collections::HashMap;
 
@@ -8,12 +8,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::token_hash;
+use super::{RenderedSnapshot, token_hash};
 use crate::chats::copies::CopiedChat;
 use crate::idempotency::Created;
 use crate::transfer::imports::{ImportKey, insert_chat};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Block, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId, sources, tool_output};
+use turnleaf_domain::{
+    Block, BranchShareId, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId, sources, tool_output,
+};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
 use turnleaf_interchange::conversation::{FileBytes, ImportedSource, MessageFile};
@@ -58,7 +60,36 @@ impl Service {
             return self.earlier_copy(reader, &made).await;
         }
         let share = self.open_shared_turns(token).await?;
-        let (id, bytes) = (share.id, share.bytes);
+        self.copy_shared_turns(reader, share, request, client_request_id).await
+    }
+
+    /// Copies what the page of a live share shows into a new chat of its reader. The caller has rendered it.
+    ///
+    /// # Errors
+    /// `NotFound` for a share that this account does not read; `idempotency_mismatch`.
+    pub async fn continue_branch_share(
+        &self,
+        reader: UserId,
+        id: BranchShareId,
+        shown: RenderedSnapshot,
+        client_request_id: Option<&str>,
+    ) -> Result<Created<CopiedChat>, ServiceError> {
+        let owner = self.open_branch_share(reader, id).await?.owner;
+        let RenderedSnapshot { leaf, turns, .. } = shown;
+        let bytes = serde_json::to_vec(&turns).map_or(0, |json| json.len() as u64);
+        let request = json!({ "new": "continued_branch", "share": id });
+        let share = OpenSharedTurns { owner, leaf, turns, bytes };
+        self.copy_shared_turns(reader, share, request, client_request_id).await
+    }
+
+    async fn copy_shared_turns(
+        &self,
+        reader: UserId,
+        share: OpenSharedTurns,
+        request: Value,
+        client_request_id: Option<&str>,
+    ) -> Result<Created<CopiedChat>, ServiceError> {
+        let (owner, bytes) = (share.owner, share.bytes);
         let copy = build_copy(reader, share, self.clock().now());
         let (Some(of), Some(leaf)) = (copy.branches.last(), copy.turns.last()) else {
             return Err(ServiceError::NotFound);
@@ -75,7 +106,7 @@ impl Service {
         for block in copy.turns.iter().flat_map(|turn| &turn.blocks) {
             let Content::ToolResult { metadata, .. } = &block.content else { continue };
             for sha256 in tool_output::result_blobs(metadata) {
-                blobs::reference_shared(&mut tx, id, block.id, sha256).await?;
+                blobs::reference_owned(&mut tx, owner, block.id, sha256).await?;
             }
         }
         tx.commit().await?;
@@ -204,7 +235,6 @@ mod tests {
         ];
         let (reader, owner, now): (UserId, UserId, _) = (ids::mint(), ids::mint(), time(10_000));
         let shared = OpenSharedTurns {
-            id: ids::mint(),
             owner,
             leaf: ids::mint::<TurnId>(),
             turns: SharedTurns { title: "A path".into(), system_prompt: "Be brief.".into(), turns },

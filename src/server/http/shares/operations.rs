@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
+use crate::domain::{BranchReaders, BranchShare};
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 use crate::server::http::shares::api::{CreateShareRequest, ShareDetails};
+use crate::server::http::shares::branch_api::ShareBranchRequest;
 
 pub fn share_path(operation: ApiOperation) -> ApiOperation {
     operation
@@ -38,4 +40,48 @@ pub fn revoke_share(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Sharing", "revoke_share", "Revokes the link of a share at once.")
         .empty_response(204, "The link no longer works.")
+}
+
+/// The 422 of names.
+const UNKNOWN_NAME: &str = "`invalid`: nobody is named, or there is no such account or group; `field` names it.";
+
+pub fn share_branch(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Sharing", "share_branch", "Shares a branch live.")
+        .add_description(
+            "The named accounts, and the members of the named groups, read the branch on the page `/shared/branches/{id}`, up \
+            to its newest message or reply at the time, without script. Other branches, other versions, the system prompt \
+            and the settings of the chat are not on it. Disabled accounts count as unknown. The share ends when it is \
+            deleted or its branch is.",
+        )
+        .request_body::<ShareBranchRequest>(json!({
+            "readers": { "accounts": ["bob"], "groups": ["Research"] },
+            "parts": { "reasoning": true },
+            "client_request_id": "branch-share-1",
+        }))
+        .created_response::<BranchShare>("The live share.")
+        .problem_response(409, "`too_many_shares`: there is no room for another share.")
+        .problem_response(422, UNKNOWN_NAME)
+}
+
+pub fn list_branch_shares(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Sharing", "list_branch_shares", "Lists the live shares.")
+        .add_description("Those whose branch is in Trash are not listed.")
+        .list_response::<BranchShare>("The live shares, newest first.")
+}
+
+pub fn set_branch_readers(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Sharing", "set_branch_readers", "Replaces the readers of a live share.")
+        .add_description("Whoever is not among them is refused at the next request.")
+        .request_body::<BranchReaders>(json!({ "accounts": ["bob"] }))
+        .response::<BranchShare>(200, "The live share with its readers.")
+        .problem_response(422, UNKNOWN_NAME)
+}
+
+pub fn end_branch_share(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Sharing", "end_branch_share", "Ends a live share at once.")
+        .empty_response(204, "Nobody reads the branch any more.")
 }

@@ -1,4 +1,4 @@
-//! The pages on which a path is shared and links are revoked, and their forms.
+//! The pages on which a path is shared and shares are listed, and the forms of links.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits};
+use crate::domain::{BranchReaders, ChatId, LiveParts, ShareAudience, ShareId, SharedParts, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::request_origin::actor;
@@ -23,6 +23,7 @@ use crate::server::http::shares::snapshot::{SnapshotFrame, render_snapshot, snap
 use crate::server::http::site::assets::Site;
 use crate::server::http::transfer::exports::export_permit;
 use crate::server::server_pages::messages::shares as words;
+use crate::server::server_pages::shares::branch_shares::{BranchShareForm, BranchShareLists};
 use crate::server::server_pages::shares::{IssuedLinkPage, SharePage, SharedLinksPage};
 use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_platform::ids;
@@ -61,20 +62,37 @@ pub async fn share_page(
     context: PageContext,
 ) -> Result<Response, Problem> {
     let days = query.days.unwrap_or(limits::SHARE_DAYS_DEFAULT);
-    let page = path_page(&app, principal.user, (id, query.leaf), query.parts(), days).await?;
+    let page = path_page(&app, &principal, (id, query.leaf), query.parts(), days).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
-async fn path_page(
+/// Returns the page on which a path is shared. Where people sign in, its branch can be shared live.
+pub(super) async fn path_page(
     app: &App,
-    viewer: UserId,
+    principal: &Principal,
     (id, leaf): (ChatId, Option<TurnId>),
     parts: SharedParts,
     days: u32,
 ) -> Result<SharePage, Problem> {
-    let (chat, leaf) = app.service().shareable_path(viewer, id, leaf).await?;
-    let request_id = ids::mint::<uuid::Uuid>().to_string();
-    Ok(SharePage { chat, leaf, parts, days, request_id })
+    let (chat, end) = app.service().shareable_path(principal.user, id, leaf).await?;
+    let request_id = || ids::mint::<uuid::Uuid>().to_string();
+    let live = match end.filter(|_| principal.has_account()) {
+        Some((leaf, branch)) => {
+            let (branch, _) = app.service().branch(principal.user, branch).await?;
+            Some(BranchShareForm {
+                chat: chat.id,
+                leaf,
+                branch: branch.id,
+                branch_name: branch.name,
+                parts: LiveParts::default(),
+                readers: BranchReaders::default(),
+                request_id: request_id(),
+                error: None,
+            })
+        }
+        None => None,
+    };
+    Ok(SharePage { chat, leaf: end.map(|(leaf, _)| leaf), parts, days, request_id: request_id(), live })
 }
 
 /// `GET /c/{id}/share/preview`: exactly what a link with these parts would show.
@@ -127,7 +145,7 @@ pub async fn create(
         // A missing path is a page of its own; everything else is said above the form.
         Err(problem) if problem.status() == StatusCode::NOT_FOUND || problem.status().is_server_error() => Err(problem),
         Err(problem) => {
-            let page = path_page(&app, principal.user, (chat, Some(leaf)), parts, days).await?;
+            let page = path_page(&app, &principal, (chat, Some(leaf)), parts, days).await?;
             let notice = ActionNotice::Refused(problem.sentence());
             Ok(context.respond(&app, problem.status(), page.draw(Some(notice))))
         }
@@ -149,6 +167,12 @@ enum SharedLinksResult {
     Revoked,
     /// The form was sent a second time.
     Known,
+    /// A branch is shared live.
+    Live,
+    /// A live share has other readers.
+    Readers,
+    /// A live share has ended.
+    Ended,
 }
 
 /// `GET /settings/shared-links`.
@@ -161,9 +185,19 @@ pub async fn list(
     let notice = query.done.map(|done| match done {
         SharedLinksResult::Revoked => ActionNotice::Done(words::link_revoked().to_owned()),
         SharedLinksResult::Known => ActionNotice::Warning(words::link_known().to_owned()),
+        SharedLinksResult::Live => ActionNotice::Done(words::live_started().to_owned()),
+        SharedLinksResult::Readers => ActionNotice::Done(words::readers_saved().to_owned()),
+        SharedLinksResult::Ended => ActionNotice::Done(words::live_ended().to_owned()),
     });
-    let page = SharedLinksPage { shares: app.service().shares(principal.user).await?, now: app.now() };
+    let page = list_page(&app, principal.user).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
+}
+
+pub(super) async fn list_page(app: &App, viewer: UserId) -> Result<SharedLinksPage, Problem> {
+    let service = app.service();
+    let (own, received) = (service.branch_shares(viewer).await?, service.received_branches(viewer).await?);
+    let branches = BranchShareLists { own, received };
+    Ok(SharedLinksPage { shares: service.shares(viewer).await?, now: app.now(), branches })
 }
 
 /// `POST /forms/shares/revoke`.
@@ -178,6 +212,6 @@ pub async fn revoke(
     Ok(redirect_to_list("revoked"))
 }
 
-fn redirect_to_list(done: &str) -> Response {
+pub(super) fn redirect_to_list(done: &str) -> Response {
     see_other(&format!("{}?done={done}", PageSection::SharedLinks.path()))
 }

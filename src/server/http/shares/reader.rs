@@ -3,7 +3,7 @@
 //! does not show, have the same answer, so that nothing can be learnt by trying.
 
 use axum::Extension;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::response::Response;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
@@ -20,7 +20,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
 use crate::server::http::shares::snapshot::{SnapshotFrame, snapshot_response, with_continue_link, without_traces};
 use crate::server::http::turns::forms::redirect_to_turn;
-use crate::server::server_pages::shares::{ContinueSharePage, missing_link_page};
+use crate::server::server_pages::shares::{ContinueSharePage, ContinuedPage, missing_link_page};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::shares::OpenedShare;
@@ -60,7 +60,7 @@ pub async fn continue_page(
         Err(error) => return Err(error.into()),
     };
     let request_id = ids::mint::<Uuid>().to_string();
-    let page = ContinueSharePage { title, messages: turns.len(), token, request_id };
+    let page = ContinueSharePage { title, messages: turns.len(), of: ContinuedPage::Link(token), request_id };
     Ok(without_traces(context.respond(&app, StatusCode::OK, page.draw())))
 }
 
@@ -92,15 +92,20 @@ pub async fn image(
         Err(ServiceError::NotFound) => return Ok(missing(&app, context)),
         Err(error) => return Err(error.into()),
     };
-    let Some(kind) = detect_image_type(&bytes) else { return Ok(missing(&app, context)) };
+    Ok(image_response(bytes).unwrap_or_else(|| missing(&app, context)))
+}
+
+/// Returns an image of a shared page; `None` for bytes that are no image.
+pub(super) fn image_response(bytes: Bytes) -> Option<Response> {
+    let kind = detect_image_type(&bytes)?;
     let mut response = Response::new(Body::from(bytes));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(IMAGE_POLICY));
-    Ok(without_traces(response))
+    Some(without_traces(response))
 }
 
 /// Returns the answer to every link that leads nowhere.
-fn missing(app: &App, context: PageContext) -> Response {
+pub(super) fn missing(app: &App, context: PageContext) -> Response {
     without_traces(context.respond_without_script(app, StatusCode::NOT_FOUND, missing_link_page()))
 }

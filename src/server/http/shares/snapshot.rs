@@ -10,13 +10,14 @@ use http::{HeaderName, HeaderValue};
 use crate::api::error::ApiError;
 use crate::domain::export::{ExportDetail, ExportOptions};
 use crate::domain::share::ShownImage;
-use crate::domain::{ChatId, InvalidField, MessageCode, SharedParts, SharedTurns, TurnId, UserId};
+use crate::domain::{BranchShareId, ChatId, InvalidField, MessageCode, SharedParts, SharedTurns, TurnId, UserId};
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::transfer::exports::{draw_page, page_images};
 use crate::server::page_data::SharedPath;
 use crate::server::server_pages::messages::shares as words;
 use crate::ui::locale::locale;
+use crate::ui::messages;
 use crate::ui::standalone::StandalonePage;
 use turnleaf_service::ServiceError;
 use turnleaf_service::shares::RenderedSnapshot;
@@ -44,16 +45,33 @@ pub async fn render_snapshot(
     (chat, leaf): (ChatId, Option<TurnId>),
     parts: SharedParts,
 ) -> Result<RenderedSnapshot, Problem> {
+    let (_, end) = app.service().shareable_path(owner, chat, leaf).await?;
+    let (leaf, _) = end.ok_or_else(nothing_to_share)?;
+    Ok(render_path(app, style, owner, (chat, leaf), parts).await?.0)
+}
+
+fn nothing_to_share() -> ServiceError {
+    InvalidField::new("leaf_id", MessageCode::NoSuchMessage).into()
+}
+
+/// Renders the path to this leaf, of a reply that runs as far as it is written, and returns whether one runs.
+///
+/// # Errors
+/// As of [`render_snapshot`].
+pub async fn render_path(
+    app: &App,
+    style: String,
+    owner: UserId,
+    (chat, leaf): (ChatId, TurnId),
+    parts: SharedParts,
+) -> Result<(RenderedSnapshot, bool), Problem> {
     let service = app.service();
-    let nothing = || ServiceError::Invalid(InvalidField::new("leaf_id", MessageCode::NoSuchMessage));
-    let (_, leaf) = service.shareable_path(owner, chat, leaf).await?;
-    let leaf = leaf.ok_or_else(nothing)?;
     let path = app.page_service().shared_path(owner, chat, leaf, parts).await;
-    let SharedPath { title, system_prompt, turns } = path.map_err(|error| match error {
+    let SharedPath { title, system_prompt, turns, is_running } = path.map_err(|error| match error {
         ApiError::NotFound => Problem::not_found(),
         error => Problem::internal(error),
     })?;
-    let created_at = turns.first().ok_or_else(nothing)?.turn.created_at;
+    let created_at = turns.first().ok_or_else(nothing_to_share)?.turn.created_at;
     let (images, pictures_left_out) = page_images(service, owner, &turns).await?;
     let address = |sha256: &str| format!("{IMAGES}{sha256}");
     let pictures = images.iter().map(|(whole, image)| (whole.clone(), address(&image.sha256))).collect();
@@ -82,7 +100,8 @@ pub async fn render_snapshot(
         style,
     };
     let html = draw_page(service, page).await?;
-    Ok(RenderedSnapshot { leaf, html, images: images.into_iter().collect(), turns: copied })
+    let snapshot = RenderedSnapshot { leaf, html, images: images.into_iter().collect(), turns: copied };
+    Ok((snapshot, is_running))
 }
 
 /// The beginning of a page's content, before which the server adds a link. No text contains it, as above.
@@ -90,10 +109,27 @@ const BODY: &str = "<body class=\"standalone\">";
 
 /// Adds the link with which a reader continues the chat to a shared page. It is not part of the page that is stored.
 pub fn with_continue_link(html: &str, token: &str) -> String {
-    let (language, name) = (locale().as_str(), words::continue_chat());
-    let address = format!("{token}/continue");
-    let link = format!("<p class=\"standalone-continue\" lang=\"{language}\"><a href=\"{address}\">{name}</a></p>");
-    html.replacen(BODY, &format!("{BODY}{link}"), 1)
+    with_reader_line(html, &[continue_link(token)])
+}
+
+/// Adds what a reader may do to the page of a live share, whose address ends with this id.
+pub fn with_live_links(html: &str, id: BranchShareId, is_running: bool) -> String {
+    let running = is_running.then(|| words::reply_running().to_owned());
+    let refresh = format!("<a href=\"{id}\">{}</a>", messages::refresh());
+    let line: Vec<String> = running.into_iter().chain([refresh, continue_link(&id.to_string())]).collect();
+    with_reader_line(html, &line)
+}
+
+/// Returns the link to continue from the page whose address ends with this part.
+fn continue_link(page: &str) -> String {
+    format!("<a href=\"{page}/continue\">{}</a>", words::continue_chat())
+}
+
+/// Adds a line in the language of the reader above a page.
+fn with_reader_line(html: &str, parts: &[String]) -> String {
+    let (language, line) = (locale().as_str(), parts.join(" · "));
+    let line = format!("<p class=\"standalone-continue\" lang=\"{language}\">{line}</p>");
+    html.replacen(BODY, &format!("{BODY}{line}"), 1)
 }
 
 /// The pages that may frame a shared page.

@@ -1,6 +1,6 @@
 //! Messages of the pages of shares, in both languages.
 
-use crate::ui::locale::{define_messages, plural_message};
+use crate::ui::locale::{define_messages, message, plural_message};
 use crate::ui::messages::amounts::number;
 
 define_messages! {
@@ -41,6 +41,25 @@ define_messages! {
     revoke: "Revoke", "撤销";
     link_revoked: "Link revoked.", "已撤销链接。";
 
+    // Live shares.
+    share_live: "Share live", "实时分享";
+    live_lead: "The people and groups that you name read this branch while it grows, signed in to this server: everything \
+        that is added to it appears on their page. They see no other branches, no other versions, and no settings.",
+        "你指定的人员和组登录此服务器后可以实时阅读此分支：之后加入此分支的内容都会出现在他们的页面上。他们看不到其他分支、其他版本和设置。";
+    people: "People", "人员";
+    groups: "Groups", "组";
+    exact_names: "Exact names, one on each line.", "准确的名称，每行一个。";
+    live_shares: "Live shares", "实时分享";
+    shared_with_me: "Shared with me", "与我共享";
+    save_readers: "Save readers", "保存读者";
+    open_as_readers: "Open as readers see it", "以读者视角打开";
+    end_live: "End", "结束";
+    live_started: "The branch is shared live. Its readers find it here, under “Shared with me”.",
+        "已实时分享此分支。读者可以在此处的“与我共享”下找到它。";
+    readers_saved: "Readers saved.", "已保存读者。";
+    live_ended: "Live share ended.", "已结束实时分享。";
+    reply_running: "A reply is being generated. This page refreshes by itself.", "正在生成回复，此页面会自动刷新。";
+
     // The page on which readers continue a shared chat.
     continue_chat: "Continue this chat", "继续此对话";
     continue_lead: "A copy becomes a new chat of yours. It has what the shared page shows, and nothing else. The person \
@@ -63,4 +82,14 @@ pub fn messages(count: usize) -> String {
 /// The number of days for which a link is valid.
 pub fn days(days: u32) -> String {
     plural_message!(days; "1 day", "{days} days"; "{days} 天")
+}
+
+/// The branch that is shared.
+pub fn branch_named(name: &str) -> String {
+    message!("Branch: {name}", "分支：{name}")
+}
+
+/// The person who shares a branch.
+pub fn shared_by(name: &str) -> String {
+    message!("Shared by {name}", "由 {name} 分享")
 }
