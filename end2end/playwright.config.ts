@@ -20,7 +20,7 @@ export const browser = {
 export const wholeBrowser = { ...browser, executablePath: process.env.WHOLE_CHROMIUM ?? "/usr/bin/chromium" };
 
 /** Flows of forms and links alone, which are the same with and without script: "no-js" runs them. */
-const FORMS_ONLY = ["accounts", "elicitation", "external_links", "import_undo", "projects", "sources", "tool_import", "tool_sign_in", "trash", "web_search"]
+const FORMS_ONLY = ["accounts", "elicitation", "external_links", "import_undo", "live_shares", "projects", "sources", "tool_import", "tool_sign_in", "trash", "web_search"]
   .map((name) => `no-script/${name}.spec.ts`);
 
 export default defineConfig<FixtureOptions>({
