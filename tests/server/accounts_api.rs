@@ -96,6 +96,7 @@ impl AccountsApi {
         body: &str,
     ) -> Response<Body> {
         let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
+        request = request.header("content-length", body.len());
         if let Some((name, value)) = credential.header() {
             request = request.header(name, value);
         }

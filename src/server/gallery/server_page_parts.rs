@@ -65,7 +65,7 @@ fn failed() -> AnyView {
     let page = ErrorPage {
         status: 503,
         detail: None,
-        is_own_quota: false,
+        account_limit: None,
         path: "/settings/providers",
         retry_address: Some("/settings/providers".into()),
         request_id: "0190-7f3a",

@@ -14,8 +14,8 @@ pub struct ErrorPage<'a> {
     pub status: u16,
     /// The sentence of the problem, in the reader's language.
     pub detail: Option<String>,
-    /// True when the person can make room themself.
-    pub is_own_quota: bool,
+    /// The limit of the account that the request would exceed.
+    pub account_limit: Option<AccountLimit>,
     /// The requested path.
     pub path: &'a str,
     /// The address for a retry, if retrying is safe.
@@ -23,6 +23,15 @@ pub struct ErrorPage<'a> {
     pub request_id: &'a str,
     /// The texts that were typed into the form.
     pub typed: &'a [String],
+}
+
+/// A limit of one account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountLimit {
+    /// The person can make room themself.
+    Storage,
+    /// It resets, or an administrator raises it.
+    Budget,
 }
 
 impl ErrorPage<'_> {
@@ -63,9 +72,14 @@ impl ErrorPage<'_> {
             409 | 423 => (words::not_done(), detail_or(words::changed()), words::changed_hint()),
             405 => (words::not_done(), words::not_here().to_owned(), words::missing_hint()),
             413 => (words::not_done(), words::too_large().to_owned(), words::too_large_hint()),
+            429 if self.account_limit == Some(AccountLimit::Budget) => {
+                (words::not_done(), detail_or(words::busy()), words::budget_hint())
+            }
             429 => (words::not_now(), detail_or(words::busy()), words::busy_hint()),
             503 => (words::not_now(), detail_or(words::busy()), words::busy_hint()),
-            507 if self.is_own_quota => (words::not_done(), detail_or(words::server_failed()), words::quota_hint()),
+            507 if self.account_limit == Some(AccountLimit::Storage) => {
+                (words::not_done(), detail_or(words::server_failed()), words::quota_hint())
+            }
             507 => (words::not_done(), detail_or(words::server_failed()), words::full_hint()),
             400..=499 => (words::not_done(), detail_or(words::not_understood()), words::not_understood_hint()),
             _ => (app_words::page_failed(), detail_or(words::server_failed()), words::server_failed_hint()),
@@ -123,7 +137,7 @@ mod tests {
         let page = ErrorPage {
             status,
             detail: None,
-            is_own_quota: false,
+            account_limit: None,
             path,
             retry_address: again,
             request_id: "r-1",

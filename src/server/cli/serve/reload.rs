@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use http::HeaderName;
 use tokio::signal::unix::Signal;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,7 @@ use turnleaf_platform::config::binding;
 use turnleaf_platform::config::drain::DrainSettings;
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::logging::LoggingSettings;
+use turnleaf_platform::config::proxy_users::ProxyUserSettings;
 use turnleaf_platform::config::security::SecuritySettings;
 use turnleaf_platform::config::{CliFlags, Config, ConfigError};
 use turnleaf_platform::telemetry::LogFilter;
@@ -20,7 +22,7 @@ use turnleaf_providers::registry::{ProviderRegistry, local_servers};
 use turnleaf_service::{Service, ServiceError};
 
 /// The settings that need a restart, by the keys of the file.
-const NEED_RESTART: [&str; 12] = [
+const NEED_RESTART: [&str; 14] = [
     "listen",
     "data_dir",
     "database_url",
@@ -30,6 +32,8 @@ const NEED_RESTART: [&str; 12] = [
     "trusted_proxies",
     "proxy_secret",
     "proxy_user_header",
+    "proxy_groups_header",
+    "proxy_create_accounts",
     "drain_announce_seconds",
     "drain_seconds",
     "log_format",
@@ -128,6 +132,9 @@ impl ConfigReload {
             site_root: _,
         } = &self.initial_config;
         let (was, is) = (&self.initial_config.security, &new.security);
+        let named = |part: fn(&ProxyUserSettings) -> &str| {
+            proxy_users.as_ref().map_or("", part) != is.proxy_users.as_ref().map_or("", part)
+        };
         let changed = [
             listen.host_and_port() != new.listen.host_and_port(),
             data_dir.value != new.data_dir.value,
@@ -137,7 +144,9 @@ impl ConfigReload {
             *public_url != is.public_url,
             trusted_proxies.value != is.trusted_proxies.value,
             was.proxy_secret_digest() != is.proxy_secret_digest(),
-            *proxy_users != is.proxy_users,
+            named(|users| users.user_header.as_str()),
+            named(|users| users.groups_header.as_ref().map_or("", HeaderName::as_str)),
+            named(|users| if users.creates_accounts { "true" } else { "" }),
             announce.value != new.drain.announce.value,
             finish.value != new.drain.finish.value,
             format.value != new.logging.format.value,
@@ -156,11 +165,12 @@ mod tests {
     use turnleaf_platform::config::file::ConfigFile;
 
     /// The reloadable settings, by the keys of the file, as the README lists them.
-    const RELOADED: [&str; 10] = [
+    const RELOADED: [&str; 11] = [
         "providers",
         "prices",
         "tool_servers",
         "web_search",
+        "identity_providers",
         "find_local_servers",
         "allowed_hosts",
         "store_raw",

@@ -11,7 +11,7 @@ use futures::{StreamExt, stream};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode, Uri};
 
-use crate::domain::limits;
+use crate::domain::{BudgetState, limits};
 use crate::server::app::App;
 use crate::server::http::request::accept::wants_page;
 use crate::server::http::request::language;
@@ -21,7 +21,7 @@ use crate::server::http::response::fallback;
 use crate::server::http::response::headers;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
-use crate::server::server_pages::error_page::ErrorPage;
+use crate::server::server_pages::error_page::{AccountLimit, ErrorPage};
 use crate::ui::locale::with_locale;
 use turnleaf_service::usage::storage::StorageRefusal;
 
@@ -139,7 +139,7 @@ fn error_page_response(
     let page = ErrorPage {
         status: status.as_u16(),
         detail: problem.as_ref().map(Problem::sentence),
-        is_own_quota: problem.as_ref().is_some_and(|problem| problem.code() == StorageRefusal::QUOTA_REACHED),
+        account_limit: problem.as_ref().and_then(|problem| exceeded_limit(problem.code())),
         path: uri.path(),
         retry_address: (method == Method::GET).then(|| uri.to_string()),
         request_id: id,
@@ -161,6 +161,15 @@ fn error_page_response(
         }
     }
     Response::from_parts(rendered, body)
+}
+
+/// Returns the limit of the account that a refusal with this code names.
+fn exceeded_limit(code: &str) -> Option<AccountLimit> {
+    match code {
+        StorageRefusal::QUOTA_REACHED => Some(AccountLimit::Storage),
+        BudgetState::EXHAUSTED => Some(AccountLimit::Budget),
+        _ => None,
+    }
 }
 
 /// Returns the typed text of a form, as far as it was received.

@@ -22,6 +22,8 @@ define_messages! {
     full_hint: "Nothing was lost. The server's administrator needs to free disk space.", "没有内容丢失。需要服务器管理员清理磁盘空间。";
     quota_hint: "Nothing was lost. Items in Trash count until you empty it. See Settings › Data for your usage.",
         "没有内容丢失。回收站中的内容在清空前仍计入用量；可在“设置 › 数据”中查看用量。";
+    budget_hint: "Nothing was sent. Wait until the budget resets, or ask an administrator for a larger one.",
+        "未发送任何内容。请等到预算重置，或请管理员提高预算。";
     not_understood: "The server could not read the request.", "服务器无法读取此请求。";
     not_understood_hint: "Go back: your input is still there. Change it and send it again.", "请返回，你输入的内容仍在那里。修改后重新发送。";
     server_failed: "Something went wrong on this server.", "服务器出错了。";
