@@ -71,6 +71,8 @@ pub enum ElicitationOutcome {
     Completed,
     /// The server took the question back.
     Withdrawn,
+    /// The server ended the call: the user has to open the page before it can run. Nothing waits for an answer.
+    Required,
 }
 
 /// The user's answer to a question.
@@ -202,6 +204,16 @@ impl Elicitation {
             return None;
         }
         Self::list(block).into_iter().find(|asked| asked.outcome.is_none())
+    }
+
+    /// Returns the pages that the user has to open before the call can run again.
+    pub fn required_pages(block: &Block) -> Vec<ElicitationPage> {
+        if block.block_metadata.get(Self::KEY).is_none() {
+            return Vec::new();
+        }
+        let required =
+            Self::list(block).into_iter().filter(|asked| asked.outcome == Some(ElicitationOutcome::Required));
+        required.filter_map(|asked| asked.request.page).collect()
     }
 
     /// Returns true if a question of this block without an outcome is open, not expired.

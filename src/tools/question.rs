@@ -29,6 +29,8 @@ pub enum QuestionEvent {
     Withdrawn(ElicitationId),
     /// The server reported that the user finished on the page of the question with this id of the server.
     Completed(String),
+    /// The user has to open the page of this request before the call can run. The call ends, so nothing waits for it.
+    Required(ElicitationRequest),
 }
 
 /// The run's side of the questions of one call.
@@ -93,6 +95,12 @@ impl QuestionSender {
         pages.swap_remove(at);
         // The run may have ended the call.
         let _ = self.0.events.send(QuestionEvent::Completed(elicitation_id.to_owned()));
+    }
+
+    /// Tells the user about a page that they have to open before the call can run.
+    pub fn require(&self, request: ElicitationRequest) {
+        // The run may have ended the call.
+        let _ = self.0.events.send(QuestionEvent::Required(request));
     }
 
     /// Subscribes to the number of open questions.

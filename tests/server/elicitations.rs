@@ -132,6 +132,27 @@ async fn model_is_not_told_what_user_declined() {
 }
 
 #[tokio::test]
+async fn page_that_must_be_opened_first_is_kept_with_its_call_and_nothing_waits() {
+    let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::RequiresPage(page()));
+    for instance in
+        TestServer::on_every_database_with_tools(|| provider(asking_steps()), || Arc::new(lab.clone())).await
+    {
+        let chat = instance.chat_with_tools(&lab.offered_tools()).await;
+        let id = instance.send_to(chat, "go").await.assistant_turn.id;
+        let turn = instance.wait_until_complete(id).await;
+        assert_eq!((statuses(&turn), pending_user_input(&turn)), (vec![ToolStatus::Failed], None));
+        let (block, told) = asked(&turn);
+        assert_eq!((told.outcome, told.request), (Some(ElicitationOutcome::Required), page()));
+        assert_eq!(Elicitation::required_pages(tool_use_blocks(&turn)[0]), Vec::from_iter(page().page));
+        let late =
+            instance.service.answer_elicitation(instance.owner, (id, block), told.id, ElicitationAnswer::Decline);
+        assert!(matches!(late.await, Err(ServiceError::Conflict { code: "not_asked", .. })));
+        instance.check_invariants().await;
+        instance.close().await;
+    }
+}
+
+#[tokio::test]
 async fn stop_cancels_question_and_leaves_it_expired() {
     let lab = FakeToolbox::default().with_tool("ask", ToolBehavior::Asks(form()));
     for instance in

@@ -47,6 +47,8 @@ pub enum ToolBehavior {
     HangsWithView(&'static str),
     /// Asks the user this, and returns how the question was answered.
     Asks(ElicitationRequest),
+    /// Fails at once, because the user has to open the page of this request first.
+    RequiresPage(ElicitationRequest),
     /// Returns this text and these images.
     ReturnsImages(&'static str, &'static [&'static [u8]]),
 }
@@ -309,6 +311,10 @@ impl Toolbox for FakeToolbox {
                     ElicitationAnswer::Accept(content) => gives(Value::Object(content)),
                     answer => gives(json!(answer.outcome())),
                 },
+                ToolBehavior::RequiresPage(request) => {
+                    questions.require(request);
+                    text_result(CallOutcome::Failed, "The user must open a page.")
+                }
                 ToolBehavior::Missing => panic!("it is not there"),
                 ToolBehavior::ReturnsImages(words, images) => {
                     let image = |bytes: &&'static [u8]| ResultPart::Image {

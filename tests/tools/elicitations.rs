@@ -98,9 +98,11 @@ async fn forms_that_cannot_be_shown_are_refused() {
 }
 
 #[tokio::test]
-async fn call_is_sent_again_after_its_page_is_finished() {
+async fn end_of_page_is_reported_to_its_question() {
     let servers = misbehaving_servers("good");
-    let mut call = start_call(&servers, "sign_in", json!({}));
+    let page =
+        json!({ "mode": "url", "message": "Sign in.", "url": "https://auth.example/start", "elicitationId": "e-1" });
+    let mut call = start_call(&servers, "ask_client", asking(page));
     let question = next_question(&mut call).await;
     let page = question.request.page.expect("a page");
     assert_eq!((page.host.as_str(), page.url.as_str()), ("auth.example", "https://auth.example/start"));
@@ -108,7 +110,23 @@ async fn call_is_sent_again_after_its_page_is_finished() {
     let _reporting = start_call(&servers, "complete_page", json!({ "id": "e-1" }));
     assert!(matches!(next_event(&mut call).await, QuestionEvent::Completed(id) if id == "e-1"));
     question.answer.send(ElicitationAnswer::Accept(Map::new())).unwrap();
-    assert_eq!(outcome_text(&timeout(LONG, call.result).await.unwrap()), "signed in");
+    let outcome = timeout(LONG, call.result).await.unwrap();
+    assert!(outcome_text(&outcome).contains("accept"), "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn call_that_needs_page_first_ends_at_once_and_runs_when_it_is_called_again() {
+    let servers = misbehaving_servers("good");
+    let mut call = start_call(&servers, "sign_in", json!({}));
+    let mut questions = call.questions.take().expect("it can tell");
+    let outcome = timeout(LONG, call.result).await.expect("nothing waits for the user");
+    assert_eq!(outcome.outcome, CallOutcome::Failed);
+    let words = outcome_text(&outcome);
+    assert!(words.contains("The user must open: https://auth.example/start (Sign in.)"), "{words}");
+    let Ok(QuestionEvent::Required(request)) = questions.events.try_recv() else { panic!("it is told") };
+    assert_eq!(request.page.map(|page| page.host).as_deref(), Some("auth.example"));
+    assert_eq!(outcome_text(&call_tool(&servers, "sign_in", json!({})).await), "signed in");
     servers.shut_down().await;
 }
 

@@ -493,6 +493,21 @@ fn page_of_question_opens_only_through_confirmation() {
 }
 
 #[test]
+fn page_that_must_be_opened_first_is_linked_from_card_of_ended_call() {
+    let url = "https://auth.example/start?x=1";
+    let page = ElicitationPage { url: url.into(), host: "auth.example".into(), elicitation_id: "e".into() };
+    let mut turn = questioning_turn(Some(ElicitationOutcome::Required), Some(page));
+    turn.blocks[0].content = call(ToolStatus::Failed);
+    turn.status = TurnStatus::Complete;
+    let html = render_turn(turn);
+    assert!(html.contains("/leave?turn=") && !html.contains(&format!("href=\"{url}")), "{html}");
+    assert!(!html.contains("/forms/elicitation"), "{html}");
+    for words in ["Opens auth.example", url, "The tool can run after you have opened this page"] {
+        assert_text(&html, words);
+    }
+}
+
+#[test]
 fn card_shows_answers_and_outcome_of_questions() {
     let mut turn = questioning_turn(Some(ElicitationOutcome::Accepted), None);
     let html = render_turn(turn.clone());

@@ -45,6 +45,7 @@ pub fn elicitation_outcome(outcome: Option<ElicitationOutcome>) -> &'static str 
         Some(ElicitationOutcome::Cancelled) => "cancelled",
         Some(ElicitationOutcome::Completed) => "completed on its page",
         Some(ElicitationOutcome::Withdrawn) => "withdrawn",
+        Some(ElicitationOutcome::Required) => "the call ended",
     }
 }
 

@@ -146,6 +146,10 @@ impl TurnRun<'_> {
                 Ok(())
             }
             CallWork::Over { at, outcome } => {
+                // What a tool tells the user at its very end arrives together with its result.
+                while let Some(event) = step.take_event(at) {
+                    self.handle_question(step, at, event).await?;
+                }
                 let ending = CallEnding::from_outcome(outcome, step.calls.get(at).map(|call| call.began.elapsed()));
                 self.end_call(step, at, ending).await
             }

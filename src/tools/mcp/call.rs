@@ -2,6 +2,8 @@
 //! input of the user first gets the call again with the answers. A tool with a page (MCP Apps) is asked for it after its
 //! result. The call runs in its own task, so that cancellation completes after the caller has gone.
 
+mod page;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::RoleClient;
@@ -13,23 +15,21 @@ use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, oneshot, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::authorization::SignInNeed;
 use super::listener::{ProgressTail, ServerNotification};
-use super::required_input::RequiredInput;
+use super::required_input::{RequiredInput, end_for_pages};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
-use super::{app_view, content, error_messages};
+use super::{content, error_messages};
 use crate::question::{QuestionSender, question_channel, run_within};
 use crate::result::{CallOutcome, CallResult, ResultView, text_result};
 use crate::toolbox::RunningCall;
+use turnleaf_domain::UserId;
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::limits::{
-    APP_VIEW_EARLY, APP_VIEW_TIME, ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME,
-};
+use turnleaf_domain::limits::{ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
-use turnleaf_domain::{MessageCode, UserId};
 
 /// Starts a call for a person. Dropping the returned handle cancels it.
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, owner: UserId) -> RunningCall {
@@ -144,52 +144,6 @@ impl McpCall {
         }
     }
 
-    /// Adds the tool's page to a result. The call has ended, so a server that does not give the page costs nothing but
-    /// the page.
-    async fn with_view(&self, connection: &McpConnection, mut outcome: CallResult) -> CallResult {
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (Some((tool, uri)), Some(answer)) = (self.view.get(), answer) else { return outcome };
-        if outcome.outcome != CallOutcome::Done {
-            return outcome;
-        }
-        let early = self.page.borrow().clone();
-        let view = match early {
-            Some(view) => view,
-            None => tokio::select! {
-                view = self.read_page(connection, tool, uri) => view,
-                () = self.stop.cancelled() => return outcome,
-            },
-        };
-        let answer = match view.page {
-            Some(_) => app_view::told_answer(self.server.result_secrets(), answer).await,
-            None => None,
-        };
-        ResultView { answer, ..view }.attach_to(&mut outcome);
-        outcome
-    }
-
-    async fn read_page(&self, connection: &McpConnection, tool: &str, uri: &str) -> ResultView {
-        let read = app_view::read_page(&connection.peer, self.server.result_secrets(), uri);
-        let page = timeout(APP_VIEW_TIME, read).await.unwrap_or_else(|_| Err(MessageCode::NoTimelyResponse.into()));
-        if let Err(reason) = &page {
-            self.server.log.add(&format!("(the page `{uri}` of a tool is not shown: {reason})"));
-        }
-        ResultView { tool: tool.to_owned(), uri: uri.to_owned(), page: page.ok(), answer: None }
-    }
-
-    /// Reads the page while a call runs that takes some time: it is shown also if such a call is stopped. Never ends.
-    async fn read_page_early(&self, connection: &McpConnection) -> CallEnd {
-        if let Some((tool, uri)) = self.view.get() {
-            sleep(APP_VIEW_EARLY).await;
-            let view = self.read_page(connection, tool, uri).await;
-            // A server that does one thing at a time gives the page after the call.
-            if view.page.is_some() {
-                self.page.send_replace(Some(view));
-            }
-        }
-        std::future::pending().await
-    }
-
     /// Sends the call, and again with the answers of the user while the server needs some.
     async fn exchange(&self, connection: &McpConnection, mut params: CallToolRequestParams) -> CallEnd {
         for _ in 0..ELICITATION_ROUNDS {
@@ -300,17 +254,20 @@ impl McpCall {
     /// Reads the answer of the server: a result, an error, or what it needs first.
     async fn read_answer(&self, connection: &McpConnection, answer: Result<ServerResult, ServiceError>) -> CallEnd {
         let (name, secrets) = (&self.server.config.name, self.server.result_secrets());
-        if let Some(input) = RequiredInput::from_answer(&answer, name, &secrets) {
-            return CallEnd::NeedsInput(input);
-        }
         CallEnd::Answered(match answer {
             Ok(result) => {
+                if let Some(input) = RequiredInput::from_answer(&result, name, &secrets) {
+                    return CallEnd::NeedsInput(input);
+                }
                 if self.view.get().is_some() {
                     *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.clone());
                 }
                 content::read_result(result, secrets).await
             }
-            Err(error) => self.failure_result(connection, &error).await,
+            Err(error) => match end_for_pages(&error, name, &secrets, &self.questions) {
+                Some(ended) => ended,
+                None => self.failure_result(connection, &error).await,
+            },
         })
     }
 

@@ -43,13 +43,12 @@ pub async fn get(
 ) -> Result<PromptAnswer, CodedMessage> {
     let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params_of(request)));
     let answer = peer.send_request(request).await;
-    // A page that must be finished first is named in the error.
-    if answer.is_ok()
-        && let Some(needed) = RequiredInput::from_answer(&answer, server, secrets)
-    {
+    // A page that must be opened first is named in the error.
+    let answer = answer.map_err(|error| error_messages::request_error(&error, secrets))?;
+    if let Some(needed) = RequiredInput::from_answer(&answer, server, secrets) {
         return needed.into_questions().map(PromptAnswer::Asks).map_err(CodedMessage::uncoded);
     }
-    match answer.map_err(|error| error_messages::request_error(&error, secrets))? {
+    match answer {
         ServerResult::GetPromptResult(prompt) => {
             let prompt = serde_json::to_value(prompt).unwrap_or_default();
             Ok(PromptAnswer::Text(text_of_messages(&prompt, secrets)))

@@ -90,6 +90,9 @@ pub fn outcome(outcome: Option<ElicitationOutcome>, is_open: bool) -> &'static s
             localized_word("Completed on the server’s page", "已在服务器的页面上完成")
         }
         Some(ElicitationOutcome::Withdrawn) => localized_word("Withdrawn by the server", "服务器已撤回"),
+        Some(ElicitationOutcome::Required) => {
+            localized_word("The tool can run after you have opened this page", "打开此页面后，工具才能运行")
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
-use crate::domain::elicitation::{ElicitationField, ElicitationFieldType, ElicitationRequest, ElicitationTextFormat};
+use crate::domain::elicitation::{
+    ElicitationField, ElicitationFieldType, ElicitationPage, ElicitationRequest, ElicitationTextFormat,
+};
 use crate::domain::external_links::confirmation_url;
 use crate::domain::{BlockId, ElicitationId, TurnId};
 use crate::ui::erased::view;
@@ -51,6 +53,22 @@ pub fn field_name(at: usize) -> String {
     format!("field{at}")
 }
 
+/// Renders the page that a question leads to: its host, its whole address, and a link through the confirmation page.
+pub fn page_to_open(page: &ElicitationPage, turn: Option<TurnId>) -> AnyView {
+    let address = confirmation_url(&page.url, turn);
+    view! {
+        <p class="ask-note" dir="auto">{words::leads_to(&page.host)}</p>
+        <p><bdi class="ask-target" dir="ltr">{page.url.clone()}</bdi></p>
+        <p class="ask-note">{words::opens_outside()}</p>
+        <p class="no-print">
+            <a class="button" href=address target="_blank" rel="noopener noreferrer nofollow external">
+                <Icon name="external"/>
+                {words::open_page()}
+            </a>
+        </p>
+    }
+}
+
 impl ElicitationForm<'_> {
     /// Renders the server's words, the warning, and the page that it leads to.
     pub fn question(&self) -> AnyView {
@@ -64,20 +82,7 @@ impl ElicitationForm<'_> {
                 <p class="said warn" role="note" dir="auto"><Icon name="alert"/><span>{words::asks_for_secret(server)}</span></p>
             }
         });
-        let page = request.page.as_ref().map(|page| {
-            let address = confirmation_url(&page.url, self.turn);
-            view! {
-                <p class="ask-note" dir="auto">{words::leads_to(&page.host)}</p>
-                <p><bdi class="ask-target" dir="ltr">{page.url.clone()}</bdi></p>
-                <p class="ask-note">{words::opens_outside()}</p>
-                <p class="no-print">
-                    <a class="button" href=address target="_blank" rel="noopener noreferrer nofollow external">
-                        <Icon name="external"/>
-                        {words::open_page()}
-                    </a>
-                </p>
-            }
-        });
+        let page = request.page.as_ref().map(|page| page_to_open(page, self.turn));
         let goes_to = (request.page.is_none() && is_kept)
             .then(|| view! { <p class="ask-note" dir="auto">{words::goes_to(server)}</p> });
         view! {

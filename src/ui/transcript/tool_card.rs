@@ -4,7 +4,9 @@
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
+use super::elicitation_form::page_to_open;
 use crate::browser::focus;
+use crate::domain::elicitation::{Elicitation, ElicitationOutcome};
 use crate::domain::{BlockId, Content};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
@@ -12,6 +14,7 @@ use crate::ui::locale::colon;
 use crate::ui::markdown::MarkupPart;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::messages::amounts;
+use crate::ui::messages::elicitation as asking;
 use crate::ui::messages::transcript as words;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
@@ -60,6 +63,18 @@ pub fn ToolCard(
         let server = call.with_untracked(|call| call.as_ref().and_then(|call| call.name().1)).unwrap_or_default();
         Some(view! { <AppViewPanel turn=turn_id block server is_given/> })
     };
+    let pages = Memo::new(move |_| {
+        call.with(|call| call.as_ref().map(|call| Elicitation::required_pages(&call.call)).unwrap_or_default())
+    });
+    let required_pages = move || {
+        let pages = pages.get();
+        let is_shown = !pages.is_empty() && standalone_context().is_none();
+        is_shown.then(|| {
+            let pages = pages.iter().map(|page| page_to_open(page, Some(turn_id))).collect_view();
+            let required = asking::outcome(Some(ElicitationOutcome::Required), false);
+            view! { <div class="tool-body"><p class="tool-part">{required}</p>{pages}</div> }
+        })
+    };
     let is_open = standalone_context().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let labelled_by = heading_id.clone();
@@ -81,6 +96,7 @@ pub fn ToolCard(
             <ToolHeader state call looks block heading_id/>
             {live_view(declined)}
             <RunningCallProgress call turn=turn_id block/>
+            {live_view(required_pages)}
             {live_view(app_view)}
             <details class="tool-details" open=is_open>
                 <summary role="button">

@@ -222,6 +222,11 @@ impl ToolStep {
         .await
     }
 
+    /// Takes news of a call about its questions that has arrived and was not handled yet.
+    pub fn take_event(&mut self, at: usize) -> Option<QuestionEvent> {
+        self.calls.get_mut(at)?.questions.as_mut()?.try_recv().ok()
+    }
+
     pub fn has_work(&self) -> bool {
         !self.work.is_empty()
     }

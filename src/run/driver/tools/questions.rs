@@ -10,6 +10,7 @@ use crate::mailbox::{CommandOutcome, QuestionAnswer};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::elicitation::{Elicitation, ElicitationAnswer, ElicitationOutcome};
 use turnleaf_domain::{BlockId, ElicitationId, Event};
+use turnleaf_platform::ids;
 use turnleaf_tools::question::{QuestionEvent, ToolQuestion};
 
 impl TurnRun<'_> {
@@ -41,6 +42,14 @@ impl TurnRun<'_> {
                 let _ = open.answer.send(ElicitationAnswer::Accept(Default::default()));
                 Ok(())
             }
+            QuestionEvent::Required(request) if matches!(step.calls[at].stage, CallStage::Running) => {
+                let (id, asked_at) = (ids::mint(), self.supervisor.clock().now());
+                let outcome = Some(ElicitationOutcome::Required);
+                let mut asked = self.questions_of(block);
+                asked.push(Elicitation { id, request, asked_at, outcome, content: None, ended_at: Some(asked_at) });
+                self.store_questions(block, &asked).await
+            }
+            QuestionEvent::Required(_) => Ok(()),
         }
     }
 
