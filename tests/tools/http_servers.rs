@@ -122,12 +122,15 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
     let is_first = request["method"] == "initialize";
     if !is_first && known != Some(&format!("session-{session}")) {
         let error = json!({ "code": -32000, "message": "Bad Request: No valid session ID provided" });
-        return match session % 2 {
-            0 => StatusCode::NOT_FOUND.into_response(),
-            _ => {
-                let error = json!({ "jsonrpc": "2.0", "id": null, "error": error });
-                (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
-            }
+        let refused = |id: &Value| {
+            let error = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
+        };
+        return match session {
+            1 => refused(&Value::Null),
+            2 => refused(&request["id"]),
+            3 => StatusCode::UNAUTHORIZED.into_response(),
+            _ => StatusCode::NOT_FOUND.into_response(),
         };
     }
     let result = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
@@ -171,6 +174,10 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         ("tools/call", "refused") => {
             let error = json!({ "code": -32602, "message": "session is required" });
             let error = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
+        }
+        ("tools/call", "refused_name") => {
+            let error = json!({ "error": "Missing required argument: session_name" });
             (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
         }
         ("tools/call", "surrogate") => {
@@ -272,17 +279,19 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
 async fn forgotten_session_is_reopened_transparently() {
     let web = WebServer::start().await;
     let servers = web.servers("/mcp");
-    // The server answers an unknown session with HTTP 400 the first time, and with HTTP 404 the second.
-    for round in 2..=3 {
+    // The server refuses an unknown session with HTTP 400, without and with the id of the request, 401 and 404.
+    for round in 2..=5 {
         assert_eq!(outcome_text(&call_tool(&servers, "forget", json!({})).await), "forgotten");
         let outcome = call_tool(&servers, "echo", json!({ "text": "hello again" })).await;
         assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello again"));
         assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), round);
     }
     // A refusal of the arguments is no unknown session.
-    let outcome = call_tool(&servers, "refused", json!({})).await;
-    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Failed, "session is required"));
-    assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), 3);
+    for tool in ["refused", "refused_name"] {
+        let outcome = call_tool(&servers, tool, json!({})).await;
+        assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
+    }
+    assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), 5);
     assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Ready);
     servers.shut_down().await;
 }

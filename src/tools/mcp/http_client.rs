@@ -23,7 +23,7 @@ use sse_stream::{Sse, SseStream};
 use url::Url;
 
 use super::authorization::{RequestRefusal, ServerAuthorization, SignInNeed};
-use super::http_session::is_unknown_session;
+use super::http_session::{WorkingSession, is_unknown_session};
 use super::{error_messages, json_repair};
 use crate::oauth::tokens::bearer;
 use turnleaf_domain::limits::{SERVER_ERROR_BYTES, SERVER_REDIRECTS, TOOL_LINE_BYTES};
@@ -41,16 +41,18 @@ pub type Events = BoxStream<'static, Result<Sse, SseError>>;
 pub struct McpHttpClient {
     client: reqwest::Client,
     authorization: Option<ServerAuthorization>,
+    working: WorkingSession,
 }
 
 impl McpHttpClient {
     /// Wraps a client that follows no redirects by itself.
     pub fn new(client: reqwest::Client, authorization: Option<ServerAuthorization>) -> Self {
-        Self { client, authorization }
+        Self { client, authorization, working: WorkingSession::default() }
     }
 
     /// Sends a request with the access token, if there is one. A request that is refused for its token was not
-    /// executed, so it is repeated once with a renewed one.
+    /// executed, so it is repeated once with a renewed one. A refusal of a session that has worked is first taken for one
+    /// of the session, unless it asks for a token.
     pub async fn send(
         &self,
         method: Method,
@@ -58,14 +60,25 @@ impl McpHttpClient {
         headers: &McpHttpHeaders,
         body: Option<Bytes>,
     ) -> Result<Response, McpHttpError> {
-        let Some(authorization) = &self.authorization else {
-            return self.send_with_token(method, url, headers, body, None).await;
+        let mut token = match &self.authorization {
+            Some(authorization) => authorization.token().await,
+            None => None,
         };
-        let mut token = authorization.token().await;
         let mut is_repeated = false;
         loop {
             let response = self.send_with_token(method.clone(), url, headers, body.clone(), token.as_ref()).await?;
-            let Some(refusal) = RequestRefusal::from_response(&response) else {
+            let refusal = RequestRefusal::from_response(&response);
+            let is_unexplained = refusal.as_ref().is_some_and(|refusal| refusal.challenge.is_none());
+            if let Some(session) = headers.get(&SESSION).filter(|_| is_unexplained) {
+                if method != Method::POST {
+                    return Ok(response);
+                }
+                if self.working.give_up(session) {
+                    return Err(StreamableHttpError::SessionExpired);
+                }
+            }
+            let Some(authorization) = &self.authorization else { return Ok(response) };
+            let Some(refusal) = refusal else {
                 if response.status().is_success() {
                     authorization.accepted(token.as_ref());
                 }
@@ -161,6 +174,9 @@ impl StreamableHttpClient for McpHttpClient {
         put_header(&mut custom_headers, SESSION, session_id.as_deref());
         let body = serde_json::to_vec(&message)?;
         let response = self.send(Method::POST, &uri, &custom_headers, Some(body.into())).await?;
+        if response.status().is_success() && matches!(message, ClientJsonRpcMessage::Request(_)) {
+            self.working.set(custom_headers.get(&SESSION));
+        }
         read_answer(response, &message, session_id.is_some(), max_sse_event_size).await
     }
 
