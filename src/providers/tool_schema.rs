@@ -9,12 +9,14 @@ use turnleaf_domain::limits;
 use turnleaf_domain::tool::ToolSpec;
 
 mod combine;
+mod description;
 mod node;
 mod normalize;
 mod notes;
 mod root;
 pub mod subset;
 
+use description::bounded_description;
 use node::Fitter;
 pub use normalize::{normalize, resolve_reference};
 
@@ -39,7 +41,11 @@ fn fit_tool(tool: &ToolSpec, subset: SchemaSubset) -> Option<ToolSpec> {
     }
     let description = std::iter::once(tool.description.clone()).chain(notes);
     let description: Vec<String> = description.filter(|part| !part.is_empty()).collect();
-    Some(ToolSpec { name: tool.name.clone(), description: description.join("\n\n"), parameters })
+    let mut description = description.join("\n\n");
+    if let Some(most) = subset.description_chars() {
+        description = bounded_description(description, most, &mut parameters);
+    }
+    Some(ToolSpec { name: tool.name.clone(), description, parameters })
 }
 
 /// Returns a schema that is too large when its references are resolved, without what is nested.

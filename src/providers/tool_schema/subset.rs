@@ -126,6 +126,11 @@ impl SchemaSubset {
         }
     }
 
+    /// Returns the most characters of a tool's description. OpenAI and Azure refuse longer ones.
+    pub fn description_chars(self) -> Option<usize> {
+        (self == Self::OpenAi).then_some(1024)
+    }
+
     /// Returns whether required properties must be described.
     pub fn requires_only_described(self) -> bool {
         self == Self::Gemini

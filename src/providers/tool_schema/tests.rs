@@ -94,6 +94,29 @@ fn alternatives_of_root_are_described() {
 }
 
 #[test]
+fn long_description_goes_on_in_parameters_where_api_bounds_it() {
+    let schema = json!({"type": "object", "properties": {}, "description": "Own.", "not": {"required": ["a"]}});
+    let words = "words of a person ".repeat(100);
+    for long in [words.as_str(), &"字".repeat(2000)] {
+        let spec = ToolSpec { description: long.to_owned(), ..tool(schema.clone()) };
+        let found = fit_tool(&spec, SchemaSubset::OpenAi).expect("it is an object");
+        assert!(found.description.chars().count() <= 1024, "{}", found.description.chars().count());
+        let kept = found.description.strip_suffix("… [continued in the description of the parameters]");
+        let kept = kept.expect("the cut is marked");
+        let rest = found.parameters["description"].as_str().and_then(|text| text.strip_prefix("Own.\n\n…"));
+        let rest = rest.expect("the rest is there");
+        assert!(rest.ends_with("The arguments as a whole: not: {\"required\":[\"a\"]}"), "{rest}");
+        let whole = format!("{kept}{rest}").replace(' ', "");
+        assert!(whole.starts_with(&long.replace(' ', "")), "{whole}");
+        assert_eq!(fit_tool(&found, SchemaSubset::OpenAi).as_ref(), Some(&found));
+        let other = fit_tool(&spec, SchemaSubset::Anthropic).expect("it is an object");
+        assert!(other.description.starts_with(long.trim_end()), "{}", other.description);
+    }
+    let fits = ToolSpec { description: "x".repeat(1024), ..tool(json!({"type": "object", "properties": {}})) };
+    assert_eq!(fit_tool(&fits, SchemaSubset::OpenAi), Some(fits));
+}
+
+#[test]
 fn root_that_is_no_object_is_not_fitted() {
     for schema in
         [json!({"type": "string"}), json!({"type": ["array", "null"]}), json!({"anyOf": [{"type": "string"}]})]
