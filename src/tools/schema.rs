@@ -100,8 +100,8 @@ fn compile(schema: &Value) -> Result<Arc<Validator>, String> {
     if !schema.is_object() {
         return Err("The schema is not an object.".into());
     }
-    if is_deeper_than(schema, limits::JSON_DEPTH) {
-        return Err(format!("The schema is nested more than {} levels deep.", limits::JSON_DEPTH));
+    if is_deeper_than(schema, limits::JSON_VALUE_DEPTH) {
+        return Err(format!("The schema is nested more than {} levels deep.", limits::JSON_VALUE_DEPTH));
     }
     let text = schema.to_string();
     if text.len() > limits::TOOL_SCHEMA_BYTES {

@@ -15,7 +15,7 @@ use super::{app_view, error_messages, sanitizer};
 use crate::schema::check_schema;
 use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_domain::hidden_text::{count_hidden_characters, replace_nul};
 use turnleaf_domain::limits::{
     SERVER_ICONS_BYTES, SERVER_NAME_BYTES, SERVER_TOOL_NAME_BYTES, TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES,
     TOOLS_PER_SERVER,
@@ -116,6 +116,42 @@ fn description_of(tool: &Value, secrets: &SecretSet) -> String {
     sanitizer::clean_text(given, secrets, TOOL_DESCRIPTION_BYTES - note.len()) + &note
 }
 
+/// Returns the schema of a tool's arguments. Servers write a tool that takes any arguments, or none, in several ways.
+fn input_schema(tool: &Value) -> Option<Value> {
+    match tool.get("inputSchema") {
+        Some(schema @ Value::Object(_)) => Some(without_nul_in_texts(schema)),
+        None | Some(Value::Null | Value::Bool(true)) => Some(json!({})),
+        Some(Value::Array(none)) if none.is_empty() => Some(json!({})),
+        Some(_) => None,
+    }
+}
+
+/// Replaces NUL in the titles and descriptions of a schema.
+fn without_nul_in_texts(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .map(|(keyword, value)| match (keyword.as_str(), value) {
+                ("title" | "description" | "$comment", Value::String(text)) => {
+                    (keyword.clone(), Value::String(replace_nul(text.clone())))
+                }
+                (_, value) => (keyword.clone(), without_nul_in_texts(value)),
+            })
+            .collect(),
+        Value::Array(all) => all.iter().map(without_nul_in_texts).collect(),
+        other => other.clone(),
+    }
+}
+
+fn has_nul(schema: &Value) -> bool {
+    match schema {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(all) => all.iter().any(has_nul),
+        Value::Object(members) => members.iter().any(|(keyword, value)| keyword.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
+
 /// Describes a tool for display and for models.
 ///
 /// # Errors
@@ -134,19 +170,15 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     if tool.pointer(&format!("/_meta/{TASK_SUPPORT}")) == Some(&json!("required")) {
         return Err(format!("`{name}` runs only as a task, which is not supported"));
     }
-    let schema = tool.get("inputSchema").cloned().unwrap_or_default();
-    if !schema.is_object() {
-        return Err(format!("the parameter schema of `{name}` is not an object"));
-    }
-    let written = schema.to_string();
-    if written.len() > TOOL_SCHEMA_BYTES {
+    let schema = input_schema(tool).ok_or_else(|| format!("the parameter schema of `{name}` is not an object"))?;
+    if schema.to_string().len() > TOOL_SCHEMA_BYTES {
         return Err(format!(
             "the parameter schema of `{name}` is larger than {}",
             ByteSize::from_usize(TOOL_SCHEMA_BYTES)
         ));
     }
-    // PostgreSQL does not store NUL, and no schema needs it.
-    if written.contains("\\u0000") {
+    // PostgreSQL does not store NUL. Outside of texts for readers, replacing it would change what is valid.
+    if has_nul(&schema) {
         return Err(format!("the parameter schema of `{name}` contains NUL"));
     }
     check_schema(&schema).map_err(|error| {
@@ -197,6 +229,28 @@ mod tests {
     }
 
     #[test]
+    fn tool_without_schema_takes_any_arguments_and_texts_lose_nul() {
+        for tool in [
+            json!({ "name": "x" }),
+            json!({ "name": "x", "inputSchema": null }),
+            json!({ "name": "x", "inputSchema": [] }),
+            json!({ "name": "x", "inputSchema": true }),
+        ] {
+            let found = describe_tool(&tool, &SecretSet::default()).expect("it is a tool");
+            assert_eq!(found.schema, json!({}), "{tool}");
+        }
+        let schema =
+            json!({ "title": "a\0b", "properties": { "a": { "description": "\0", "pattern": "[^\\u0000]" } } });
+        let found = describe_tool(&json!({ "name": "x", "inputSchema": schema }), &SecretSet::default());
+        let found = found.expect("it is a tool").schema;
+        assert_eq!(
+            (&found["title"], &found["properties"]["a"]["description"]),
+            (&json!("a\u{2400}b"), &json!("\u{2400}"))
+        );
+        assert_eq!(found["properties"]["a"]["pattern"], "[^\\u0000]");
+    }
+
+    #[test]
     fn unusable_tool_is_left_out() {
         for (tool, reason) in [
             (json!({ "inputSchema": {} }), "is not a valid name"),
@@ -204,9 +258,11 @@ mod tests {
             (json!({ "name": "a\nb", "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "a\u{202e}b", "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "x".repeat(SERVER_TOOL_NAME_BYTES + 1), "inputSchema": {} }), "is not a valid name"),
-            (json!({ "name": "x" }), "is not an object"),
             (json!({ "name": "x", "inputSchema": "object" }), "is not an object"),
-            (json!({ "name": "x", "inputSchema": { "title": "a\0b" } }), "NUL"),
+            (json!({ "name": "x", "inputSchema": false }), "is not an object"),
+            (json!({ "name": "x", "inputSchema": [{}] }), "is not an object"),
+            (json!({ "name": "x", "inputSchema": { "properties": { "a\0b": {} } } }), "NUL"),
+            (json!({ "name": "x", "inputSchema": { "properties": { "a": { "const": "\0" } } } }), "NUL"),
             (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
             (json!({ "name": "x", "inputSchema": {}, "_meta": { TASK_SUPPORT: "required" } }), "only as a task"),
             (json!("x"), "is not a valid name"),

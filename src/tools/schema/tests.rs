@@ -114,6 +114,15 @@ fn unusable_schema_is_refused() {
 }
 
 #[test]
+fn schema_may_be_as_deep_as_stored_values() {
+    let nested =
+        |levels: usize| (0..levels).fold(json!({"type": "string"}), |inner, _| json!({"properties": {"a": inner}}));
+    let most = (limits::JSON_VALUE_DEPTH - 1) / 2;
+    assert_eq!(check_schema(&nested(most)), Ok(()));
+    assert!(check_schema(&nested(most + 1)).is_err());
+}
+
+#[test]
 fn part_that_cannot_be_checked_is_left_to_server() {
     let with = |schema: Value| json!({"type": "object", "properties": {"a": schema, "n": {"type": "integer"}}});
     for schema in [
