@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::tools::toolbox::ToolSelection;
+use crate::tools::toolbox::{ToolSelection, ToolServerOffering};
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{ModelLock, PromptPrefix};
 use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
@@ -266,18 +266,24 @@ impl Service {
         let offerings = self.tools().offerings(owner).await?;
         for name in &choice.on {
             let is_kept = before.is_some_and(|before| before.on.contains(name));
-            let is_there = match name.split_once('/') {
-                Some(("provider", tool)) => !tool.is_empty(),
-                Some((server, tool)) => offerings.iter().any(|offering| {
-                    offering.server == server && (tool == "*" || offering.tools.iter().any(|known| known.tool == tool))
-                }),
-                None => built_in::describe_all().iter().any(|known| known.tool == *name),
-            };
-            if !is_kept && !is_there {
+            if !is_kept && !is_known(name, &offerings) {
                 return Err(InvalidField::new("tools.on", MessageCode::UnknownTool.with("name", name)).into());
             }
         }
         Ok(())
+    }
+}
+
+/// Returns whether a name of a choice is known. A tool that cannot be used is: it is left out with a notice.
+fn is_known(name: &str, offerings: &[ToolServerOffering]) -> bool {
+    match name.split_once('/') {
+        Some(("provider", tool)) => !tool.is_empty(),
+        Some((server, tool)) => offerings.iter().filter(|offering| offering.server == server).any(|offering| {
+            tool == "*"
+                || offering.tools.iter().any(|known| known.tool == tool)
+                || offering.unusable.iter().any(|known| known.tool == tool)
+        }),
+        None => built_in::describe_all().iter().any(|known| known.tool == name),
     }
 }
 
@@ -299,4 +305,30 @@ pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidFiel
         check_schema(&spec.parameters).map_err(|why| wrong(MessageCode::InvalidSchema.with("reason", why)))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use turnleaf_tools::toolbox::UnusableTool;
+
+    use super::*;
+
+    #[test]
+    fn tool_that_cannot_be_used_is_known() {
+        let unusable = vec![UnusableTool { tool: "odd".into(), why: "its schema is too deep".into() }];
+        let (server, name) = ("files".to_owned(), "Files".to_owned());
+        let offerings = [ToolServerOffering { server, name, tools: Vec::new(), unusable }];
+        for (name, expected) in [
+            ("files/odd", true),
+            ("files/*", true),
+            ("files/other", false),
+            ("other/odd", false),
+            ("calculator", true),
+            ("odd", false),
+            ("provider/web_search", true),
+            ("provider/", false),
+        ] {
+            assert_eq!(is_known(name, &offerings), expected, "{name}");
+        }
+    }
 }
