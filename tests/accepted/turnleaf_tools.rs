@@ -213,3 +213,26 @@ async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>)
 async fn next_request_is_accepted_after_every_call_outcome() {
     join_all(ACCOUNTS.map(|at| run_every_outcome(at).boxed_local())).await;
 }
+
+#[tokio::test]
+async fn tools_with_any_schema_and_long_descriptions_are_accepted() {
+    let alternatives =
+        json!([{ "properties": { "a": { "const": 1 } } }, { "properties": { "b": { "type": "array" } } }]);
+    let lab = toolbox()
+        .with_described_tool("bare", "", json!({}))
+        .with_described_tool("unnamed", "", json!({ "type": "object" }))
+        .with_described_tool("either", &"Many words. ".repeat(300), json!({ "anyOf": alternatives }))
+        .with_described_tool("one", "", json!({ "type": ["object", "null"], "oneOf": alternatives, "not": {} }))
+        .with_described_tool("odd names", "", json!({ "properties": { "a b": { "type": "array" } } }))
+        .with_described_tool(
+            "referred",
+            "",
+            json!({ "$ref": "#/$defs/R", "$defs": { "R": { "allOf": alternatives } } }),
+        );
+    let openai = ModelAccount { provider: "openai", api: ProviderApi::OpenaiChat, model: "gpt-5.1" };
+    for at in ACCOUNTS.into_iter().chain([openai]) {
+        let mut talk = start_chat(at, &lab).await;
+        assert_complete(&talk.send_and_wait("Hi", [plain_reply("Hello.")]).await);
+        talk.validator.accepted_count();
+    }
+}

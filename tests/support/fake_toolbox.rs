@@ -57,6 +57,7 @@ struct FakeTool {
     does: ToolBehavior,
     asks: bool,
     description: String,
+    schema: Value,
 }
 
 #[derive(Default)]
@@ -95,7 +96,15 @@ impl FakeToolbox {
     }
 
     fn add_tool(self, name: &str, does: ToolBehavior, asks: bool) -> Self {
-        lock(&self.0.tools).push((name.to_owned(), FakeTool { does, asks, description: format!("Does {name}.") }));
+        let (description, schema) = (format!("Does {name}."), json!({ "type": "object" }));
+        lock(&self.0.tools).push((name.to_owned(), FakeTool { does, asks, description, schema }));
+        self
+    }
+
+    /// Adds a tool that a server describes in these words and with this schema. It returns its arguments.
+    pub fn with_described_tool(self, name: &str, description: &str, schema: Value) -> Self {
+        let tool = FakeTool { does: ToolBehavior::Echo, asks: false, description: description.to_owned(), schema };
+        lock(&self.0.tools).push((name.to_owned(), tool));
         self
     }
 
@@ -178,7 +187,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         tool: name.to_owned(),
         title: format!("The {name}"),
         description: known.description.clone(),
-        schema: json!({ "type": "object" }),
+        schema: known.schema.clone(),
         is_harmless: false,
         hints: Vec::new(),
         icon: None,

@@ -48,6 +48,8 @@ pub mod responses;
 pub mod responses_stream;
 #[path = "validator/script.rs"]
 pub mod script;
+#[path = "validator/tool_schemas.rs"]
+pub mod tool_schemas;
 
 use memory::{ProviderMemory, SentReply};
 use script::{EncodedReply, ReplyEnd, ScriptRng, ScriptedReply};

@@ -113,6 +113,12 @@ fn anthropic_refuses_invalid_requests() {
             rule_case("tools.0.custom.input_schema.type: Field required", |body| {
                 body["tools"][0]["input_schema"] = json!({})
             }),
+            rule_case("does not support oneOf, allOf, or anyOf at the top level", |body| {
+                body["tools"][0]["input_schema"]["anyOf"] = json!([{}])
+            }),
+            rule_case("Property keys should match pattern", |body| {
+                body["tools"][0]["input_schema"]["properties"] = json!({"a b": {}})
+            }),
             rule_case("tool_choice forces tool use", |body| body["tool_choice"] = json!({"type": "any"})),
             rule_case("model: claude-nobody", |body| body["model"] = json!("claude-nobody")),
         ],

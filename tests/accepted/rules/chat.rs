@@ -7,8 +7,8 @@ use crate::validator::ProviderRequest;
 
 /// Returns a client that conforms to the dialect of this provider.
 pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClient {
-    let function =
-        |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+    let parameters = json!({"type": "object", "properties": {}});
+    let function = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
     let mut body = json!({"model": model, "stream": true, "tools": [function("weather"), function("time")]});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     ConformingClient {
@@ -27,6 +27,7 @@ pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClien
 
 #[test]
 fn openai_refuses_invalid_requests() {
+    let described = |schema: Value| move |body: &mut Value| body["tools"][0]["function"]["parameters"] = schema.clone();
     let (in_loop, later) = chat("openai", "gpt-5.1", json!({"reasoning_effort": "high"})).tool_conversation();
     all_are_refused(
         &in_loop,
@@ -51,6 +52,16 @@ fn openai_refuses_invalid_requests() {
                 body["messages"][1]["reasoning_content"] = json!("x")
             }),
             rule_case("Unrecognized request argument supplied: top_k", |body| body["top_k"] = json!(3)),
+            rule_case("Expected a string with maximum length 1024, but got a string with length 1025", |body| {
+                body["tools"][0]["function"]["description"] = json!("x".repeat(1025))
+            }),
+            rule_case("got 'type: \"None\"'", described(json!({"properties": {}}))),
+            rule_case("at the top level", described(json!({"type": "object", "properties": {}, "anyOf": [{}]}))),
+            rule_case("object schema missing properties", described(json!({"type": "object"}))),
+            rule_case(
+                "array schema missing items",
+                described(json!({"type": "object", "properties": {"a": {"type": "array"}}})),
+            ),
             rule_case("Use 'max_completion_tokens' instead.", |body| body["max_tokens"] = json!(100)),
             rule_case("'temperature' does not support 0.5 with this model", |body| body["temperature"] = json!(0.5)),
             rule_case("Unsupported parameter: 'top_p'", |body| body["top_p"] = json!(0.5)),

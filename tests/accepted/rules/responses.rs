@@ -6,13 +6,15 @@ use super::{ConformingClient, all_are_refused, list, remove, rule_case};
 use crate::validator::{ProviderRequest, protocol_of};
 
 fn responses(model: &str) -> ConformingClient {
+    let parameters = json!({"type": "object", "properties": {}});
+    let function = |name: &str| json!({"type": "function", "name": name, "parameters": parameters});
     ConformingClient {
         provider: "responses",
         path: "v1/responses",
         messages: "input",
         body: json!({"model": model, "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
             "reasoning": {"effort": "high", "summary": "auto"}, "instructions": "Be brief.",
-            "tools": [{"type": "function", "name": "weather", "parameters": {}}, {"type": "function", "name": "time", "parameters": {}}]}),
+            "tools": [function("weather"), function("time")]}),
         user: |text| json!({"role": "user", "content": text}),
         to_messages: <[Value]>::to_vec,
         results: |content| {
@@ -80,6 +82,12 @@ fn responses_refuses_invalid_requests() {
             rule_case("Duplicate tool output found", |body| {
                 let twice = body["input"][9].clone();
                 list(&mut body["input"]).push(twice);
+            }),
+            rule_case("object schema missing properties", |body| {
+                body["tools"][0]["parameters"] = json!({"type": "object"})
+            }),
+            rule_case("Invalid 'tools[1].description': string too long.", |body| {
+                body["tools"][1]["description"] = json!("x".repeat(1025))
             }),
             rule_case("without its required following item", |body| drop(list(&mut body["input"]).remove(5))),
             rule_case(

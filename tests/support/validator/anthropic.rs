@@ -5,7 +5,10 @@ use serde_json::{Map, Value, json};
 use super::anthropic_models::{AnthropicModelRules, AnthropicThinkingRule, find};
 use super::memory::ProviderMemory;
 use super::script::{EncodedReply, ScriptedReply};
-use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, anthropic_built_in_tools, anthropic_stream, refuse};
+use super::{
+    ApiProtocol, KEY, ProviderRefusal, ProviderRequest, anthropic_built_in_tools, anthropic_stream, refuse,
+    tool_schemas,
+};
 
 pub struct MessagesProtocol;
 
@@ -232,10 +235,7 @@ fn tools(request: &ProviderRequest, thinks: bool) -> Result<(), ProviderRefusal>
             refuse!("tools: Tool names must be unique.");
         }
         match tool["type"].as_str() {
-            None if tool["input_schema"]["type"] != "object" => {
-                refuse!("tools.{at}.custom.input_schema.type: Field required");
-            }
-            None | Some("custom") => {}
+            None | Some("custom") => tool_schemas::check_anthropic(at, &tool["input_schema"])?,
             Some(kind) => anthropic_built_in_tools::check_tool(at, kind, tool)?,
         }
         names.push(name);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::chat_models::find;
 use super::memory::ProviderMemory;
 use super::script::{EncodedReply, ScriptedReply};
-use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, chat_stream, refuse};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, chat_stream, refuse, tool_schemas};
 
 /// The servers that speak chat completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,6 +192,9 @@ fn openai(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
                 refuse!("Unsupported parameter: '{key}' is not supported with this model.");
             }
         }
+    }
+    for (at, tool) in request.list("tools").iter().enumerate() {
+        tool_schemas::check_openai(&format!("tools[{at}].function"), &tool["function"])?;
     }
     if request.list("stop").len() > 4 {
         refuse!(

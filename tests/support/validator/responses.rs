@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::chat_models::find;
 use super::memory::ProviderMemory;
 use super::script::{EncodedReply, ScriptedReply};
-use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, refuse, responses_stream};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, refuse, responses_stream, tool_schemas};
 
 pub struct ResponsesProtocol;
 
@@ -212,6 +212,9 @@ fn parameters(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
         }
         if tool["type"] == "function" && !tool["name"].is_string() {
             refuse!("Missing required parameter: 'tools[{at}].name'.");
+        }
+        if tool["type"] == "function" {
+            tool_schemas::check_openai(&format!("tools[{at}]"), tool)?;
         }
         if tool["type"] == "code_interpreter" && tool["container"].is_null() {
             refuse!("Missing required parameter: 'tools[{at}].container'.");
