@@ -208,7 +208,7 @@ pub const TOOL_BACKOFF_FIRST: Duration = Duration::from_secs(1);
 pub const TOOL_BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// The servers of one person, the tools of one server, and the tools offered to a model.
 pub const TOOL_SERVERS: usize = 32;
-pub const TOOLS_PER_SERVER: usize = 256;
+pub const TOOLS_PER_SERVER: usize = 1_000;
 pub const TOOLS_OFFERED: usize = 128;
 /// The tools that one search for tools finds at most, and the places that are kept for found ones among those offered.
 pub const TOOLS_FOUND: usize = 8;

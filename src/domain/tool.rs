@@ -199,10 +199,13 @@ impl ToolChoice {
     }
 
     /// # Errors
-    /// A name is invalid or repeated, or there are more tools than can be offered to a model.
+    /// A name is invalid or repeated, or there are too many. A model searches for tools of servers that are more than can
+    /// be offered; those of a client cannot be searched.
     pub fn check(&self) -> Result<(), InvalidField> {
-        if self.on.len() + self.client.len() > limits::TOOLS_OFFERED {
-            return Err(InvalidField::new("tools", MessageCode::TooMany.with("most", limits::TOOLS_OFFERED)));
+        for (count, most) in [(self.on.len(), limits::TOOLS_CHOSEN), (self.client.len(), limits::TOOLS_OFFERED)] {
+            if count > most {
+                return Err(InvalidField::new("tools", MessageCode::TooMany.with("most", most)));
+            }
         }
         let mut seen = HashSet::new();
         for name in &self.on {
@@ -326,15 +329,21 @@ mod tests {
             on: on.iter().map(|name| (*name).to_owned()).collect(),
             client,
         };
-        for good in [choice(&[], vec![]), choice(&["a", "b/*"], vec![client("look_up"), client("look-down")])] {
+        let many: Vec<String> = (0..=limits::TOOLS_CHOSEN).map(|n| format!("t{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        for good in [
+            choice(&[], vec![]),
+            choice(&["a", "b/*"], vec![client("look_up"), client("look-down")]),
+            choice(&many[1..], vec![client("look_up")]),
+        ] {
             assert_eq!(good.check(), Ok(()), "{good:?}");
         }
-        let many: Vec<String> = (0..=limits::TOOLS_OFFERED).map(|n| n.to_string()).collect();
         for (bad, field) in [
             (choice(&[""], vec![]), "tools.on"),
             (choice(&["a", "a"], vec![]), "tools.on"),
             (choice(&["a\nb"], vec![]), "tools.on"),
-            (choice(&many.iter().map(String::as_str).collect::<Vec<_>>(), vec![]), "tools"),
+            (choice(&many, vec![]), "tools"),
+            (choice(&[], many[..=limits::TOOLS_OFFERED].iter().map(|name| client(name)).collect()), "tools"),
             (choice(&[], vec![client("a b")]), "tools.client"),
             (choice(&[], vec![client("server__tool")]), "tools.client"),
             (choice(&[], vec![client("../x")]), "tools.client"),

@@ -24,8 +24,8 @@ const FAULTS_LISTED: usize = 5;
 const WORDS_BYTES: usize = 300;
 /// Size limit of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
-/// Capacity of the cache of compiled schemas.
-const KEPT: usize = 256;
+/// Capacity of the cache of compiled schemas: all of a large server.
+const KEPT: usize = limits::TOOLS_PER_SERVER;
 /// Step budgets: schema places that a check may visit, and those that describing the faults may visit. The second is
 /// lower because it stores what it finds.
 const CHECK_STEPS: u64 = 2_000_000;

@@ -147,7 +147,11 @@ async fn endless_tool_list_is_truncated() {
     let servers = misbehaving_servers("endless_list");
     let tools = servers.tools(&server_key("bad")).await.unwrap();
     assert_eq!(tools.len(), limits::TOOLS_PER_SERVER);
-    assert!(servers.status(&server_key("bad")).unwrap().log.contains("more than 256 tools"));
+    let status = servers.status(&server_key("bad")).unwrap();
+    assert!(status.log.contains("more than 1000 tools"), "{}", status.log);
+    // Those beyond the limit are known by their names, so that a chat that chose them says so.
+    assert_eq!(status.unusable.len(), limits::TOOLS_PER_SERVER);
+    assert!(status.unusable.iter().all(|tool| tool.tool.starts_with("tool_") && tool.why.contains("more than 1000")));
     servers.shut_down().await;
 }
 

@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+/// The descriptions and schemas of the tools of one server, and the names of a choice of tools.
+pub const TOOL_LIST_BYTES: usize = 16 << 20;
+pub const TOOLS_CHOSEN: usize = 2_000;
 /// Instructions of one tool server, and those of all that a branch offers.
 pub const SERVER_INSTRUCTIONS_BYTES: usize = 8 << 10;
 pub const ALL_INSTRUCTIONS_BYTES: usize = 32 << 10;

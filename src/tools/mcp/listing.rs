@@ -17,8 +17,8 @@ use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::hidden_text::{count_hidden_characters, replace_nul};
 use turnleaf_domain::limits::{
-    SERVER_ICONS_BYTES, SERVER_NAME_BYTES, SERVER_TOOL_NAME_BYTES, TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES,
-    TOOLS_PER_SERVER,
+    SERVER_ICONS_BYTES, SERVER_NAME_BYTES, SERVER_TOOL_NAME_BYTES, TOOL_DESCRIPTION_BYTES, TOOL_LIST_BYTES,
+    TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER,
 };
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::redaction::SecretSet;
@@ -40,10 +40,8 @@ pub async fn list(
     log: &ServerOutputLog,
 ) -> Result<ToolList, CodedMessage> {
     let not_listed = |cause: CodedMessage| CodedMessage::from(MessageCode::ToolsNotListed).with_cause(cause);
-    let mut list = ToolList::default();
-    let mut names = HashSet::new();
+    let mut collector = ToolListCollector::new(secrets, log);
     let mut cursor: Option<String> = None;
-    let mut icon_room = SERVER_ICONS_BYTES;
     // A list has no more pages than tools.
     for _ in 0..TOOLS_PER_SERVER {
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
@@ -53,45 +51,16 @@ pub async fn list(
                 serde_json::to_value(page).map_err(|error| not_listed(CodedMessage::uncoded(error.to_string())))?
             }
             // The server does not implement tools.
-            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(list),
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                return Ok(collector.list);
+            }
             Err(error) => return Err(not_listed(error_messages::request_error(&error, secrets))),
         };
         let Some(listed) = page.get("tools").and_then(Value::as_array) else {
             return Err(not_listed(MessageCode::NotAList.into()));
         };
-        for tool in listed {
-            if app_view::is_hidden_from(tool, "model") {
-                let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                let name = sanitizer::clean_line(name, secrets, SERVER_TOOL_NAME_BYTES);
-                log.add(&format!("(the tool `{name}` is for pages of the server and not offered to models)"));
-                continue;
-            }
-            if list.tools.len() == TOOLS_PER_SERVER {
-                log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
-                return Ok(list);
-            }
-            let mut described = describe_tool(tool, secrets);
-            if let Ok(tool) = &mut described {
-                tool.icon = tool.icon.take().filter(|icon| icon.len() <= icon_room);
-                icon_room -= tool.icon.as_ref().map_or(0, String::len);
-            }
-            let is_cut = tool.get("description").and_then(Value::as_str).is_some_and(is_too_long);
-            if let Ok(tool) = described.as_ref()
-                && is_cut
-            {
-                let limit = ByteSize::from_usize(TOOL_DESCRIPTION_BYTES);
-                log.add(&format!("(the description of `{}` is longer than {limit} and was cut)", tool.tool));
-            }
-            match described {
-                Ok(tool) if names.insert(tool.tool.clone()) => list.tools.push(tool),
-                Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first is used)", tool.tool)),
-                Err(reason) => {
-                    log.add(&format!("(a tool is not used: {reason})"));
-                    let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                    let tool = sanitizer::clean_line(name, secrets, SERVER_TOOL_NAME_BYTES);
-                    list.unusable.push(UnusableTool { tool, why: reason });
-                }
-            }
+        if !listed.iter().all(|tool| collector.add(tool)) {
+            break;
         }
         let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
         if next.is_none() || next == cursor.as_deref() {
@@ -99,7 +68,79 @@ pub async fn list(
         }
         cursor = next.map(str::to_owned);
     }
-    Ok(list)
+    Ok(collector.list)
+}
+
+/// Collects the tools of a list within its limits.
+struct ToolListCollector<'a> {
+    secrets: &'a SecretSet,
+    log: &'a ServerOutputLog,
+    list: ToolList,
+    names: HashSet<String>,
+    icon_room: usize,
+    /// The bytes that further descriptions and schemas may have.
+    room: usize,
+    is_full: bool,
+}
+
+impl<'a> ToolListCollector<'a> {
+    fn new(secrets: &'a SecretSet, log: &'a ServerOutputLog) -> Self {
+        let (list, names) = (ToolList::default(), HashSet::new());
+        Self { secrets, log, list, names, icon_room: SERVER_ICONS_BYTES, room: TOOL_LIST_BYTES, is_full: false }
+    }
+
+    /// Adds a listed tool. Returns false if there is no room even for the names of further ones.
+    fn add(&mut self, tool: &Value) -> bool {
+        let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
+        let shown_name = sanitizer::clean_line(text("name"), self.secrets, SERVER_TOOL_NAME_BYTES);
+        if app_view::is_hidden_from(tool, "model") {
+            let note = format!("(the tool `{shown_name}` is for pages of the server and not offered to models)");
+            self.log.add(&note);
+            return true;
+        }
+        let mut described = match describe_tool(tool, self.secrets) {
+            Ok(described) => described,
+            Err(reason) => {
+                self.log.add(&format!("(a tool is not used: {reason})"));
+                return self.leave_out(shown_name, reason);
+            }
+        };
+        if self.names.contains(&described.tool) {
+            self.log.add(&format!("(there is more than one tool `{}`; the first is used)", described.tool));
+            return true;
+        }
+        let size = described.description.len() + described.schema.to_string().len();
+        let limit = if self.list.tools.len() == TOOLS_PER_SERVER {
+            Some(format!("more than {TOOLS_PER_SERVER} tools"))
+        } else {
+            (size > self.room).then(|| format!("more than {} of tools", ByteSize::from_usize(TOOL_LIST_BYTES)))
+        };
+        if let Some(limit) = limit {
+            if !std::mem::replace(&mut self.is_full, true) {
+                self.log.add(&format!("(it has {limit}; the others are not used)"));
+            }
+            return self.leave_out(described.tool, format!("its server lists {limit}"));
+        }
+        self.room -= size;
+        if is_too_long(text("description")) {
+            let limit = ByteSize::from_usize(TOOL_DESCRIPTION_BYTES);
+            self.log.add(&format!("(the description of `{}` is longer than {limit} and was cut)", described.tool));
+        }
+        described.icon = described.icon.take().filter(|icon| icon.len() <= self.icon_room);
+        self.icon_room -= described.icon.as_ref().map_or(0, String::len);
+        self.names.insert(described.tool.clone());
+        self.list.tools.push(described);
+        true
+    }
+
+    /// Keeps the name of a tool that cannot be used, so that a chat that chose it says so.
+    fn leave_out(&mut self, tool: String, why: String) -> bool {
+        let has_room = self.list.unusable.len() < TOOLS_PER_SERVER;
+        if has_room {
+            self.list.unusable.push(UnusableTool { tool, why });
+        }
+        has_room
+    }
 }
 
 fn is_too_long(description: &str) -> bool {
