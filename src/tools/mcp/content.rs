@@ -1,10 +1,13 @@
 //! Parses the result of a tool call into parts: text, images, other bytes, structured content. Structured content is
 //! used as far as the content does not state it already, and binary data in texts becomes a file.
 
+mod shape;
+
 use bytes::Bytes;
 use rmcp::model::ServerResult;
 use serde_json::{Value, json};
 
+use self::shape::ShapedResult;
 use super::sanitizer;
 use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
 use crate::result::repeated_content::StatedContent;
@@ -24,17 +27,9 @@ pub async fn read_result(result: ServerResult, secrets: SecretSet) -> CallResult
 fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     let Ok(result) = serde_json::to_value(result) else { return unreadable() };
     let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
-    let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
-    if content.is_none() && structured.is_none() {
-        return unreadable();
-    }
-    let outcome = if result.get("isError").and_then(Value::as_bool) == Some(true) {
-        CallOutcome::Failed
-    } else {
-        CallOutcome::Done
-    };
-    let content = content.map(Vec::as_slice).unwrap_or_default();
-    let structured = structured.filter(|value| !value.is_null()).cloned();
+    let ShapedResult { content, structured, is_error } = ShapedResult::new(result);
+    let outcome = if is_error { CallOutcome::Failed } else { CallOutcome::Done };
+    let content = content.as_slice();
     let (is_text_wanted, structured) = additional_content(content, structured);
     let mut taken = ContentBudget { secrets, images: 0, bytes: 0, links: Vec::new() };
     let mut parts = Vec::new();
@@ -214,7 +209,8 @@ mod tests {
 
     fn parts(content: Value) -> Vec<ResultPart> {
         let mut taken = ContentBudget { secrets: &SecretSet::default(), images: 0, bytes: 0, links: Vec::new() };
-        content.as_array().expect("a list").iter().map(|part| taken.part(part)).collect()
+        let shaped = ShapedResult::new(json!({ "content": content }));
+        shaped.content.iter().map(|part| taken.part(part)).collect()
     }
 
     #[test]
@@ -253,7 +249,7 @@ mod tests {
             "a: file:///a b",
             "(content of type “hologram” was omitted)",
             "(content of type “image/png” was omitted: it is not base64)",
-            "(content of type “” was omitted)",
+            "17",
         ];
         assert_eq!(shown, expected);
     }
@@ -279,15 +275,24 @@ mod tests {
     }
 
     #[test]
-    fn invalid_result_fails_call() {
+    fn result_of_any_shape_is_read_and_fails_only_as_its_server_says() {
         let none = SecretSet::default();
         let read = |value: Value| parse_result(serde_json::from_value(value).expect("anything is a result"), &none);
-        assert_eq!(read(json!({ "tools": 3 })).outcome, CallOutcome::Failed);
-        assert_eq!(read(json!("x")).outcome, CallOutcome::Failed);
-        assert_eq!(read(json!({ "content": [], "isError": true })).outcome, CallOutcome::Failed);
+        for (answer, result) in [
+            (json!({}), json!("")),
+            (json!({ "toolResult": { "x": 1 } }), json!({ "x": 1 })),
+            (json!({ "tools": 3 }), json!({ "tools": 3 })),
+            (json!("x"), json!("x")),
+            (json!({ "content": "just a string" }), json!("just a string")),
+            (json!({ "content": { "type": "text", "text": "not a list" } }), json!("not a list")),
+            (json!({ "content": ["bare", { "text": "no type" }] }), json!("bare\n\nno type")),
+            (json!({ "content": [], "structuredContent": { "sum": 3 } }), json!({ "sum": 3 })),
+        ] {
+            let found = read(answer.clone());
+            assert_eq!((found.outcome, found.result), (CallOutcome::Done, result), "{answer}");
+        }
         assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).outcome, CallOutcome::Done);
-        let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } }));
-        assert_eq!((structured.outcome, structured.result), (CallOutcome::Done, json!({ "sum": 3 })));
+        assert_eq!(read(json!({ "content": [], "isError": true })).outcome, CallOutcome::Failed);
     }
 
     #[test]
@@ -311,6 +316,13 @@ mod tests {
             (json!([text(r#"[{"a":1}]"#)]), json!({ "result": [{ "a": 1 }] }), json!(r#"[{"a":1}]"#), 0),
             (json!([text(r#"{"a": 1}"#)]), json!({ "a": 1 }), json!({ "a": 1 }), 0),
             (json!([text(r#"{"a":1}"#)]), json!({ "a": 1, "b": 2 }), json!({ "a": 1, "b": 2 }), 0),
+            (
+                json!([text(r#"[{"name":"U"}]"#)]),
+                json!({ "items": [{ "name": "U", "score": 1 }], "total": 1 }),
+                json!({ "items": [{ "name": "U", "score": 1 }], "total": 1 }),
+                0,
+            ),
+            (json!([text(&format!("See {png} here."))]), json!(null), json!("See [binary data: image/png] here."), 1),
             (json!([text("Two")]), json!({ "content": "Two", "b": 1 }), json!("Two\n\n{\"b\":1}"), 0),
             (json!([text("Two")]), json!({ "content": "Three" }), json!("Two\n\n{\"content\":\"Three\"}"), 0),
         ] {

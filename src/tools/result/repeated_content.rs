@@ -1,5 +1,6 @@
 //! Structured content repeats the content beside it: servers send the same value as JSON text, under a name of their
-//! own, item by item, or as the whole content list. Only what the content does not state yet is additional.
+//! own, item by item, with fewer or more members, or as the whole content list. Only what the content does not state yet
+//! is additional.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,8 +17,10 @@ const PART_MEMBERS: [&str; 4] = ["type", "mimeType", "annotations", "_meta"];
 pub struct StatedContent {
     /// Fingerprints of texts, of the data of binary parts, and of all JSON in texts with its nested lists and objects.
     stated: HashSet<u64>,
-    /// The JSON that all texts together are, if they are one value.
+    /// The JSON that all texts together are: one value, or a list of those in the texts or lines.
     whole: Option<Value>,
+    /// All JSON in texts.
+    values: Vec<Value>,
 }
 
 impl StatedContent {
@@ -37,7 +40,9 @@ impl StatedContent {
             texts.extend([of(part, "text"), of(resource, "text")].into_iter().flatten());
         }
         let joined = texts.join("\n");
-        content.whole = whole_json(&joined);
+        content.whole = whole_json(&joined)
+            .or_else(|| json_list(texts.iter().map(String::as_str)))
+            .or_else(|| json_list(joined.lines().filter(|line| !line.trim().is_empty())));
         if texts.len() > 1 {
             texts.push(joined);
         }
@@ -54,6 +59,7 @@ impl StatedContent {
                 self.stated.insert(print);
             });
             self.stated.insert(print);
+            self.values.push(value);
         }
     }
 
@@ -65,6 +71,9 @@ impl StatedContent {
     /// Returns whether a structured value contains everything that the texts state as JSON, and more.
     pub fn is_part_of(&self, structured: &Value) -> bool {
         let Some(whole @ (Value::Object(_) | Value::Array(_))) = &self.whole else { return false };
+        if has_covering_part(structured, whole) {
+            return true;
+        }
         let mut beside = Self::default();
         fingerprint(structured, &mut |print| {
             beside.stated.insert(print);
@@ -81,7 +90,7 @@ impl StatedContent {
     /// because the same values under exchanged names state something else.
     fn additional(&self, value: Value, beside: Option<&Value>) -> Option<Value> {
         let is_by_place = beside.is_some_and(|beside| has_common_name(beside, &value));
-        if beside.is_some_and(|beside| is_same(beside, &value)) || (!is_by_place && self.states(&value)) {
+        if beside.is_some_and(|beside| covers(beside, &value)) || (!is_by_place && self.states(&value)) {
             return None;
         }
         match value {
@@ -91,7 +100,7 @@ impl StatedContent {
                     .into_iter()
                     .filter_map(|(name, value)| {
                         let rest = match beside.and_then(|beside| beside.get(&name)) {
-                            Some(same) if is_same(same, &value) => None,
+                            Some(same) if covers(same, &value) => None,
                             Some(same) if !(same.is_object() && value.is_object()) => Some(value),
                             beside => self.additional(value, beside),
                         };
@@ -105,9 +114,13 @@ impl StatedContent {
             }
             // The places in a list matter, so it is stated as a whole or not at all.
             Value::Array(items) => {
-                let is_stated =
-                    !items.is_empty() && items.iter().all(|item| self.additional(item.clone(), None).is_none());
-                (!is_stated).then_some(Value::Array(items))
+                if items.is_empty() {
+                    return Some(Value::Array(items));
+                }
+                let is_stated = items.iter().all(|item| self.additional(item.clone(), None).is_none());
+                let list = Value::Array(items);
+                let is_covered = || self.values.iter().any(|value| has_covering_part(value, &list));
+                (!is_stated && !is_covered()).then_some(list)
             }
             other => Some(other),
         }
@@ -126,6 +139,30 @@ impl StatedContent {
     }
 }
 
+/// Returns whether a value states everything that another one states in its place: the same, and members besides. A
+/// member that is null states nothing.
+fn covers(more: &Value, less: &Value) -> bool {
+    match (more, less) {
+        (Value::Object(more), Value::Object(less)) => {
+            less.iter().all(|(name, less)| more.get(name).map_or(less.is_null(), |more| covers(more, less)))
+        }
+        (Value::Array(more), Value::Array(less)) => {
+            more.len() == less.len() && more.iter().zip(less).all(|(more, less)| covers(more, less))
+        }
+        (more, less) => is_same(more, less),
+    }
+}
+
+/// Returns whether a value, or one inside of it, covers another.
+fn has_covering_part(value: &Value, less: &Value) -> bool {
+    covers(value, less)
+        || match value {
+            Value::Object(members) => members.values().any(|member| has_covering_part(member, less)),
+            Value::Array(items) => items.iter().any(|item| has_covering_part(item, less)),
+            _ => false,
+        }
+}
+
 /// Returns whether both are objects and a member of one has the name of one of the other.
 fn has_common_name(one: &Value, other: &Value) -> bool {
     match (one, other) {
@@ -140,6 +177,13 @@ fn is_same(one: &Value, other: &Value) -> bool {
 
 fn whole_json(text: &str) -> Option<Value> {
     serde_json::from_str(text.trim()).ok()
+}
+
+/// Returns the list of the JSON in several texts, if each is a list or an object.
+fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Value> {
+    let items = texts.map(|text| whole_json(text).filter(|value| value.is_object() || value.is_array()));
+    let items: Vec<Value> = items.collect::<Option<_>>()?;
+    (items.len() > 1).then_some(Value::Array(items))
 }
 
 /// Returns the JSON that a text is, or that it contains as lists and objects: in lines of their own, in code fences,
@@ -246,6 +290,9 @@ mod tests {
             (texts(&["Two\nlines\n"]), json!({"content": "Two\nlines"})),
             (texts(&["Found:\n```json\n[{\"a\": 1}]\n```"]), json!({"items": [{"a": 1}]})),
             (texts(&[r#"{"ok":true,"data":{"items":[1]}}"#]), json!({"items": [1], "ok": true})),
+            (texts(&[r#"[{"id":1,"x":2},{"id":2,"x":3}]"#]), json!({"items": [{"id": 1}, {"id": 2}]})),
+            (texts(&[r#"{"items":[{"id":1,"x":2}]}"#]), json!({"items": [{"id": 1, "note": null}]})),
+            (texts(&[r#"{"a":1}"#]), json!({"a": 1, "note": null})),
             (vec![image.clone()], json!({"content": [image.clone()]})),
             (vec![image.clone()], json!(image)),
             (vec![image.clone()], json!({"image": "iVBORw0KGgo="})),
@@ -267,6 +314,7 @@ mod tests {
             (texts(&[r#"{"a":1}"#]), json!({"a": 2}), json!({"a": 2})),
             (texts(&["No items."]), json!({"items": []}), json!({"items": []})),
             (texts(&["a"]), json!({"list": ["a", "b"]}), json!({"list": ["a", "b"]})),
+            (texts(&[r#"[{"id":1}]"#]), json!({"l": [{"id": 2}]}), json!({"l": [{"id": 2}]})),
             (texts(&["words"]), json!({"type": "ok"}), json!({"type": "ok"})),
             (texts(&["words"]), json!({"type": "a", "n": {"type": "b"}}), json!({"type": "a", "n": {"type": "b"}})),
             (texts(&[r#"{"a":1,"b":2}"#]), json!({"a": 2, "b": 1}), json!({"a": 2, "b": 1})),
@@ -288,6 +336,11 @@ mod tests {
             (r#"{"a":1}"#, json!({"a": 1, "b": 2}), true),
             ("{}", json!({"b": 2}), true),
             (r#"[{"a":1}]"#, json!({"items": [{"a": 1}], "n": 1}), true),
+            (r#"[{"name":"U"}]"#, json!({"items": [{"name": "U", "score": 1}], "total": 1}), true),
+            (r#"{"items":[{"id":1}]}"#, json!({"items": [{"id": 1, "x": 2}]}), true),
+            ("{\"id\":1}\n{\"id\":2}", json!({"items": [{"id": 1, "x": 2}, {"id": 2, "x": 3}]}), true),
+            (r#"[{"name":"U"},{"name":"V"}]"#, json!({"items": [{"name": "V", "n": 1}, {"name": "U", "n": 2}]}), false),
+            (r#"[{"name":"U"}]"#, json!({"items": [{"name": "W", "score": 1}]}), false),
             (r#"{"a":1,"c":3}"#, json!({"a": 1, "b": 2}), false),
             ("words", json!({"text": "words", "n": 1}), false),
         ] {
