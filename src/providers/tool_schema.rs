@@ -18,7 +18,7 @@ pub mod subset;
 
 use description::bounded_description;
 use node::Fitter;
-pub use normalize::{normalize, resolve_reference};
+pub use normalize::{DROPPED, normalize, normalize_naming_dropped, resolve_reference};
 
 /// Returns the tools with fitted schemas. A tool that takes no object as its arguments is omitted.
 pub fn fit_tools(tools: &[ToolSpec], subset: SchemaSubset) -> Vec<ToolSpec> {

@@ -1,6 +1,6 @@
 //! Validation of tool schemas and of arguments against them. Remote references are never fetched, and patterns match
-//! in linear time, because schemas come from untrusted servers. What cannot be checked is left to the server; formats
-//! are annotations.
+//! in linear time, because schemas come from untrusted servers. What cannot be checked is left to the server, and valid
+//! arguments are never refused for it; formats and encodings are annotations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -18,6 +18,7 @@ use turnleaf_providers::tool_schema::describes_object;
 mod budget;
 mod complexity;
 mod lenient;
+mod prepared;
 
 /// Number of faults that are reported, and the longest description of one, in bytes.
 const FAULTS_LISTED: usize = 5;

@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationFieldType};
 use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
 use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTransport};
+use turnleaf_tools::schema::check_arguments;
 use turnleaf_tools::toolbox::CallOutcome;
 
 use crate::elicitations::next_question;
@@ -285,13 +286,19 @@ async fn every_tool_of_zod_server_is_offered_and_called() {
         ("quoted", "'a'", "'a\""),
         ("letters", "叶", "1"),
     ] {
+        // The gate checks the arguments before the server does, and must not refuse what the server accepts.
+        let listed = status.tools.iter().find(|listed| listed.tool == tool).unwrap();
+        assert_eq!(check_arguments(&listed.schema, &json!({ "value": good })), Ok(()), "{tool}");
+        assert!(check_arguments(&listed.schema, &json!({ "value": 7 })).is_err(), "{tool}");
         let outcome = call_tool(&servers, tool, json!({ "value": good })).await;
         let expected = (CallOutcome::Done, format!("{tool}: {good}"));
         assert_eq!((outcome.outcome, outcome_text(&outcome)), expected, "{outcome:?}");
         assert_eq!(call_tool(&servers, tool, json!({ "value": bad })).await.outcome, CallOutcome::Failed, "{tool}");
     }
-    let root = json!({ "name": "a", "children": [{ "name": "b" }] });
-    assert_eq!(outcome_text(&call_tool(&servers, "tree", json!({ "root": root })).await), "tree: 1");
+    let tree = json!({ "root": { "name": "a", "children": [{ "name": "b" }] } });
+    let listed = status.tools.iter().find(|listed| listed.tool == "tree").unwrap();
+    assert_eq!(check_arguments(&listed.schema, &tree), Ok(()));
+    assert_eq!(outcome_text(&call_tool(&servers, "tree", tree).await), "tree: 1");
     let outcome = call_tool(&servers, "list", json!({})).await;
     assert_eq!(outcome.result.to_string().matches("UNIQUE").count(), 1, "{outcome:?}");
     servers.shut_down().await;

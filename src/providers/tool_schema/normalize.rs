@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use super::subset::SUBSCHEMA_KEYWORDS;
+use super::subset::{SUBSCHEMA_KEYWORDS, is_about_schema};
 
 /// The types of JSON Schema, each with names that other languages have for it.
 const TYPES: [(&str, &[&str]); 7] = [
@@ -16,9 +16,31 @@ const TYPES: [(&str, &[&str]); 7] = [
     ("null", &["none"]),
 ];
 
+/// The member in which a schema names its keywords that were dropped, if that is asked for. It cannot occur in real
+/// schemas.
+pub const DROPPED: &str = "\u{1}dropped";
+/// Keywords that state no rule, so that nothing is lost with them.
+const NO_RULES: [&str; 10] = [
+    "title",
+    "description",
+    "format",
+    "examples",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
+
 /// Returns the schema as valid JSON Schema 2020-12 without references to other documents.
 pub fn normalize(root: &Value) -> Value {
-    schema(root, root)
+    SchemaNormalizer { root, names_dropped: false }.schema(root)
+}
+
+/// Like [`normalize`], and every schema of which a rule was dropped names it in [`DROPPED`].
+pub fn normalize_naming_dropped(root: &Value) -> Value {
+    SchemaNormalizer { root, names_dropped: true }.schema(root)
 }
 
 /// Returns what a reference within a schema refers to.
@@ -30,87 +52,111 @@ pub fn resolve_reference<'a>(root: &'a Value, reference: &str) -> Option<&'a Val
     found.is_object().then_some(found)
 }
 
-fn schema(root: &Value, value: &Value) -> Value {
-    let members = match value {
-        Value::Object(members) => members,
-        Value::Bool(accepts) => return json!(accepts),
-        _ => return json!({}),
-    };
-    let mut out = Map::new();
-    for (keyword, value) in members {
-        if let Some(value) = keyword_value(root, keyword, value) {
-            out.insert(keyword.clone(), value);
+struct SchemaNormalizer<'a> {
+    root: &'a Value,
+    names_dropped: bool,
+}
+
+impl SchemaNormalizer<'_> {
+    fn schema(&self, value: &Value) -> Value {
+        let members = match value {
+            Value::Object(members) => members,
+            Value::Bool(accepts) => return json!(accepts),
+            _ if self.names_dropped => return json!({ DROPPED: [] }),
+            _ => return json!({}),
+        };
+        let mut out = Map::new();
+        let mut dropped = Vec::new();
+        for (keyword, value) in members {
+            match self.keyword_value(keyword, value) {
+                Some(value) => drop(out.insert(keyword.clone(), value)),
+                None if states_rule(keyword, value) => dropped.push(keyword.as_str()),
+                None => {}
+            }
         }
-    }
-    translate_tuple(root, members, &mut out);
-    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
-        // Draft 4 has a flag beside the bound.
-        if members.get(exclusive) == Some(&json!(true))
-            && let Some(value) = out.remove(bound)
+        self.translate_tuple(members, &mut out);
+        for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+            // Draft 4 has a flag beside the bound.
+            if members.get(exclusive) == Some(&json!(true))
+                && let Some(value) = out.remove(bound)
+            {
+                out.insert(exclusive.into(), value);
+            }
+        }
+        if members.get("nullable") == Some(&json!(true))
+            && let Some(Value::String(name)) = out.get("type")
+            && name != "null"
         {
-            out.insert(exclusive.into(), value);
+            let types = json!([name, "null"]);
+            out.insert("type".into(), types);
+        }
+        if self.names_dropped && !dropped.is_empty() {
+            out.insert(DROPPED.into(), json!(dropped));
+        }
+        Value::Object(out)
+    }
+
+    /// Translates a list of schemas under `items`, which are the places of a tuple in earlier drafts.
+    fn translate_tuple(&self, members: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let Some(Value::Array(places)) = members.get("items") else { return };
+        if !places.is_empty() {
+            out.insert("prefixItems".into(), places.iter().map(|place| self.schema(place)).collect());
+        }
+        if let Some(rest) = out.remove("additionalItems") {
+            out.insert("items".into(), rest);
         }
     }
-    if members.get("nullable") == Some(&json!(true))
-        && let Some(Value::String(name)) = out.get("type")
-        && name != "null"
-    {
-        let types = json!([name, "null"]);
-        out.insert("type".into(), types);
+
+    /// Returns the value of a keyword if it is valid, repaired where that is possible.
+    fn keyword_value(&self, keyword: &str, value: &Value) -> Option<Value> {
+        let inner = |value: &Value| self.schema(value);
+        let is_schema = value.is_object() || value.is_boolean();
+        match keyword {
+            "type" => types(value),
+            "properties" | "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => {
+                let named = value.as_object()?;
+                Some(named.iter().map(|(name, value)| (name.clone(), inner(value))).collect())
+            }
+            "prefixItems" | "anyOf" | "oneOf" | "allOf" => {
+                let all = value.as_array().filter(|all| !all.is_empty())?;
+                Some(all.iter().map(inner).collect())
+            }
+            "additionalItems" => is_schema.then(|| inner(value)),
+            keyword if SUBSCHEMA_KEYWORDS.contains(&keyword) => is_schema.then(|| inner(value)),
+            "required" => names(value),
+            "dependentRequired" => {
+                let named = value.as_object()?;
+                Some(named.iter().filter_map(|(name, value)| Some((name.clone(), names(value)?))).collect())
+            }
+            "enum" => value.as_array().filter(|all| !all.is_empty()).map(|_| value.clone()),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
+            | "maxContains" => count(value),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number().then(|| value.clone()),
+            "multipleOf" => value.as_f64().filter(|step| *step > 0.0).map(|_| value.clone()),
+            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean().then(|| value.clone()),
+            "title" | "description" | "format" | "pattern" | "contentEncoding" | "contentMediaType" => {
+                value.is_string().then(|| value.clone())
+            }
+            "examples" => value.is_array().then(|| value.clone()),
+            "$ref" => value.as_str().filter(|to| resolve_reference(self.root, to).is_some()).map(|to| {
+                // Without its `$id`, a schema refers to itself by a fragment alone.
+                json!(to.find('#').map_or(to, |start| &to[start..]))
+            }),
+            "$dynamicRef" | "$recursiveRef" | "dependencies" => None,
+            keyword if is_about_schema(keyword) => None,
+            _ => Some(value.clone()),
+        }
     }
-    Value::Object(out)
 }
 
-/// Translates a list of schemas under `items`, which are the places of a tuple in earlier drafts.
-fn translate_tuple(root: &Value, members: &Map<String, Value>, out: &mut Map<String, Value>) {
-    let Some(Value::Array(places)) = members.get("items") else { return };
-    if !places.is_empty() {
-        out.insert("prefixItems".into(), places.iter().map(|place| schema(root, place)).collect());
-    }
-    if let Some(rest) = out.remove("additionalItems") {
-        out.insert("items".into(), rest);
-    }
-}
-
-/// Returns the value of a keyword if it is valid, repaired where that is possible.
-fn keyword_value(root: &Value, keyword: &str, value: &Value) -> Option<Value> {
-    let inner = |value: &Value| schema(root, value);
-    let is_schema = value.is_object() || value.is_boolean();
-    match keyword {
-        "type" => types(value),
-        "properties" | "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => {
-            let named = value.as_object()?;
-            Some(named.iter().map(|(name, value)| (name.clone(), inner(value))).collect())
-        }
-        "prefixItems" | "anyOf" | "oneOf" | "allOf" => {
-            let all = value.as_array().filter(|all| !all.is_empty())?;
-            Some(all.iter().map(inner).collect())
-        }
-        "additionalItems" => is_schema.then(|| inner(value)),
-        keyword if SUBSCHEMA_KEYWORDS.contains(&keyword) => is_schema.then(|| inner(value)),
-        "required" => names(value),
-        "dependentRequired" => {
-            let named = value.as_object()?;
-            Some(named.iter().filter_map(|(name, value)| Some((name.clone(), names(value)?))).collect())
-        }
-        "enum" => value.as_array().filter(|all| !all.is_empty()).map(|_| value.clone()),
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
-        | "maxContains" => count(value),
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number().then(|| value.clone()),
-        "multipleOf" => value.as_f64().filter(|step| *step > 0.0).map(|_| value.clone()),
-        "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean().then(|| value.clone()),
-        "title" | "description" | "format" | "pattern" | "contentEncoding" | "contentMediaType" => {
-            value.is_string().then(|| value.clone())
-        }
-        "examples" => value.is_array().then(|| value.clone()),
-        "$ref" => value.as_str().filter(|to| resolve_reference(root, to).is_some()).map(|to| {
-            // Without its `$id`, a schema refers to itself by a fragment alone.
-            json!(to.find('#').map_or(to, |start| &to[start..]))
-        }),
-        "$schema" | "$id" | "id" | "$comment" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" | "$vocabulary"
-        | "$dynamicRef" | "$recursiveRef" | "dependencies" => None,
-        _ => Some(value.clone()),
-    }
+/// Returns whether a keyword states a rule that is lost when it is dropped, and not stated otherwise.
+fn states_rule(keyword: &str, value: &Value) -> bool {
+    let is_translated = match keyword {
+        "exclusiveMinimum" | "exclusiveMaximum" => value.is_boolean(),
+        "items" => value.is_array(),
+        _ => false,
+    };
+    !is_translated && !is_about_schema(keyword) && !NO_RULES.contains(&keyword)
 }
 
 fn types(value: &Value) -> Option<Value> {

@@ -152,6 +152,89 @@ fn part_that_cannot_be_checked_is_left_to_server() {
 }
 
 #[test]
+fn rule_that_is_left_out_makes_no_other_refuse() {
+    // Engines of linear time do not know look-around.
+    let (a, b) = (json!({"pattern": "^(?=a)"}), json!({"pattern": "^(?=b)"}));
+    let with = |schema: &Value| {
+        let definitions = json!({"P": a, "Q": {"allOf": [{"$ref": "#/$defs/P"}]}});
+        json!({"type": "object", "properties": {"a": schema, "n": {"type": "integer"}}, "$defs": definitions})
+    };
+    for (schema, value) in [
+        (json!({"not": a}), json!("bar")),
+        (json!({"not": {"anyOf": [{"maxLength": 1}, a]}}), json!("bar")),
+        (json!({"not": {"$ref": "#/$defs/P"}}), json!("bar")),
+        (json!({"not": {"$ref": "#/$defs/Q"}}), json!("bar")),
+        (json!({"not": {"$ref": "other.json"}}), json!("bar")),
+        (json!({"not": {"type": "of tomorrow"}}), json!("bar")),
+        (json!({"oneOf": [a, b]}), json!("bar")),
+        (json!({"oneOf": [{"not": a}, {"not": b}]}), json!("bar")),
+        (json!({"if": a, "then": {"maxLength": 1}}), json!("bar")),
+        (json!({"if": {"not": a}, "else": {"maxLength": 1}}), json!("bar")),
+        (json!({"contains": a, "maxContains": 1}), json!(["ab", "bb"])),
+        (json!({"patternProperties": {"^(?=b)": {}}, "additionalProperties": false}), json!({"bar": 1})),
+        (json!({"anyOf": [{"$ref": "other.json"}], "unevaluatedProperties": false}), json!({"bar": 1})),
+    ] {
+        let whole = with(&schema);
+        assert_eq!(check_arguments(&whole, &json!({"a": value, "n": 1})), Ok(()), "{schema}");
+        assert!(check_arguments(&whole, &json!({"a": value, "n": "x"})).is_err(), "the rest is checked: {schema}");
+    }
+    for (schema, value) in [
+        (json!({"oneOf": [{"type": "string", "pattern": "^(?=a)"}, {"type": "integer"}]}), json!([])),
+        (json!({"not": {"type": "string"}, "pattern": "^(?=a)"}), json!("a")),
+        (json!({"properties": {"b": a}, "additionalProperties": false}), json!({"c": 1})),
+    ] {
+        assert!(check_arguments(&with(&schema), &json!({"a": value})).is_err(), "it can be checked: {schema}");
+    }
+}
+
+#[test]
+fn members_beside_reference_are_ignored_in_old_drafts() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/A", "maxLength": 1}, "b": {"pattern": "^(?=a)"}},
+        "definitions": {"A": {"type": "string"}},
+    });
+    assert_eq!(check_arguments(&schema, &json!({"a": "long"})), Ok(()));
+    assert!(check_arguments(&schema, &json!({"a": 1})).is_err());
+}
+
+#[test]
+fn nullable_value_may_be_null() {
+    let with = |schema: Value| json!({"type": "object", "properties": {"a": schema}, "$defs": {"A": {"type": "string"}}, "nullable": true});
+    for schema in [
+        json!({"type": "string", "nullable": true}),
+        json!({"type": ["string"], "maxLength": 3, "nullable": true}),
+        json!({"type": "string", "enum": ["bar"], "nullable": true}),
+        json!({"enum": ["bar"], "nullable": true}),
+        json!({"$ref": "#/$defs/A", "nullable": true}),
+        json!({"allOf": [{"type": "string"}], "nullable": true}),
+        json!({"anyOf": [{"type": "string", "nullable": true}, {"type": "integer"}]}),
+    ] {
+        for (value, is_valid) in [(json!(null), true), (json!("bar"), true), (json!([]), false)] {
+            let found = check_arguments(&with(schema.clone()), &json!({"a": value}));
+            assert_eq!(found.is_ok(), is_valid, "{schema} {value}: {found:?}");
+        }
+    }
+    let strict = with(json!({"type": "string", "nullable": false}));
+    assert!(check_arguments(&strict, &json!({"a": null})).is_err());
+    assert!(check_arguments(&strict, &json!(null)).is_err());
+    // It may be the name of a property.
+    let named = json!({"type": "object", "properties": {"nullable": true, "a": {"type": "string"}}});
+    assert!(check_arguments(&named, &json!({"nullable": 1, "a": null})).is_err());
+}
+
+#[test]
+fn encodings_are_annotations() {
+    let draft = "http://json-schema.org/draft-07/schema#";
+    let encoded = json!({"type": "string", "contentEncoding": "base64", "contentMediaType": "application/json"});
+    let named = json!({"contentEncoding": {"type": "string"}});
+    let schema = json!({"$schema": draft, "type": "object", "properties": {"a": encoded, "b": {"properties": named}}});
+    assert_eq!(check_arguments(&schema, &json!({"a": "not base64!"})), Ok(()));
+    assert!(check_arguments(&schema, &json!({"b": {"contentEncoding": 1}})).is_err(), "that is a property");
+}
+
+#[test]
 fn formats_are_annotations() {
     for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
         let schema =
