@@ -2,11 +2,11 @@
 //!
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
-//! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_session` and
-//! `event_stream` the HTTP transports. `catalog` lists the resources and prompts of a server and reads the former,
+//! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_events`,
+//! `http_session` and `event_stream` the HTTP transports. `catalog` lists the resources and prompts of a server and reads the former,
 //! `prompt` gets the text of the latter, `completion` suggests values for their arguments, and `app_view` reads the
 //! pages of its tools. `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its
-//! notifications, `elicitation` its questions, and `required_input` what it needs before it answers; `error_messages`,
+//! notifications, which `subscription` asks for, `elicitation` its questions, and `required_input` what it needs before it answers; `error_messages`,
 //! `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod app_view;
@@ -21,6 +21,7 @@ mod error_messages;
 mod event_stream;
 pub mod guard;
 mod http_client;
+mod http_events;
 mod http_session;
 mod json_repair;
 mod lifecycle;
@@ -35,6 +36,7 @@ mod required_input;
 mod sanitizer;
 mod secrets;
 mod server;
+mod subscription;
 mod supervisor;
 mod web;
 

@@ -364,8 +364,9 @@ async fn missing_server_is_unavailable_until_reachable() {
     servers.shut_down().await;
 }
 
-/// Serves the transport of the protocol version 2024-11-05: a stream of events, and a place for messages.
-async fn start_event_stream_server() -> SocketAddr {
+/// Serves the transport of the protocol version 2024-11-05: a stream of events, and a place for messages. Messages to the
+/// address of the stream are refused.
+async fn start_event_stream_server(refuse: fn() -> Response) -> SocketAddr {
     let (answers, received) = tokio::sync::mpsc::unbounded_channel::<Value>();
     let received = Arc::new(tokio::sync::Mutex::new(received));
     let stream = move || async move {
@@ -390,19 +391,87 @@ async fn start_event_stream_server() -> SocketAddr {
         StatusCode::ACCEPTED
     };
     let app = Router::new()
-        .route("/sse", axum::routing::get(stream).post(|| async { StatusCode::METHOD_NOT_ALLOWED }))
+        .route("/sse", axum::routing::get(stream).post(move || async move { refuse() }))
         .route("/messages", post(take));
     serve(app).await
 }
 
 #[tokio::test]
 async fn server_of_earlier_transport_is_reached_by_event_stream() {
-    let address = start_event_stream_server().await;
+    let refusals: [fn() -> Response; 4] = [
+        || StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        || StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response(),
+        || (StatusCode::BAD_REQUEST, "no session").into_response(),
+        || {
+            let error = json!({ "code": -32000, "message": "Bad Request: Missing sessionId" });
+            (StatusCode::BAD_REQUEST, json_of(&json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()
+        },
+    ];
+    for refuse in refusals {
+        let address = start_event_stream_server(refuse).await;
+        let servers = servers_with_patience(short_patience());
+        let url = format!("http://{address}/sse").parse().unwrap();
+        let transport = McpTransport::Http { url, headers: Vec::new(), local_network: true };
+        servers.put(server_key("bad"), server_config(transport));
+        let outcome = call_tool(&servers, "echo", json!({})).await;
+        assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "by the stream"));
+        servers.shut_down().await;
+    }
+}
+
+#[tokio::test]
+async fn list_changes_of_newest_version_are_listened_for() {
+    const VERSION: &str = "2026-07-28";
+    let grown = watch::Sender::new(false);
+    let answer = move |headers: HeaderMap, body: String| {
+        let grown = grown.clone();
+        async move {
+            let request: Value = serde_json::from_str(&body).unwrap();
+            let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+            if request["method"] == "initialize" || version != Some(VERSION) {
+                return (StatusCode::BAD_REQUEST, "Bad Request: Unsupported protocol version").into_response();
+            }
+            let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+            let result = match request["method"].as_str().unwrap_or_default() {
+                "server/discover" => json!({ "resultType": "complete", "ttlMs": 0, "supportedVersions": [VERSION],
+                    "capabilities": { "tools": { "listChanged": true } }, "cacheScope": "private" }),
+                "tools/list" if *grown.borrow() => json!({ "tools": [tool("grow"), tool("grown")] }),
+                "tools/list" => json!({ "tools": [tool("grow")] }),
+                "tools/call" => {
+                    grown.send_replace(true);
+                    json!({ "content": [] })
+                }
+                "subscriptions/listen" => {
+                    let meta = json!({ "io.modelcontextprotocol/subscriptionId": request["id"] });
+                    let notification = |method: &str, mut params: Value| {
+                        params["_meta"] = meta.clone();
+                        event(
+                            &json!({ "jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params }),
+                        )
+                    };
+                    let accepted = json!({ "notifications": { "toolsListChanged": true } });
+                    let first = notification("subscriptions/acknowledged", accepted);
+                    let changed = notification("tools/list_changed", json!({}));
+                    let mut seen = grown.subscribe();
+                    let later = async move {
+                        let _ = seen.wait_for(|grown| *grown).await;
+                        Ok::<_, std::io::Error>(changed)
+                    };
+                    let events = futures::stream::once(async { Ok(first) }).chain(futures::stream::once(later));
+                    let body = Body::from_stream(events.chain(futures::stream::pending()));
+                    return ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response();
+                }
+                _ => return StatusCode::ACCEPTED.into_response(),
+            };
+            json_of(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
+        }
+    };
+    let address = serve(Router::new().route("/mcp", post(answer))).await;
     let servers = servers_with_patience(short_patience());
-    let url = format!("http://{address}/sse").parse().unwrap();
+    let url = format!("http://{address}/mcp").parse().unwrap();
     servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
-    let outcome = call_tool(&servers, "echo", json!({})).await;
-    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "by the stream"));
+    assert_eq!(call_tool(&servers, "grow", json!({})).await.outcome, CallOutcome::Done);
+    wait_for_status(&servers, |status| status.tools.iter().any(|tool| tool.tool == "grown")).await;
     servers.shut_down().await;
 }
 

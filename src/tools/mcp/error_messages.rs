@@ -7,7 +7,7 @@ use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::sanitizer;
 use turnleaf_domain::byte_size::ByteSize;
@@ -18,6 +18,29 @@ use turnleaf_providers::redaction::SecretSet;
 
 /// The code of an error that asks a person to open addresses first.
 pub const URL_REQUIRED: i32 = -32042;
+
+/// The members of an error's data with the status of the HTTP response that it came with, and with its own data.
+const STATUS: &str = "turnleaf.httpStatus";
+const OWN_DATA: &str = "turnleaf.data";
+
+/// Adds the status of its HTTP response to an error.
+pub fn with_status(mut error: ErrorData, status: u16) -> ErrorData {
+    let own = error.data.take();
+    error.data = Some(json!({ STATUS: status, OWN_DATA: own }));
+    error
+}
+
+/// Returns the status of the HTTP response that an error came with, where it was added.
+pub fn status_of_error(error: &ErrorData) -> Option<u64> {
+    error.data.as_ref()?.get(STATUS)?.as_u64()
+}
+
+/// Returns the data that the server sent with an error.
+fn own_data(error: &ErrorData) -> Option<&Value> {
+    let data = error.data.as_ref()?;
+    let own = if status_of_error(error).is_some() { &data[OWN_DATA] } else { data };
+    (!own.is_null()).then_some(own)
+}
 
 /// Describes why a request got no answer, as a part of a sentence. The words of a server have no code.
 pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> CodedMessage {
@@ -34,7 +57,7 @@ pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> CodedMessage 
 fn server_error(error: &ErrorData, secrets: &SecretSet) -> String {
     let line = |text: &str| sanitizer::clean_line(text, secrets, SERVER_LINE_BYTES);
     let message = line(&error.message);
-    let Some(data) = error.data.as_ref().filter(|data| !data.is_null()) else { return message };
+    let Some(data) = own_data(error) else { return message };
     let asked = data.get("elicitations").and_then(Value::as_array).into_iter().flatten();
     let addresses: Vec<String> = asked
         .filter_map(|asked| {
@@ -154,7 +177,9 @@ mod tests {
             ),
         ] {
             let error = ErrorData::new(ErrorCode(code), "Limited.", Some(data).filter(|data| !data.is_null()));
-            assert_eq!(request_error(&ServiceError::McpError(error), &secrets).to_string(), expected);
+            for error in [error.clone(), with_status(error, 400)] {
+                assert_eq!(request_error(&ServiceError::McpError(error), &secrets).to_string(), expected);
+            }
         }
     }
 }

@@ -10,11 +10,12 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
 use url::Url;
 
 use super::http_client::{McpHttpClient, McpHttpError, McpHttpHeaders, refuse_failure};
 use super::json_repair;
-use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::limits::{EVENT_STREAM_START, TOOL_LINE_BYTES};
 use turnleaf_platform::tasks::{self, Task};
 
 /// Capacity of the message channel, for backpressure: each message may have the maximum size.
@@ -66,7 +67,9 @@ impl Transport<RoleClient> for EventStreamTransport {
         let (client, headers) = (self.client.clone(), self.headers.clone());
         let (mut endpoint, failure) = (self.endpoint.clone(), self.failure.clone());
         async move {
-            let found = endpoint.wait_for(Option::is_some).await.ok().and_then(|url| url.clone());
+            // A server of another transport may keep the stream open and never name an endpoint.
+            let found = timeout(EVENT_STREAM_START, endpoint.wait_for(Option::is_some)).await;
+            let found = found.ok().and_then(Result::ok).and_then(|url| url.clone());
             let Some(url) = found else {
                 let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
                 return Err(failure.unwrap_or(StreamableHttpError::TransportChannelClosed));

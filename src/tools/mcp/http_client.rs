@@ -2,27 +2,23 @@
 //! a session is unknown however the server states it, assigns every error to its request, and repairs messages.
 
 use std::collections::HashMap;
-use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use futures::stream::{self, BoxStream};
-use futures::{Stream, StreamExt};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
 use secrecy::SecretString;
-use sse_stream::{Sse, SseStream};
 use url::Url;
 
 use super::authorization::{RequestRefusal, ServerAuthorization, SignInNeed};
+use super::http_events::{Events, read_events};
 use super::http_session::{WorkingSession, is_unknown_session};
 use super::{error_messages, json_repair};
 use crate::oauth::tokens::bearer;
@@ -35,7 +31,6 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 pub type McpHttpHeaders = HashMap<HeaderName, HeaderValue>;
 pub type McpHttpError = StreamableHttpError<reqwest::Error>;
-pub type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 #[derive(Debug, Clone)]
 pub struct McpHttpClient {
@@ -312,12 +307,20 @@ async fn read_failure(
     if has_session && status == StatusCode::BAD_REQUEST && is_unknown_session(status, &body, request.as_ref()) {
         return Err(StreamableHttpError::SessionExpired);
     }
+    let sent = match message {
+        ClientJsonRpcMessage::Request(request) => Some(&request.request),
+        _ => None,
+    };
     let error = json_repair::parse(&body).ok().filter(|_| is_json);
-    if let Some(error @ ServerJsonRpcMessage::Error(_)) = error {
+    if let Some(ServerJsonRpcMessage::Error(mut error)) = error {
+        if matches!(sent, Some(ClientRequest::InitializeRequest(_))) && status.is_client_error() && !is_refused {
+            // The status says that the address may not be one of this transport.
+            error.error = error_messages::with_status(error.error, status.as_u16());
+        }
+        let error = ServerJsonRpcMessage::Error(error);
         return Ok(StreamableHttpPostResponse::Json(assigned_to(error, request), None));
     }
-    let is_discovery = matches!(message, ClientJsonRpcMessage::Request(request)
-        if matches!(request.request, ClientRequest::DiscoverRequest(_)));
+    let is_discovery = matches!(sent, Some(ClientRequest::DiscoverRequest(_)));
     if is_discovery && status.is_client_error() && !is_refused && status != StatusCode::TOO_MANY_REQUESTS {
         let error = ErrorData::invalid_request(format!("HTTP {status}"), None);
         return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, request), None));
@@ -345,50 +348,4 @@ async fn read_bounded(mut response: Response, at_most: usize) -> Result<Vec<u8>,
         body.extend_from_slice(&piece);
     }
     Ok(body)
-}
-
-/// Returns the events of a response. The stream ends at an event that is too large, with an error for the request.
-fn read_events(response: Response, at_most: usize, request: Option<RequestId>) -> Events {
-    let is_exceeded = Arc::new(AtomicBool::new(false));
-    let events = SseStream::from_bytes_stream(bounded(response.bytes_stream(), at_most, is_exceeded.clone()));
-    let events = events.map(|event| {
-        event.map(|mut event: Sse| {
-            event.data = event.data.map(|data| json_repair::repaired_message(&data));
-            event
-        })
-    });
-    let end = stream::once(async move {
-        let request = request.filter(|_| is_exceeded.load(Ordering::Relaxed));
-        let error = ErrorData::internal_error(error_messages::answer_too_large().to_string(), None);
-        request.and_then(|request| serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(request))).ok())
-    });
-    events.chain(end.filter_map(|error| ready(error.map(|error| Ok(Sse::default().data(error)))))).boxed()
-}
-
-/// Ends a stream of bytes within an event that is too large.
-fn bounded(
-    bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
-    at_most: usize,
-    is_exceeded: Arc<AtomicBool>,
-) -> impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static {
-    let (mut event, mut line) = (0, 0);
-    bytes.take_while(move |piece| {
-        let Ok(piece) = piece else { return ready(true) };
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', piece) {
-            let text = &piece[start..end];
-            let is_blank = line + text.len() == usize::from(text.ends_with(b"\r"));
-            event = if is_blank { 0 } else { event + line + text.len() + 1 };
-            (start, line) = (end + 1, 0);
-            if event > at_most {
-                break;
-            }
-        }
-        line += piece.len() - start;
-        if event + line > at_most {
-            is_exceeded.store(true, Ordering::Relaxed);
-            return ready(false);
-        }
-        ready(true)
-    })
 }

@@ -1,6 +1,7 @@
-//! Handshakes of connections: their transport, and their version of the protocol. The present handshake is tried first;
-//! the next attempt depends on what was refused. `server/discover` of version 2026-07-28 comes second, because programs
-//! of earlier versions may exit at a first message that is not `initialize`.
+//! How a connection begins: by which transport and with which version of the protocol. The present handshake comes
+//! first; what is tried after a refusal depends on what was refused. `server/discover` of version 2026-07-28 comes
+//! second, because programs of earlier versions may exit at a first message that is not `initialize`. The predecessor of
+//! streamable HTTP comes last: its servers refuse a POST in any way.
 
 use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode};
@@ -42,9 +43,10 @@ impl Handshake {
             Self::Initialize(ProtocolVersion::V_2024_11_05),
         ];
         let place = order.iter().position(|handshake| handshake == self)?;
+        let last = (!is_program).then_some(Self::EventStream);
         match refusal {
-            HandshakeRefusal::Version => order.into_iter().nth(place + 1),
-            HandshakeRefusal::Transport => (!is_program).then_some(Self::EventStream),
+            HandshakeRefusal::Version => order.into_iter().nth(place + 1).or(last),
+            HandshakeRefusal::Transport => last,
         }
     }
 
@@ -74,12 +76,17 @@ pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<H
         ClientInitializeError::JsonRpcError(error) => {
             let is_about_version = || error.message.to_lowercase().contains("version");
             let codes = [ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, ErrorCode::METHOD_NOT_FOUND];
-            (codes.contains(&error.code) || is_about_version()).then_some(HandshakeRefusal::Version)
+            if codes.contains(&error.code) || is_about_version() {
+                return Some(HandshakeRefusal::Version);
+            }
+            // An error in a successful response is the server's answer to the handshake.
+            error_messages::status_of_error(error).map(|_| HandshakeRefusal::Transport)
         }
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => Some(HandshakeRefusal::Version),
         ClientInitializeError::TransportError { error, .. } => match error_messages::http_status(error)? {
             400 => Some(HandshakeRefusal::Version),
-            404 | 405 => Some(HandshakeRefusal::Transport),
+            401 | 403 | 429 => None,
+            status if (402..500).contains(&status) => Some(HandshakeRefusal::Transport),
             _ => None,
         },
         _ => None,
@@ -88,6 +95,8 @@ pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<H
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::ErrorData;
+
     use super::*;
 
     #[test]
@@ -99,9 +108,21 @@ mod tests {
         }
         assert_eq!(tried.len(), 5);
         assert_eq!(tried[1], Handshake::Discover);
+        assert_eq!(tried[4].after(HandshakeRefusal::Version, false), Some(Handshake::EventStream));
         let first = Handshake::first();
         assert_eq!(first.after(HandshakeRefusal::Transport, false), Some(Handshake::EventStream));
         assert_eq!(first.after(HandshakeRefusal::Transport, true), None);
         assert_eq!(Handshake::EventStream.after(HandshakeRefusal::Version, false), None);
+    }
+
+    #[test]
+    fn error_is_refusal_of_transport_only_with_status_of_failure() {
+        let first = Handshake::first();
+        let refused = |error: ErrorData| refusal(&first, &ClientInitializeError::JsonRpcError(error));
+        let error = |message: &'static str| ErrorData::invalid_params(message, None);
+        let with_status = |message| error_messages::with_status(error(message), 400);
+        assert_eq!(refused(error("Set the key.")), None);
+        assert_eq!(refused(with_status("Set the key.")), Some(HandshakeRefusal::Transport));
+        assert_eq!(refused(with_status("Unsupported protocol version")), Some(HandshakeRefusal::Version));
     }
 }

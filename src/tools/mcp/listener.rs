@@ -115,6 +115,10 @@ impl McpListener {
     pub fn catalog_changes(&self) -> u64 {
         self.catalog_changes.load(Ordering::Relaxed)
     }
+
+    pub fn note_catalog_change(&self) {
+        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl ClientHandler for McpListener {
@@ -151,11 +155,11 @@ impl ClientHandler for McpListener {
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+        self.note_catalog_change();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.catalog_changes.fetch_add(1, Ordering::Relaxed);
+        self.note_catalog_change();
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {

@@ -22,6 +22,7 @@ use super::log::ServerOutputLog;
 use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
+use super::subscription::follow_list_changes;
 use super::web::WebServerAddress;
 use super::{listing, sanitizer};
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES, SERVER_NAME_BYTES};
@@ -238,10 +239,13 @@ impl McpSupervisor {
         let cancel = service.cancellation_token();
         let waiting = service.waiting();
         tokio::pin!(waiting);
-        let mut is_listing = false;
+        let following = follow_list_changes(peer.clone(), listener.clone(), self.runtime.patience.backoff);
+        tokio::pin!(following);
+        let (mut is_listing, mut is_following) = (false, self.handshake == Handshake::Discover);
         let over = loop {
             tokio::select! {
                 () = self.end.cancelled() => break ServerEnd::Ended,
+                () = &mut following, if is_following => is_following = false,
                 _ = &mut waiting => {
                     return ServerEnd::Failed { problem: MessageCode::Disconnected.into(), is_gone: true };
                 }

@@ -53,8 +53,8 @@ impl WebServerAddress {
         let config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
             .custom_headers(self.headers)
             .max_sse_event_size(TOOL_LINE_BYTES)
-            // Two more than the calls, for a list and a ping.
-            .max_concurrent_requests(SERVER_CALLS_AT_ONCE + 2)
+            // Three more than the calls, for a list, a ping and the changes of lists.
+            .max_concurrent_requests(SERVER_CALLS_AT_ONCE + 3)
             .control_request_timeout(TOOL_STOP)
             .reinit_on_expired_session(true);
         StreamableHttpClientTransport::with_client(self.client, config)
