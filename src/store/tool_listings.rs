@@ -45,6 +45,8 @@ pub struct ListedTool {
     pub view: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_closed_to_views: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed_to_models: bool,
 }
 
 /// The last known tools of one server.

@@ -134,6 +134,7 @@ fn described_tool(
         icon: None,
         view: None,
         is_closed_to_views: false,
+        is_closed_to_models: false,
     }
 }
 

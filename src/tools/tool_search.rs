@@ -62,6 +62,7 @@ pub fn describe(servers: &[(String, usize)]) -> ToolDescription {
         icon: None,
         view: None,
         is_closed_to_views: false,
+        is_closed_to_models: false,
     }
 }
 
@@ -260,6 +261,7 @@ mod tests {
             icon: None,
             view: None,
             is_closed_to_views: false,
+            is_closed_to_models: false,
         };
         described.to_offered_tool(Some((server, server)))
     }

@@ -38,6 +38,8 @@ pub struct ToolCall {
     pub caller: ToolCaller,
     pub origin: ToolOrigin,
     pub arguments: Value,
+    /// Whether a page of its server calls the tool, not a model.
+    pub is_from_view: bool,
 }
 
 /// The decision of the gate about a call.
@@ -97,6 +99,8 @@ pub struct ToolDescription {
     pub view: Option<String>,
     /// True if its server does not let its own pages call it.
     pub is_closed_to_views: bool,
+    /// Whether its server keeps it for its own pages.
+    pub is_closed_to_models: bool,
 }
 
 impl ToolDescription {

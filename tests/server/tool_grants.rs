@@ -60,7 +60,7 @@ fn choice() -> ToolChoice {
 fn call((owner, chat, turn): (UserId, ChatId, TurnId), tool: &str) -> ToolCall {
     let caller = ToolCaller { owner, chat, turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: SERVER.into(), tool: tool.into() };
-    ToolCall { caller, origin, arguments: json!({ "path": "/a" }) }
+    ToolCall { caller, origin, arguments: json!({ "path": "/a" }), is_from_view: false }
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn call_look_tool(instance: &mut TestServer) -> CallResult {
     let caller =
         ToolCaller { owner: instance.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "web".into(), tool: "look".into() };
-    tools.run(ToolCall { caller, origin, arguments: json!({}) }).result.await
+    tools.run(ToolCall { caller, origin, arguments: json!({}), is_from_view: false }).result.await
 }
 
 #[tokio::test]

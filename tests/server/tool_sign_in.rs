@@ -118,7 +118,7 @@ impl SignInTest {
         let owner = self.api.instance.owner;
         let caller = ToolCaller { owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
         let origin = ToolOrigin::Server { server: "files".into(), tool: "look".into() };
-        self.tools.run(ToolCall { caller, origin, arguments: json!({}) }).result.await
+        self.tools.run(ToolCall { caller, origin, arguments: json!({}), is_from_view: false }).result.await
     }
 
     /// Starts a reply in a chat with all tools of the server, which are allowed.

@@ -89,6 +89,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
         icon: None,
         view: None,
         is_closed_to_views: false,
+        is_closed_to_models: false,
     }
 }
 
@@ -426,7 +427,7 @@ async fn call_of(api: &TestApi, tool: &str, arguments: Value) -> ToolCall {
     let caller =
         ToolCaller { owner: api.instance.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "files".into(), tool: tool.into() };
-    ToolCall { caller, origin, arguments }
+    ToolCall { caller, origin, arguments, is_from_view: false }
 }
 
 #[tokio::test]
@@ -530,7 +531,7 @@ pub async fn call_of_list(api: &TestApi) -> ToolCall {
     let caller =
         ToolCaller { owner: api.instance.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "notes".into(), tool: "list".into() };
-    ToolCall { caller, origin, arguments: json!({}) }
+    ToolCall { caller, origin, arguments: json!({}), is_from_view: false }
 }
 
 /// Returns a chat whose reply called a client tool.

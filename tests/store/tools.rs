@@ -99,6 +99,7 @@ async fn offered_tools_are_stored_verbatim() {
             icon: None,
             view: None,
             is_closed_to_views: false,
+            is_closed_to_models: false,
         };
         let mut tx = db.begin().await.unwrap();
         tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();

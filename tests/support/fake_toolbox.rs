@@ -193,6 +193,7 @@ fn described(name: &str, known: &FakeTool) -> ToolDescription {
         icon: None,
         view: None,
         is_closed_to_views: false,
+        is_closed_to_models: false,
     }
 }
 

@@ -286,6 +286,7 @@ fn list(mode: &str) -> Vec<Value> {
             tool("show_second", json!({ "ui": { "resourceUri": "ui://bad/second" } })),
             tool("refresh", json!({ "ui": { "resourceUri": "ui://bad/page", "visibility": ["app"] } })),
             tool("guarded", json!({ "ui": { "visibility": ["model"] } })),
+            tool("nobodys", json!({ "ui": { "visibility": [] } })),
         ]);
     }
     if mode == "deep_schema" {

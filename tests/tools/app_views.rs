@@ -14,19 +14,20 @@ fn blob<'a>(outcome: &'a CallResult, sha256: Option<&str>) -> &'a [u8] {
 }
 
 #[tokio::test]
-async fn pages_are_listed_with_tools_and_their_own_tools_are_left_out() {
+async fn pages_are_listed_with_tools_and_their_own_tools_are_kept_from_models() {
     let servers = misbehaving_servers("pages");
     let tools = servers.tools(&server_key("bad")).await.expect("it is configured");
     let view = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.view.as_deref());
     assert_eq!(view("show_page"), Some(Some("ui://bad/page")));
     assert_eq!(view("show_old"), Some(Some("ui://bad/page")));
     assert_eq!(view("echo"), Some(None));
-    assert_eq!(view("refresh"), None, "only pages may call it");
+    let kept = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.is_closed_to_models);
+    assert_eq!((kept("refresh"), kept("show_page"), kept("nobodys")), (Some(true), Some(false), None));
     let closed = |name: &str| tools.iter().find(|tool| tool.tool == name).map(|tool| tool.is_closed_to_views);
     assert_eq!((closed("show_page"), closed("guarded")), (Some(false), Some(true)));
     let status = servers.status(&server_key("bad")).expect("it is configured");
-    assert!(status.log.contains("`refresh` is for pages of the server"), "{}", status.log);
-    assert!(status.unusable.iter().all(|tool| tool.tool != "refresh"));
+    assert!(status.log.contains("`nobodys` is neither for models nor for pages"), "{}", status.log);
+    assert!(status.unusable.is_empty(), "{:?}", status.unusable);
     servers.shut_down().await;
 }
 

@@ -151,13 +151,15 @@ pub(super) fn tool_choice_fields(
         let all = rows::server_checkbox(form, &whole, is_on(&whole));
         let of_server = format!("{form}-{}", server.id);
         let tick = |(at, tool): (usize, &ToolView)| rows::tool_checkbox(&of_server, at, tool, is_on(&tool.name));
-        let ticks = server.tools.iter().enumerate().map(tick).collect_view();
-        let each = if server.tools.is_empty() {
+        let tools: Vec<&ToolView> = server.tools.iter().filter(|tool| !tool.is_closed_to_models).collect();
+        let count = tools.len();
+        let ticks = tools.into_iter().enumerate().map(tick).collect_view();
+        let each = if count == 0 {
             view! { <p class="hint">{words::no_tools()}</p> }
         } else {
             view! {
-                <details class="fold" open=server.tools.len() <= 8>
-                    <summary>{words::tools(server.tools.len())}<Icon name="chevron-down"/></summary>
+                <details class="fold" open=count <= 8>
+                    <summary>{words::tools(count)}<Icon name="chevron-down"/></summary>
                     <div>{ticks}</div>
                 </details>
             }

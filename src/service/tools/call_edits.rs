@@ -89,7 +89,7 @@ impl Service {
             return Err(wrong(&place, CodedMessage::uncoded(words)).into());
         }
         let caller = ToolCaller { owner, chat: turn.chat_id, turn: turn.id, block: call.id };
-        let call = ToolCall { caller, origin, arguments };
+        let call = ToolCall { caller, origin, arguments, is_from_view: false };
         call.host().map_err(|refusal| wrong("/url", CodedMessage::uncoded(refusal)))?;
         Ok(Some(call.arguments))
     }

@@ -280,7 +280,7 @@ fn is_known(name: &str, offerings: &[ToolServerOffering]) -> bool {
         Some(("provider", tool)) => !tool.is_empty(),
         Some((server, tool)) => offerings.iter().filter(|offering| offering.server == server).any(|offering| {
             tool == "*"
-                || offering.tools.iter().any(|known| known.tool == tool)
+                || offering.tools.iter().any(|known| known.tool == tool && !known.is_closed_to_models)
                 || offering.unusable.iter().any(|known| known.tool == tool)
         }),
         None => built_in::describe_all().iter().any(|known| known.tool == name),
@@ -309,19 +309,22 @@ pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidFiel
 
 #[cfg(test)]
 mod tests {
-    use turnleaf_tools::toolbox::UnusableTool;
+    use turnleaf_tools::toolbox::{ToolDescription, UnusableTool};
 
     use super::*;
 
     #[test]
-    fn tool_that_cannot_be_used_is_known() {
+    fn tool_that_cannot_be_used_is_known_and_one_for_views_is_not() {
         let unusable = vec![UnusableTool { tool: "odd".into(), why: "its schema is too deep".into() }];
         let (server, name) = ("files".to_owned(), "Files".to_owned());
-        let offerings = [ToolServerOffering { server, name, tools: Vec::new(), unusable }];
+        let of_views =
+            ToolDescription { tool: "refresh".into(), is_closed_to_models: true, ..tool_search::describe(&[]) };
+        let offerings = [ToolServerOffering { server, name, tools: vec![of_views], unusable }];
         for (name, expected) in [
             ("files/odd", true),
             ("files/*", true),
             ("files/other", false),
+            ("files/refresh", false),
             ("other/odd", false),
             ("calculator", true),
             ("odd", false),

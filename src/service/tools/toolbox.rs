@@ -219,6 +219,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
         icon: listed.icon.clone(),
         view: listed.view.clone(),
         is_closed_to_views: listed.is_closed_to_views,
+        is_closed_to_models: listed.is_closed_to_models,
     }
 }
 
@@ -233,6 +234,7 @@ fn listed(tool: &ToolDescription) -> ListedTool {
         icon: tool.icon.clone(),
         view: tool.view.clone(),
         is_closed_to_views: tool.is_closed_to_views,
+        is_closed_to_models: tool.is_closed_to_models,
     }
 }
 

@@ -93,9 +93,8 @@ impl<'a> ToolListCollector<'a> {
     fn add(&mut self, tool: &Value) -> bool {
         let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
         let shown_name = sanitizer::clean_line(text("name"), self.secrets, SERVER_TOOL_NAME_BYTES);
-        if app_view::is_hidden_from(tool, "model") {
-            let note = format!("(the tool `{shown_name}` is for pages of the server and not offered to models)");
-            self.log.add(&note);
+        if ["model", "app"].iter().all(|caller| app_view::is_hidden_from(tool, caller)) {
+            self.log.add(&format!("(the tool `{shown_name}` is neither for models nor for pages of the server)"));
             return true;
         }
         let mut described = match describe_tool(tool, self.secrets) {
@@ -244,6 +243,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
         icon: icon::read_icon(tool.get("icons")),
         view: app_view::page_address(tool, secrets),
         is_closed_to_views: app_view::is_hidden_from(tool, "app"),
+        is_closed_to_models: app_view::is_hidden_from(tool, "model"),
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
 }

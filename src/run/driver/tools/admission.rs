@@ -74,6 +74,7 @@ impl TurnRun<'_> {
                 },
                 origin: origin.clone(),
                 arguments: arguments.clone(),
+                is_from_view: false,
             })),
         }
     }

@@ -59,6 +59,8 @@ define_messages! {
     when_called: "When a model calls this tool", "模型调用时";
     arguments: "Parameters", "参数";
     server_description: "Server claims", "服务器声称";
+    only_for_views: "Only views of this server can call it. No model is offered it.",
+        "只有此服务器的视图可以调用它，不会提供给模型。";
     by_host: "This tool asks once per host. Allowed hosts are listed below. You cannot allow all hosts at once.",
         "此工具对每个主机询问一次。已允许的主机列在下方；不能一次允许所有主机。";
     allowed_hosts_hint: "Pages on these hosts, such as example.org, are fetched in every chat without asking. \

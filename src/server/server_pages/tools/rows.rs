@@ -120,12 +120,14 @@ fn about(tool: &ToolView) -> AnyView {
     );
     let claims = claimed_effects(&tool.hints);
     let claims = claims.map(|claims| view! { <p class="hint">{words::server_description()}{colon()}{claims}</p> });
+    let closed = tool.is_closed_to_models.then(|| view! { <p class="hint">{words::only_for_views()}</p> });
     let icon = tool.icon.clone().map(|src| view! { <img class="tool-icon" src=src alt="" width="20" height="20"/> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
         <legend class="listed-name">{icon}<strong><bdi>{title(tool).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
         <p class="listed-says" dir="auto">{description(tool).into_owned()}</p>
         {claims}
+        {closed}
         <details class="fold">
             <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{title(tool).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
             <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>

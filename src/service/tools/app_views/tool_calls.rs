@@ -111,7 +111,7 @@ impl Service {
         // The id of the block is that of one call, so each call of a view has its own.
         let caller = ToolCaller { owner, chat: turn.chat_id, turn: turn.id, block: ids::mint() };
         let origin = ToolOrigin::Server { server, tool: tool.to_owned() };
-        Ok(ToolCall { caller, origin, arguments: Value::Object(arguments) })
+        Ok(ToolCall { caller, origin, arguments: Value::Object(arguments), is_from_view: true })
     }
 
     /// Returns the id of the server that a view is from.

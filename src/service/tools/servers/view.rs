@@ -138,6 +138,8 @@ pub struct ToolView {
     pub hosts: Option<Vec<String>>,
     /// True when it runs without approval only until the chat contains text that its owner did not write.
     pub asks_when_exposed: bool,
+    /// True when no model is offered it, because its server keeps it for its own views.
+    pub is_closed_to_models: bool,
 }
 
 impl ToolServerStatus {
@@ -231,6 +233,7 @@ pub fn tool_view(
         has_changed: has_changed || has_lapsed,
         hosts,
         asks_when_exposed: policy_set_by == "default" && server.is_none() && built_in::reads_chats(&tool.tool),
+        is_closed_to_models: tool.is_closed_to_models,
     }
 }
 

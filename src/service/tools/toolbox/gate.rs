@@ -38,8 +38,9 @@ impl ServiceToolbox {
     ) -> Result<GateDecision, StoreError> {
         let refused = || Ok(GateDecision::Refuse(NOT_AVAILABLE.into()));
         let caller = &call.caller;
-        let Some(on_branch) = self.offered_on_branch(call).await? else { return refused() };
+        let on_branch = self.branch_tools(call).await?;
         let Some(tool) = self.find_tool(caller.owner, &call.origin).await? else { return refused() };
+        let Some(on_branch) = find_offer(call, &tool, on_branch) else { return refused() };
         if let Err(wrong) = check_arguments(&tool.schema, &call.arguments) {
             return Ok(GateDecision::Refuse(wrong));
         }
@@ -72,14 +73,25 @@ impl ServiceToolbox {
         Ok(decision)
     }
 
-    /// Returns the tool as the branch of the call offers it.
-    async fn offered_on_branch(&self, call: &ToolCall) -> Result<Option<OfferedTool>, StoreError> {
+    /// Returns the tools that the branch of the call offers.
+    async fn branch_tools(&self, call: &ToolCall) -> Result<Vec<OfferedTool>, StoreError> {
         let db = &self.0.db;
-        let Some(turn) = turns::find(db, call.caller.owner, call.caller.turn).await? else { return Ok(None) };
+        let Some(turn) = turns::find(db, call.caller.owner, call.caller.turn).await? else { return Ok(Vec::new()) };
         let frozen = branches::frozen(db, turn.branch_id).await?;
-        let tools = frozen.and_then(|frozen| frozen.tools).unwrap_or_default();
-        Ok(tools.into_iter().find(|tool| tool.origin.as_ref() == Some(&call.origin)))
+        Ok(frozen.and_then(|frozen| frozen.tools).unwrap_or_default())
     }
+}
+
+/// Returns the called tool as the branch offers it. One that its server keeps for its own views is offered to no model: a
+/// view may call it on a branch that offers another tool of the server.
+fn find_offer(call: &ToolCall, tool: &ToolDescription, on_branch: Vec<OfferedTool>) -> Option<OfferedTool> {
+    if !tool.is_closed_to_models {
+        return on_branch.into_iter().find(|known| known.origin.as_ref() == Some(&call.origin));
+    }
+    let server = call.origin.server();
+    let is_of_server = |known: &OfferedTool| known.origin.as_ref().is_some_and(|origin| origin.server() == server);
+    let may_call = call.is_from_view && on_branch.iter().any(is_of_server);
+    may_call.then(|| tool.to_offered_tool(Some((server, server))))
 }
 
 /// Returns the hash of the tool that the branch was given.

@@ -88,7 +88,7 @@ impl ServiceToolbox {
             let named = Some((server, offering.name.as_str()));
             for tool in &offering.tools {
                 let name = format!("{server}/{}", tool.tool);
-                if choice.has_tool(&name) {
+                if choice.has_tool(&name) && !tool.is_closed_to_models {
                     picked.take(named, tool, is_never(server, &tool.tool), choice.on.contains(&name));
                 }
             }
@@ -247,6 +247,7 @@ mod tests {
             icon: None,
             view: None,
             is_closed_to_views: false,
+            is_closed_to_models: false,
         }
     }
 

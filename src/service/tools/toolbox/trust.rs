@@ -113,6 +113,7 @@ mod tests {
             icon: None,
             view: None,
             is_closed_to_views: false,
+            is_closed_to_models: false,
         }
     }
 

@@ -19,7 +19,7 @@ fn call(arguments: serde_json::Value) -> ToolCall {
         block: BlockId::from(fixtures::uuid(4)),
     };
     let origin = ToolOrigin::Server { server: "files".into(), tool: "delete".into() };
-    ToolCall { caller, origin, arguments }
+    ToolCall { caller, origin, arguments, is_from_view: false }
 }
 
 fn tool(description: &str) -> ToolDescription {
@@ -33,6 +33,7 @@ fn tool(description: &str) -> ToolDescription {
         icon: None,
         view: None,
         is_closed_to_views: false,
+        is_closed_to_models: false,
     }
 }
 
@@ -138,6 +139,27 @@ fn changed_tool_says_so_when_it_asks() {
             (ask.note.as_deref(), ask.note_code.as_deref()),
             (note.map(|note| note.template()), note.map(|note| note.code()))
         );
+    }
+}
+
+#[test]
+fn tool_for_views_is_offered_only_to_views_of_its_server() {
+    let (open, closed) = (tool("Deletes."), ToolDescription { is_closed_to_models: true, ..tool("Deletes.") });
+    let of_branch = |server: &str, tool: &ToolDescription| vec![tool.to_offered_tool(Some((server, "Files")))];
+    let other = ToolDescription { tool: "read".into(), ..open.clone() };
+    let from_view = ToolCall { is_from_view: true, ..call(json!({})) };
+    for (tool, call, on_branch, expected) in [
+        (&open, &call(json!({})), of_branch("files", &open), true),
+        (&open, &from_view, of_branch("files", &open), true),
+        (&open, &from_view, of_branch("files", &other), false),
+        (&closed, &from_view, of_branch("files", &other), true),
+        (&closed, &from_view, of_branch("elsewhere", &other), false),
+        // It was offered before its server kept it.
+        (&closed, &call(json!({})), of_branch("files", &closed), false),
+    ] {
+        let found = find_offer(call, tool, on_branch.clone());
+        assert_eq!(found.is_some(), expected, "{} {} {on_branch:?}", call.is_from_view, tool.is_closed_to_models);
+        assert!(found.is_none_or(|found| schema_hash(&found, tool) == tool.schema_hash()));
     }
 }
 
