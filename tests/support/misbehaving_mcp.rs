@@ -341,6 +341,11 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
                     "structuredContent": { "declared": declared }, "_meta": { "at": "noon" } }),
             );
         }
+        "show_embedded" => {
+            let page = json!({ "uri": "ui://bad/own", "mimeType": "text/html;profile=mcp-app", "text": "<p>own" });
+            let content = json!([{ "type": "text", "text": "Sunny." }, { "type": "resource", "resource": page }]);
+            answer(id, &json!({ "content": content }));
+        }
         "refuse" => answer(id, &json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
         "surrogate" => raw(
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"a\\ud83d b \\udc00\"}}]}}}}\n")

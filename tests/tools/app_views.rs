@@ -54,6 +54,23 @@ async fn page_is_read_once_for_each_result() {
 }
 
 #[tokio::test]
+async fn page_within_result_is_its_view_and_not_told_to_model() {
+    let servers = misbehaving_servers("pages");
+    let outcome = call_tool(&servers, "show_embedded", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done);
+    assert_eq!(outcome_text(&outcome), "Sunny.\n\n[The user is shown a page of the server: ui://bad/own]");
+    let metadata = Value::Object(outcome.metadata.clone());
+    let view = AppView::find(&metadata).expect("it has a page");
+    assert_eq!(
+        (view.uri, view.tool, blob(&outcome, view.page)),
+        ("ui://bad/own", Some("show_embedded"), &b"<p>own"[..])
+    );
+    let answer: Value = serde_json::from_slice(blob(&outcome, view.answer)).expect("it is JSON");
+    assert_eq!(answer["content"][0]["text"], "Sunny.");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
 async fn result_stays_where_server_gives_no_page() {
     let servers = misbehaving_servers("pages");
     let failed = call_tool(&servers, "show_page", json!({ "fails": true })).await;

@@ -26,6 +26,13 @@ const SCHEME: &str = "ui://";
 /// The members of a result that are told to its page.
 const ANSWER_MEMBERS: [&str; 4] = ["content", "structuredContent", "isError", "_meta"];
 
+/// A page that a result embeds instead of naming its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddedPage {
+    pub uri: String,
+    pub page: Bytes,
+}
+
 /// Returns the extension as a client declares it.
 pub fn extensions() -> ExtensionCapabilities {
     let settings = Map::from_iter([("mimeTypes".to_owned(), json!([MIME]))]);
@@ -116,6 +123,16 @@ fn page_of(response: &Value, uri: &str, secrets: &SecretSet) -> Result<Bytes, St
     // A credential may become whole only after the escapes within it are gone.
     let page = if page.contains('\u{1b}') { secrets.redact_known(strip_escapes(&page)) } else { page };
     Ok(page.into())
+}
+
+/// Returns the address and the page of a resource that a result embeds; `None` for any other resource.
+pub fn embedded_page(resource: &Value, secrets: &SecretSet) -> Option<EmbeddedPage> {
+    let text = |key: &str| resource.get(key).and_then(Value::as_str);
+    let uri =
+        text("uri").filter(|uri| uri.starts_with(SCHEME) && catalog::is_plain(uri, RESOURCE_URI_BYTES, secrets))?;
+    text("mimeType").filter(|mime| is_page_type(mime))?;
+    let page = page_of(&json!({ "contents": [resource] }), uri, secrets).ok()?;
+    Some(EmbeddedPage { uri: uri.to_owned(), page })
 }
 
 /// Returns whether this is the type of pages, however it is written.
@@ -234,6 +251,23 @@ mod tests {
         ] {
             let found = page(contents);
             assert!(found.as_ref().is_err_and(|why| why.contains(reason)), "{reason}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn page_is_embedded_only_with_its_scheme_and_type() {
+        let embedded = |resource: Value| embedded_page(&resource, &secrets());
+        let page = EmbeddedPage { uri: URI.into(), page: Bytes::from_static(b"<p>[removed]") };
+        let own = json!({ "uri": URI, "mimeType": MIME, "text": "<p>9f8e7d6c5b4a3f2e" });
+        assert_eq!(embedded(own), Some(page));
+        for resource in [
+            json!({ "uri": URI, "mimeType": "text/html", "text": "<p>" }),
+            json!({ "uri": "file:///a.html", "mimeType": MIME, "text": "<p>" }),
+            json!({ "uri": URI, "mimeType": MIME }),
+            json!({ "uri": URI, "mimeType": MIME, "text": "x".repeat(APP_VIEW_BYTES + 1) }),
+            json!(null),
+        ] {
+            assert_eq!(embedded(resource), None);
         }
     }
 

@@ -19,10 +19,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::authorization::SignInNeed;
+use super::content::{self, ReadAnswer};
+use super::error_messages;
 use super::listener::{ProgressTail, ServerNotification};
 use super::required_input::{RequiredInput, end_for_pages};
 use super::server::{McpConnection, McpServer, SupervisorCommand};
-use super::{content, error_messages};
 use crate::question::{QuestionSender, question_channel, run_within};
 use crate::result::{CallOutcome, CallResult, ResultView, text_result};
 use crate::toolbox::RunningCall;
@@ -43,6 +44,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
     let call = McpCall {
         server,
         owner,
+        tool,
         progress_sender,
         questions,
         stop: stop.clone(),
@@ -52,7 +54,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
         page,
         answer: Mutex::default(),
     };
-    calls.spawn(call.run(tool, arguments, done));
+    calls.spawn(call.run(arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
         let _is_wanted = is_wanted;
@@ -64,6 +66,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, own
 struct McpCall {
     server: McpServer,
     owner: UserId,
+    tool: String,
     progress_sender: watch::Sender<Option<ToolProgress>>,
     questions: QuestionSender,
     stop: CancellationToken,
@@ -71,8 +74,8 @@ struct McpCall {
     pending: Mutex<Option<RequestId>>,
     /// The permit of the connection. A call without one has an open question, or had one and waits for its turn.
     slot: Mutex<Option<OwnedSemaphorePermit>>,
-    /// The name of a tool with a page, and the address of the page.
-    view: OnceLock<(String, String)>,
+    /// The address of the page that the server has for the result.
+    view: OnceLock<String>,
     /// The page, if it was read before the call ended.
     page: watch::Sender<Option<ResultView>>,
     /// The result that the page is told.
@@ -90,7 +93,7 @@ enum CallEnd {
 }
 
 impl McpCall {
-    async fn run(self, tool: String, arguments: Map<String, Value>, done: oneshot::Sender<CallResult>) {
+    async fn run(self, arguments: Map<String, Value>, done: oneshot::Sender<CallResult>) {
         let total = self.server.config.total.unwrap_or(TOOL_TIME);
         let began = Instant::now();
         let late = || CallEnd::TimedOut(format!("the tool took longer than {} s", total.as_secs_f32()));
@@ -110,8 +113,8 @@ impl McpCall {
                 return;
             }
         };
-        if let Some(address) = self.server.view_of(&tool) {
-            let _ = self.view.set((tool.clone(), address));
+        if let Some(address) = self.server.view_of(&self.tool) {
+            let _ = self.view.set(address);
         }
         let slot = tokio::select! {
             () = self.stop.cancelled() => return,
@@ -124,7 +127,7 @@ impl McpCall {
         }
         self.set_slot(slot);
         let _registered = connection.listener.calls.register(self.owner, self.questions.clone());
-        let params = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
         let left = total.saturating_sub(began.elapsed());
         let end = tokio::select! {
             // `biased`: an answer that has arrived wins over a cancellation or a timeout in the same poll.
@@ -259,10 +262,9 @@ impl McpCall {
                 if let Some(input) = RequiredInput::from_answer(&result, name, &secrets) {
                     return CallEnd::NeedsInput(input);
                 }
-                if self.view.get().is_some() {
-                    *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.clone());
-                }
-                content::read_result(result, secrets).await
+                let ReadAnswer { result, page, answer } = content::read_result(result, secrets).await;
+                self.keep_answer(answer, page);
+                result
             }
             Err(error) => match end_for_pages(&error, name, &secrets, &self.questions) {
                 Some(ended) => ended,

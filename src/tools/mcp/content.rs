@@ -8,7 +8,8 @@ use rmcp::model::ServerResult;
 use serde_json::{Value, json};
 
 use self::shape::ShapedResult;
-use super::sanitizer;
+use super::app_view::EmbeddedPage;
+use super::{app_view, sanitizer};
 use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
 use crate::result::repeated_content::StatedContent;
 use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
@@ -18,17 +19,34 @@ use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
-/// Parses the answer to a call and redacts the server's credentials. An answer may hold megabytes, so parsing runs on
-/// a blocking thread and the waiting task stays cancellable.
-pub async fn read_result(result: ServerResult, secrets: SecretSet) -> CallResult {
-    tasks::spawn_blocking(move || parse_result(result, &secrets)).await.unwrap_or_else(|_| unreadable())
+/// The answer to a call, read.
+#[derive(Debug)]
+pub struct ReadAnswer {
+    pub result: CallResult,
+    /// The page that it embeds.
+    pub page: Option<EmbeddedPage>,
+    /// The answer itself; `None` if it could not be read.
+    pub answer: Option<ServerResult>,
 }
 
-fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
-    let Ok(result) = serde_json::to_value(result) else { return unreadable() };
+/// Parses the answer to a call and redacts the server's credentials. An answer may hold megabytes, so parsing runs on
+/// a blocking thread and the waiting task stays cancellable.
+pub async fn read_result(answer: ServerResult, secrets: SecretSet) -> ReadAnswer {
+    let read = move || {
+        let (result, page) = parse_result(&answer, &secrets);
+        ReadAnswer { result, page, answer: Some(answer) }
+    };
+    let none = |_| ReadAnswer { result: unreadable(), page: None, answer: None };
+    tasks::spawn_blocking(read).await.unwrap_or_else(none)
+}
+
+fn parse_result(answer: &ServerResult, secrets: &SecretSet) -> (CallResult, Option<EmbeddedPage>) {
+    let Ok(result) = serde_json::to_value(answer) else { return (unreadable(), None) };
     let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
-    let ShapedResult { content, structured, is_error } = ShapedResult::new(result);
+    let ShapedResult { mut content, structured, is_error } = ShapedResult::new(result);
     let outcome = if is_error { CallOutcome::Failed } else { CallOutcome::Done };
+    // The page of a failed call is not shown.
+    let page = if is_error { None } else { take_page(&mut content, secrets) };
     let content = content.as_slice();
     let (is_text_wanted, structured) = additional_content(content, structured);
     let mut taken = ContentBudget { secrets, images: 0, bytes: 0, links: Vec::new() };
@@ -48,7 +66,15 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     if !links.is_empty() {
         result.metadata.insert(ResourceLink::KEY.to_owned(), json!(links));
     }
-    result
+    (result, page)
+}
+
+/// Takes the page that a result embeds, which people see and models do not, and leaves a note in its place.
+fn take_page(content: &mut [Value], secrets: &SecretSet) -> Option<EmbeddedPage> {
+    let page_of = |part: &Value| app_view::embedded_page(part.get("resource")?, secrets);
+    let (at, page) = content.iter().enumerate().find_map(|(at, part)| Some((at, page_of(part)?)))?;
+    content[at] = json!({ "type": "text", "text": format!("[The user is shown a page of the server: {}]", page.uri) });
+    Some(page)
 }
 
 /// Returns whether the texts are used, and what of the structured content is.
@@ -269,7 +295,7 @@ mod tests {
     fn resource_links_are_listed_beside_their_text() {
         let link = |uri: &str| json!({ "type": "resource_link", "uri": uri, "name": "notes" });
         let answer = json!({ "content": [link("file:///notes.md"), link("x:\u{1b}[1m")] });
-        let read = parse_result(serde_json::from_value(answer).expect("a result"), &SecretSet::default());
+        let (read, _) = parse_result(&serde_json::from_value(answer).expect("a result"), &SecretSet::default());
         assert_eq!(read.result, json!("notes: file:///notes.md\n\nnotes: x:"));
         assert_eq!(read.metadata["resource_links"], json!([{ "name": "notes", "uri": "file:///notes.md" }]));
     }
@@ -277,7 +303,7 @@ mod tests {
     #[test]
     fn result_of_any_shape_is_read_and_fails_only_as_its_server_says() {
         let none = SecretSet::default();
-        let read = |value: Value| parse_result(serde_json::from_value(value).expect("anything is a result"), &none);
+        let read = |value: Value| parse_result(&serde_json::from_value(value).expect("anything is a result"), &none).0;
         for (answer, result) in [
             (json!({}), json!("")),
             (json!({ "toolResult": { "x": 1 } }), json!({ "x": 1 })),
@@ -293,6 +319,19 @@ mod tests {
         }
         assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).outcome, CallOutcome::Done);
         assert_eq!(read(json!({ "content": [], "isError": true })).outcome, CallOutcome::Failed);
+    }
+
+    #[test]
+    fn embedded_page_is_taken_and_named_for_model() {
+        let page = json!({ "uri": "ui://a/b", "mimeType": "text/html;profile=mcp-app", "text": "<p>page" });
+        let other = json!({ "uri": "ui://a/c", "mimeType": "text/plain", "text": "words" });
+        let part = |resource: &Value| json!({ "type": "resource", "resource": resource });
+        let answer = json!({ "content": [part(&other), part(&page)], "structuredContent": { "words": "words" } });
+        let answer = serde_json::from_value(answer).expect("a result");
+        let (read, found) = parse_result(&answer, &SecretSet::default());
+        assert_eq!(read.result, json!("words\n\n[The user is shown a page of the server: ui://a/b]"));
+        let found = found.expect("it has a page");
+        assert_eq!((found.uri.as_str(), found.page.as_ref()), ("ui://a/b", &b"<p>page"[..]));
     }
 
     #[test]
@@ -328,7 +367,7 @@ mod tests {
         ] {
             let answer = json!({ "content": content, "structuredContent": structured });
             let read = serde_json::from_value(answer.clone()).expect("a result");
-            let outcome = parse_result(read, &SecretSet::default());
+            let (outcome, _) = parse_result(&read, &SecretSet::default());
             assert_eq!(outcome.result, result, "{answer}");
             let shown = outcome.metadata.get("images").and_then(Value::as_array).map_or(0, Vec::len);
             assert_eq!(shown, images, "{answer}");
@@ -345,7 +384,7 @@ mod tests {
             ],
             "structuredContent": { "ghp_9f8e7d6c5b4a": ["ghp_9f8e7d6c5b4a"] },
         });
-        let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
+        let (outcome, _) = parse_result(&serde_json::from_value(answer).expect("a result"), &secrets);
         let text = outcome.result.to_string();
         assert!(text.contains("you are [removed], an ordinary token") && !text.contains("ghp_9"), "{text}");
     }
@@ -364,7 +403,7 @@ mod tests {
             blob(b"\xff\xfeghp_9f8e7d6c5b4a\0", "application/octet-stream"),
             blob(b"\xff\xfe\0", "application/octet-stream"),
         ] });
-        let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
+        let (outcome, _) = parse_result(&serde_json::from_value(answer).expect("a result"), &secrets);
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
         assert_eq!(kept, [&b"\xff\xfe\0"[..]]);
         let text = outcome.result.as_str().expect("a text");
@@ -393,7 +432,7 @@ mod tests {
             json!({ "content": [], "structuredContent": { "deep": deep } }),
             json!({ "content": [{ "type": "resource", "resource": file }] }),
         ] {
-            let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
+            let (outcome, _) = parse_result(&serde_json::from_value(answer).expect("a result"), &secrets);
             let blobs = outcome.blobs.iter().map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned());
             for text in blobs.chain([outcome.result.to_string()]) {
                 let text = strip_ansi_escapes::strip_str(text);
@@ -409,6 +448,6 @@ mod tests {
         let answer = serde_json::from_value(answer).expect("a result");
         let mut reading = std::pin::pin!(read_result(answer, SecretSet::new(["ghp_9f8e7d6c5b4a".into()])));
         assert!(futures::poll!(&mut reading).is_pending());
-        assert_eq!(reading.await.outcome, CallOutcome::Done);
+        assert_eq!(reading.await.result.outcome, CallOutcome::Done);
     }
 }
