@@ -227,6 +227,7 @@ impl Service {
         }
         if let Some(choice) = &new.tools {
             self.check_tool_choice(owner, choice, None).await?;
+            self.wake_chosen_servers(owner, choice).await;
         }
         let plan = self.plan_created_chat(owner, NewChat { title, ..new.clone() }).await;
         let mut tx = self.db().begin().await?;

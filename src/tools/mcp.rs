@@ -43,7 +43,9 @@ mod web;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -222,6 +224,12 @@ impl McpServers {
     pub async fn tools(&self, key: &McpServerKey) -> Option<Vec<ToolDescription>> {
         let server = self.find(key)?;
         Some(server.tools().await)
+    }
+
+    /// Wakes those of these servers that have failed, and waits for all to be ready, at most this long.
+    pub async fn wake(&self, keys: impl IntoIterator<Item = McpServerKey>, limit: Duration) {
+        let found: Vec<McpServer> = keys.into_iter().filter_map(|key| self.find(&key)).collect();
+        join_all(found.iter().map(|server| server.wake(limit))).await;
     }
 
     /// Subscribes to changes; each message is the key of a server whose list or state changed.

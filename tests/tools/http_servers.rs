@@ -45,6 +45,10 @@ struct WebServerLog {
 
 type Shared = Arc<(Mutex<WebServerLog>, watch::Sender<usize>)>;
 
+fn new_log() -> Shared {
+    Arc::new((Mutex::default(), watch::Sender::new(0)))
+}
+
 struct WebServer {
     address: SocketAddr,
     shared: Shared,
@@ -52,17 +56,20 @@ struct WebServer {
 
 impl WebServer {
     async fn start() -> Self {
-        let shared: Shared = Arc::new((Mutex::default(), watch::Sender::new(0)));
-        let app = Router::new()
+        let shared = new_log();
+        let address = serve(Self::app(shared.clone())).await;
+        Self { address, shared }
+    }
+
+    fn app(shared: Shared) -> Router {
+        Router::new()
             .route("/mcp", post(answer).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }))
             .route("/mcp/", any(|| async { (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, "/mcp")]) }))
             .route("/moved", any(|| async { (StatusCode::FOUND, [(header::LOCATION, "/elsewhere")], KEY) }))
             .route("/locked", any(|| async { (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, KEY)], KEY) }))
             .route("/page", any(|| async { ([(header::CONTENT_TYPE, "text/html")], KEY) }))
             .route("/elsewhere", any(redirect_target))
-            .with_state(shared.clone());
-        let address = serve(app).await;
-        Self { address, shared }
+            .with_state(shared)
     }
 
     fn config(&self, path: &str) -> McpServerConfig {
@@ -361,6 +368,26 @@ async fn missing_server_is_unavailable_until_reachable() {
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
     assert!(outcome_text(&outcome).contains("no server is listening there"), "{outcome:?}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn failed_server_is_woken_without_its_pause() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let servers = servers_with_patience(McpTimeouts { backoff: (10 * LONG, 10 * LONG), ..short_patience() });
+    let url = format!("http://{address}/mcp").parse().unwrap();
+    servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
+    wait_for_state(&servers, McpServerState::Failed).await;
+    let wake = || servers.wake([server_key("bad"), server_key("unknown")], 10 * LONG);
+    // One that fails again is not waited for.
+    tokio::time::timeout(LONG, wake()).await.unwrap();
+    assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Failed);
+    let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+    tokio::spawn(async move { axum::serve(listener, WebServer::app(new_log())).await });
+    tokio::time::timeout(LONG, wake()).await.unwrap();
+    assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Ready);
     servers.shut_down().await;
 }
 

@@ -49,6 +49,8 @@ pub const SERVER_PROGRESS_BYTES: usize = 300;
 pub const SERVER_NOTIFICATIONS: usize = 256;
 /// The links of one result that can be opened and attached.
 pub const RESOURCE_LINKS: usize = 32;
+/// The time that the choice of a chat's tools waits for servers that have failed before.
+pub const TOOL_WAKE: Duration = Duration::from_secs(2);
 /// The time in which a server over HTTP with server-sent events names the address for messages.
 pub const EVENT_STREAM_START: Duration = Duration::from_secs(15);
 /// The redirects of one request to a server, and the bytes of a document about an error that are read.

@@ -10,7 +10,7 @@ use crate::tools::toolbox::{ToolSelection, ToolServerOffering};
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{ModelLock, PromptPrefix};
 use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
-use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin, WEB_SEARCH};
+use turnleaf_domain::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin, WEB_SEARCH};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::tool_listings::ToolListing;
 use turnleaf_store::{StoreError, Tx, branches, chat_tools, chats, settings, turns};
@@ -49,6 +49,7 @@ impl Service {
         let before = chat_tools::find(self.db(), owner, id).await?;
         self.chat(owner, id).await?;
         self.check_tool_choice(owner, &choice, before.as_ref()).await?;
+        self.wake_chosen_servers(owner, &choice).await;
         let mut tx = self.db().begin().await?;
         chats::lock_for_update(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         chat_tools::put(&mut tx, owner, id, &choice).await?;
@@ -60,6 +61,14 @@ impl Service {
         }
         tx.commit().await?;
         self.chat_tools(owner, id).await
+    }
+
+    /// Wakes the chosen servers that have failed, whose next attempt may be a minute away.
+    pub(crate) async fn wake_chosen_servers(&self, owner: UserId, choice: &ToolChoice) {
+        let chosen = choice.on.iter().filter_map(|name| Some(name.split_once('/')?.0));
+        let chosen: BTreeSet<&str> = chosen.filter(|server| *server != PROVIDER).collect();
+        let keys: Vec<_> = chosen.into_iter().map(|server| self.tools().server_key(owner, server)).collect();
+        self.tools().servers().wake(keys, limits::TOOL_WAKE).await;
     }
 
     /// Gives a branch the tools that its chat offers now, from its next message on. This invalidates the provider's

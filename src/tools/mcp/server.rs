@@ -206,6 +206,34 @@ impl McpServer {
         self.current.borrow().tools.to_vec()
     }
 
+    /// Wakes a server that has failed, and waits until it is ready or has failed again, at most this long. One that its
+    /// owner has to sign in to stays as it is.
+    pub async fn wake(&self, limit: Duration) {
+        if self.config.sign_in_need() == Some(SignInNeed::Token) {
+            return;
+        }
+        let mut current = self.current.clone();
+        let status_of = |current: &McpServerSnapshot| (current.state, current.since);
+        let before = status_of(&current.borrow_and_update());
+        if before.0 == McpServerState::Failed {
+            self.send_command(SupervisorCommand::Wake);
+        }
+        let ended = async {
+            loop {
+                let now = status_of(&current.borrow_and_update());
+                // The start may have been too short to be seen.
+                if now.0 == McpServerState::Ready || (now.0 == McpServerState::Failed && now != before) {
+                    return;
+                }
+                if current.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        // A server that takes longer gives its tools to the chat later.
+        let _ = timeout(limit, ended).await;
+    }
+
     /// Returns the connection; waits for a server that is starting, and wakes one that has failed.
     ///
     /// # Errors
