@@ -169,7 +169,7 @@ pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
 /// The total time of a tool call, and the longest silence of its server.
 pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
 pub const TOOL_IDLE: Duration = Duration::from_secs(60);
-/// The values to which a server may set its limits: a second to a day.
+/// The values to which a server may set its limits: a second to the time of a reply.
 pub const TOOL_SETTABLE_SECONDS: RangeInclusive<u64> = 1..=TURN_TIME.as_secs();
 /// The time for a stopped tool to end, and for a tool server to start.
 pub const TOOL_STOP: Duration = Duration::from_secs(2);

@@ -363,6 +363,11 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             progress(&token, 1, 1, "hanging");
             hang();
         }
+        // It reads nothing meanwhile.
+        "busy" => {
+            thread::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap_or_default()));
+            send_text_result(id, "done");
+        }
         "ignore_cancel" => {}
         "append" | "append_too" => drop(thread::spawn(move || append(&id_of, &arguments))),
         "show_second" => drop(thread::spawn(move || answer_after_refused_page(&id_of))),

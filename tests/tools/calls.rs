@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 use turnleaf::domain::limits;
-use turnleaf_tools::mcp::{McpServerState, McpTimeouts};
+use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpTimeouts};
 use turnleaf_tools::toolbox::CallOutcome;
 
 use crate::mcp_fixtures::{
@@ -127,6 +127,25 @@ async fn silence_ends_call_and_stuck_program() {
     wait_for_state(&servers, McpServerState::Ready).await;
     assert_ne!(outcome_text(&call_tool(&servers, "pid", json!({})).await), before);
     assert_eq!(servers.status(&server_key("bad")).unwrap().problem, None, "that is no failure of its own");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn program_that_is_busy_after_cancellation_lives_on() {
+    let servers =
+        servers_with_patience(McpTimeouts { stop: Duration::from_millis(100), pong: LONG, ..short_patience() });
+    let program = program_config(&[&misbehaving_program(), "good"]);
+    servers.put(server_key("bad"), McpServerConfig { total: Some(Duration::from_millis(400)), ..program });
+    let before = outcome_text(&call_tool(&servers, "pid", json!({})).await);
+    assert_eq!(call_tool(&servers, "busy", json!({ "ms": 1500 })).await.outcome, CallOutcome::TimedOut);
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let after = loop {
+        let outcome = call_tool(&servers, "pid", json!({})).await;
+        if outcome.outcome == CallOutcome::Done {
+            break outcome_text(&outcome);
+        }
+    };
+    assert_eq!(after, before);
     servers.shut_down().await;
 }
 

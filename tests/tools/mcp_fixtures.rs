@@ -23,6 +23,7 @@ pub fn short_patience() -> McpTimeouts {
     McpTimeouts {
         start: LONG,
         stop: Duration::from_millis(500),
+        pong: Duration::from_millis(500),
         backoff: (Duration::from_secs(1), Duration::from_secs(1)),
         steady: LONG,
     }

@@ -49,6 +49,8 @@ pub const SERVER_PROGRESS_BYTES: usize = 300;
 pub const SERVER_NOTIFICATIONS: usize = 256;
 /// The links of one result that can be opened and attached.
 pub const RESOURCE_LINKS: usize = 32;
+/// The time in which a program answers a ping after a cancelled call: many are busy with it for a while.
+pub const TOOL_PONG: Duration = Duration::from_secs(10);
 /// The time that the choice of a chat's tools waits for servers that have failed before.
 pub const TOOL_WAKE: Duration = Duration::from_secs(2);
 /// The time in which a server over HTTP with server-sent events names the address for messages.

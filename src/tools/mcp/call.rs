@@ -331,8 +331,7 @@ impl McpCall {
             let _ = timeout(self.server.patience.stop, cancel).await;
             return;
         };
-        let patience = self.server.patience.stop;
-        let lives = timeout(patience, async {
+        let lives = timeout(self.server.patience.pong, async {
             let _ = cancel.await;
             let ping = ClientRequest::PingRequest(PingRequest::default());
             let ping = connection.peer.send_request(ping);

@@ -32,6 +32,8 @@ pub struct McpTimeouts {
     pub start: Duration,
     /// Limit for a cancelled call to stop.
     pub stop: Duration,
+    /// Limit for a program to answer a cancelled call, or a ping after it.
+    pub pong: Duration,
     /// Exponential backoff between restarts: the first delay and its maximum.
     pub backoff: (Duration, Duration),
     /// A server that worked this long starts with the first delay again when it fails.
@@ -43,6 +45,7 @@ impl Default for McpTimeouts {
         Self {
             start: limits::TOOL_START,
             stop: limits::TOOL_STOP,
+            pong: limits::TOOL_PONG,
             backoff: (limits::TOOL_BACKOFF_FIRST, limits::TOOL_BACKOFF_MAX),
             steady: limits::TOOL_BACKOFF_MAX,
         }
