@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use url::Url;
 
-use super::http_client::{McpHttpClient, McpHttpError, McpHttpHeaders, refuse_failure};
+use super::http_client::{McpHttpClient, McpHttpError, McpHttpHeaders, refuse_failure, same_origin_target};
 use super::json_repair;
 use turnleaf_domain::limits::{EVENT_STREAM_START, TOOL_LINE_BYTES};
 use turnleaf_platform::tasks::{self, Task};
@@ -111,9 +111,7 @@ impl EventStreamReader {
             let data = event.data.unwrap_or_default();
             if event.event.as_deref() == Some("endpoint") {
                 // Another origin must not get the headers.
-                let target = base
-                    .as_ref()
-                    .and_then(|base| base.join(data.trim()).ok().filter(|target| target.origin() == base.origin()));
+                let target = base.as_ref().and_then(|base| same_origin_target(base, data.trim()));
                 let target = target.ok_or_else(|| {
                     StreamableHttpError::UnexpectedServerResponse("its endpoint is of another origin".into())
                 })?;

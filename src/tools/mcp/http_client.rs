@@ -228,7 +228,19 @@ fn unexpected(what: impl Into<String>) -> McpHttpError {
 fn redirect_target(response: &Response, from: &Url) -> Option<Url> {
     let repeats = matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
     let location = response.headers().get(LOCATION).filter(|_| repeats)?;
-    from.join(location.to_str().ok()?).ok().filter(|to| to.origin() == from.origin())
+    same_origin_target(from, location.to_str().ok()?)
+}
+
+/// Resolves an address that a server names within its own origin. A server behind a proxy that ends TLS names `http` of
+/// the same host; it is asked at the address of the proxy.
+pub fn same_origin_target(from: &Url, location: &str) -> Option<Url> {
+    let mut to = from.join(location).ok()?;
+    let is_downgrade = from.scheme() == "https" && to.scheme() == "http" && to.host() == from.host();
+    if is_downgrade && (to.port().is_none() || to.port() == from.port_or_known_default()) {
+        to.set_scheme("https").ok()?;
+        to.set_port(from.port()).ok()?;
+    }
+    (to.origin() == from.origin()).then_some(to)
 }
 
 fn content_type(response: &Response) -> Option<String> {
@@ -348,4 +360,32 @@ async fn read_bounded(mut response: Response, at_most: usize) -> Result<Vec<u8>,
         body.extend_from_slice(&piece);
     }
     Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_stay_within_origin_and_keep_https() {
+        let end = |from: &str, location: &str| {
+            same_origin_target(&Url::parse(from).expect("it is an address"), location).map(String::from)
+        };
+        for (from, location, expected) in [
+            ("https://a/mcp", "/mcp/", Some("https://a/mcp/")),
+            ("https://a/mcp", "https://a/mcp/", Some("https://a/mcp/")),
+            // Of a server that does not know of the proxy in front of it.
+            ("https://a/mcp", "http://a/mcp/", Some("https://a/mcp/")),
+            ("https://a:8443/mcp", "http://a/mcp/", Some("https://a:8443/mcp/")),
+            ("https://a:8443/mcp", "http://a:8443/mcp/", Some("https://a:8443/mcp/")),
+            ("https://a/mcp", "http://a:443/mcp/", Some("https://a/mcp/")),
+            ("http://a/mcp", "http://a/mcp/", Some("http://a/mcp/")),
+            ("https://a/mcp", "http://b/mcp/", None),
+            ("https://a/mcp", "http://a:8080/mcp/", None),
+            ("https://a/mcp", "https://a:8443/mcp/", None),
+            ("http://a/mcp", "https://a/mcp/", None),
+        ] {
+            assert_eq!(end(from, location).as_deref(), expected, "{from} to {location}");
+        }
+    }
 }
