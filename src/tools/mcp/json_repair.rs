@@ -1,5 +1,6 @@
 //! Repairs messages that servers send as almost JSON: with a byte order mark, with halves of surrogate pairs (servers
-//! in JavaScript cut texts between them), and nested deeper than a reader accepts.
+//! in JavaScript cut texts between them), with `NaN` and infinities (servers in Python write them), and nested deeper
+//! than a reader accepts.
 
 use std::borrow::Cow;
 
@@ -16,6 +17,8 @@ pub const TASK_SUPPORT: &str = "turnleaf.taskSupport";
 /// The member of a question's metadata that lists the names of its fields in the order of the server, and the one of a
 /// result that lists its questions.
 pub const FIELD_ORDER: &str = "turnleaf.fieldOrder";
+/// The numbers of Python that JSON does not have; they become `null`.
+const NOT_NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 /// Stands for what is nested deeper.
 const TOO_DEEP: &str = "\"(omitted: nested too deeply)\"";
 
@@ -104,15 +107,39 @@ pub fn repaired_message(text: &str) -> String {
 
 /// Returns the message in a form that can be parsed, as far as these repairs go.
 fn repair(text: &str) -> Cow<'_, str> {
-    match (without_lone_surrogates(strip_mark(text)), is_deep(text)) {
-        (text, false) => text,
-        (text, true) => Cow::Owned(without_deep(&text)),
-    }
+    let text = without_lone_surrogates(strip_mark(text));
+    let whole = match with_null_for_nan(&text) {
+        Some(whole) => Cow::Owned(whole),
+        None => text,
+    };
+    if is_deep(&whole) { Cow::Owned(without_deep(&whole)) } else { whole }
 }
 
 /// Returns the text without white space and byte order marks around it.
 pub fn strip_mark(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// Returns the text with `null` in the place of what is no number in JSON, if it has such outside of strings.
+fn with_null_for_nan(text: &str) -> Option<String> {
+    if !NOT_NUMBERS.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let mut mended = String::new();
+    let (mut levels, mut copied) = (Levels::default(), 0);
+    for (at, byte) in text.bytes().enumerate() {
+        levels.read(byte);
+        if levels.is_in_text || at < copied {
+            continue;
+        }
+        if let Some(word) = NOT_NUMBERS.iter().find(|word| text.as_bytes()[at..].starts_with(word.as_bytes())) {
+            mended.push_str(&text[copied..at]);
+            mended.push_str("null");
+            copied = at + word.len();
+        }
+    }
+    mended.push_str(&text[copied..]);
+    (copied > 0).then_some(mended)
 }
 
 fn is_deep(text: &str) -> bool {
@@ -174,6 +201,16 @@ mod tests {
         assert_eq!(found, json!({ "a": "cut \u{fffd}, \u{fffd} and \u{1f600}", "b": "\u{fffd}" }));
         assert!(parse::<Value>(b"{\"a\":").is_err());
         assert!(matches!(repair(r#"{"a":"[[\"{"}"#), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn numbers_of_python_become_null() {
+        let text = r#"{"a":NaN,"b":[-Infinity, Infinity,-1],"NaN":"NaN, \"Infinity"}"#;
+        let expected = json!({ "a": null, "b": [null, null, -1], "NaN": "NaN, \"Infinity" });
+        assert_eq!(parse::<Value>(text.as_bytes()).expect("it is repaired"), expected);
+        assert_eq!(repaired_message(text), r#"{"a":null,"b":[null, null,-1],"NaN":"NaN, \"Infinity"}"#);
+        assert_eq!(repaired_message(r#"{"text":"NaN é"}"#), r#"{"text":"NaN é"}"#);
+        assert!(parse::<Value>(b"{\"a\":Nan}").is_err());
     }
 
     #[test]
