@@ -191,7 +191,8 @@ async fn chat_with_image_tool(at: ModelAccount) -> TestChat {
     let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
     let lab = FakeToolbox::default()
         .with_tool("look", ToolBehavior::ReturnsImages("Here they are.", &[PNG, JPEG]))
-        .with_tool("fail", ToolBehavior::Fails);
+        .with_tool("fail", ToolBehavior::Fails)
+        .with_tool("shoot", ToolBehavior::FailsWithImages("The page did not load.", &[PNG]));
     let registry = ProviderRegistry::from_providers(vec![(provider, vec![at.model.to_owned()])]);
     let instance = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
     let chat = Some(instance.chat_with_tools(&lab.offered_tools()).await);
@@ -234,6 +235,24 @@ async fn result_images_are_sent_where_api_supports_them() {
         let attached = turns.as_array().unwrap().last().unwrap()["attachments"].clone();
         assert_eq!(attached.as_array().map_or(0, Vec::len), images.len(), "{model}: {turns}");
         talk.instance.check_invariants().await;
+    }
+}
+
+#[tokio::test]
+async fn images_of_failed_call_are_sent() {
+    for (provider, api, model) in [
+        ("anthropic", ProviderApi::Anthropic, "claude-sonnet-4-5"),
+        ("responses", ProviderApi::OpenaiResponses, "gpt-5.1"),
+        ("gemini", ProviderApi::Gemini, "gemini-3-flash-preview"),
+        ("openai", ProviderApi::OpenaiChat, "gpt-4o"),
+    ] {
+        let mut talk = chat_with_image_tool(ModelAccount { provider, api, model }).await;
+        let shoots = ScriptedReply::new([thinking_part("I look."), call_part("lab__shoot", json!({}))]);
+        let replies = [shoots, ScriptedReply::new([text_part("An empty page.")])];
+        assert_complete(&talk.send_and_wait("What is there?", replies).await);
+        assert_eq!(images_in(&last_request(&talk)), [PNG], "{model}");
+        assert!(last_request(&talk).to_string().contains("The page did not load."), "{model}");
+        talk.validator.accepted_count();
     }
 }
 

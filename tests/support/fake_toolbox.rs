@@ -51,6 +51,8 @@ pub enum ToolBehavior {
     RequiresPage(ElicitationRequest),
     /// Returns this text and these images.
     ReturnsImages(&'static str, &'static [&'static [u8]]),
+    /// Fails with this text and these images.
+    FailsWithImages(&'static str, &'static [&'static [u8]]),
 }
 
 struct FakeTool {
@@ -202,6 +204,15 @@ fn new_blob(mime: &str, bytes: Bytes) -> NewBlob {
     NewBlob { sha256, mime: mime.into(), bytes }
 }
 
+fn result_with_images(outcome: CallOutcome, text: &str, images: &[&'static [u8]]) -> CallResult {
+    let image = |bytes: &&'static [u8]| ResultPart::Image { mime: "image/x".into(), bytes: Bytes::from_static(bytes) };
+    build_result(
+        outcome,
+        std::iter::once(ResultPart::Text(text.into())).chain(images.iter().map(image)).collect(),
+        None,
+    )
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -326,15 +337,8 @@ impl Toolbox for FakeToolbox {
                     text_result(CallOutcome::Failed, "The user must open a page.")
                 }
                 ToolBehavior::Missing => panic!("it is not there"),
-                ToolBehavior::ReturnsImages(words, images) => {
-                    let image = |bytes: &&'static [u8]| ResultPart::Image {
-                        mime: "image/x".into(),
-                        bytes: Bytes::from_static(bytes),
-                    };
-                    let parts =
-                        std::iter::once(ResultPart::Text(words.into())).chain(images.iter().map(image)).collect();
-                    build_result(CallOutcome::Done, parts, None)
-                }
+                ToolBehavior::ReturnsImages(words, images) => result_with_images(CallOutcome::Done, words, images),
+                ToolBehavior::FailsWithImages(words, images) => result_with_images(CallOutcome::Failed, words, images),
                 ToolBehavior::ReturnsBlob(bytes) => {
                     let blob = new_blob("text/plain", bytes.into());
                     CallResult { blobs: vec![blob.clone(), blob], ..gives(json!("as a file")) }

@@ -18,6 +18,8 @@ use turnleaf_domain::repair::ReasoningMembers;
 
 /// The text of a user message that is sent only because the API requires one.
 const CONTINUE_TEXT: &str = "Continue.";
+/// The beginning of the result of a failed call that has images.
+const FAILED_TEXT: &str = "The tool reported an error:";
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 /// `is_official` says that the endpoint is Anthropic's own, which requires signatures.
@@ -206,13 +208,14 @@ fn image(shown: &InputImage) -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": shown.mime, "data": shown.base64_placeholder()}})
 }
 
+/// Returns the result of a call. The API refuses an error with anything but text, so one with images says it in words.
 fn tool_result(id: &str, answer: Option<(String, bool)>, images: Vec<Value>) -> Value {
     let (text, is_error) = answer.unwrap_or_else(|| (UNANSWERED.to_owned(), true));
     let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": text});
     if !images.is_empty() {
+        let text = if is_error { format!("{FAILED_TEXT}\n\n{text}") } else { text };
         result["content"] = message::text_block(&text).into_iter().chain(images).collect();
-    }
-    if is_error {
+    } else if is_error {
         result["is_error"] = json!(true);
     }
     result

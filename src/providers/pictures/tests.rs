@@ -292,6 +292,14 @@ fn tool_result_images_accompany_result_text() {
         body["messages"][2]["content"][0]["content"],
         json!([{"type": "text", "text": result_text}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
     );
+    let mut failed = turns_with_image_result(messages.to_string());
+    if let Content::ToolResult { is_error, .. } = &mut failed[1].blocks[1].content {
+        *is_error = true;
+    }
+    let request = chat_request("claude-sonnet-4-5", failed);
+    let result = of(anthropic::request::body(&request, true), &request)["messages"][2]["content"][0].take();
+    assert_eq!(result["content"][0]["text"], format!("The tool reported an error:\n\n{result_text}"));
+    assert_eq!((&result["content"][1]["type"], &result["is_error"]), (&json!("image"), &Value::Null));
     let responses = json!({"object": "response", "status": "completed", "output": [{"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}]});
     let request = chat_request("gpt-5", turns_with_image_result(responses.to_string()));
     let body = of(openai_responses::request::body(&request, false, false), &request);

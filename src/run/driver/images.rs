@@ -114,10 +114,11 @@ impl TurnRun<'_> {
     }
 }
 
-/// Returns the images that a block references: those of a successful result, or the image itself.
+/// Returns the images that a block references: those of a result, or the image itself. A failed call may have some,
+/// too, such as the picture of the page on which a browser gave up.
 fn named_images(block: &Block) -> Vec<ToolImage> {
     match &block.content {
-        Content::ToolResult { metadata, is_error: false, .. } => tool_output::result_images(metadata),
+        Content::ToolResult { metadata, .. } => tool_output::result_images(metadata),
         Content::Image { blob, mime, alt } => {
             vec![ToolImage { blob: blob.clone(), mime: mime.clone(), alt: alt.clone() }]
         }
