@@ -107,7 +107,7 @@ impl SlashCommand {
                 focus::focus_first("#why-locked select");
             }
             Self::Attach => press("#attach-files"),
-            Self::Insert => press("form.composer .insert-link"),
+            Self::Insert => open_server_page(),
             Self::Find => press("#chat-head-menu a[href$='/find']"),
             Self::Tree => press("#tree-button"),
             Self::Settings => press(".chat-head a[href$='/settings']"),
@@ -212,18 +212,23 @@ fn close_at_word(state: ComposerState) -> Option<(String, String)> {
     Some((before, typed))
 }
 
+/// Opens the page on which prompts and resources with parameters are filled in.
+pub(super) fn open_server_page() {
+    focus::press_last("form.composer .insert-link");
+}
+
 /// Replaces the word by the text of a prompt. One that needs arguments or answers is filled in on the page of the servers.
 fn choose_prompt(state: ComposerState, prompt: ServerPrompt) {
     let Some(area) = state.area.get_untracked() else { return };
     let Some((before, typed)) = close_at_word(state) else { return };
     textarea::remove_text(&area, &typed, before.len());
     if prompt.has_arguments {
-        SlashCommand::Insert.run();
+        open_server_page();
         return;
     }
     spawn_local(async move {
         match prompt.text().await {
-            Ok(None) => SlashCommand::Insert.run(),
+            Ok(None) => open_server_page(),
             Ok(Some(text)) => {
                 if let Some(area) = state.area.try_get_untracked().flatten() {
                     textarea::insert(&area, &text);

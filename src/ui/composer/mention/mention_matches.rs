@@ -35,7 +35,7 @@ impl MentionMatches {
     }
 }
 
-/// A resource of a tool server.
+/// A resource of a tool server, or a template of resources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerResource {
     /// The server's id and its display name.
@@ -43,20 +43,26 @@ pub struct ServerResource {
     pub server_name: String,
     pub uri: String,
     pub title: String,
+    /// Its address has parameters, which are filled in on the page of the servers.
+    pub is_template: bool,
 }
 
-/// Returns the resources in the catalogs of all servers.
+/// Returns the resources in the catalogs of all servers, the templates of each behind the others.
 pub(super) fn resources_from_response(answer: &Value) -> Vec<ServerResource> {
     let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let of_server = |server: &Value| {
-        let listed = server.get("resources").and_then(Value::as_array).into_iter().flatten();
-        let resource = |resource: &Value| ServerResource {
+        let listed = |key: &str| server.get(key).and_then(Value::as_array).into_iter().flatten();
+        let all = [("resources", false), ("templates", true)]
+            .into_iter()
+            .flat_map(|(key, is_template)| listed(key).map(move |resource| (resource, is_template)));
+        let resource = |(resource, is_template): (&Value, bool)| ServerResource {
             server: text(server, "server"),
             server_name: text(server, "name"),
             uri: text(resource, "uri"),
             title: text(resource, "title"),
+            is_template,
         };
-        listed.map(resource).collect::<Vec<_>>()
+        all.map(resource).collect::<Vec<_>>()
     };
     answer.as_array().into_iter().flatten().flat_map(of_server).collect()
 }
@@ -210,14 +216,17 @@ mod tests {
     fn resources_match_by_title_or_with_their_server() {
         let answer = serde_json::json!([
             { "server": "files", "name": "Files", "resources": [
-                { "uri": "file:///a.md", "title": "Notes" }, { "uri": "file:///b.md", "title": "Plan" } ] },
+                { "uri": "file:///a.md", "title": "Notes" }, { "uri": "file:///b.md", "title": "Plan" } ],
+              "templates": [{ "uri": "file:///{path}", "title": "Any file" }] },
             { "server": "db", "name": "Data", "resources": [{ "uri": "db://notes", "title": "Table" }] },
         ]);
         let all = resources_from_response(&answer);
         let titles =
             |word: &str| matching_resources(&all, word).into_iter().map(|resource| resource.title).collect::<Vec<_>>();
         assert_eq!(titles("notes"), ["Notes", "Table"]);
-        assert_eq!(titles("files:"), ["Notes", "Plan"]);
+        assert_eq!(titles("files:"), ["Notes", "Plan", "Any file"]);
+        let found = matching_resources(&all, "any");
+        assert_eq!((found.len(), found[0].is_template, all[0].is_template), (1, true, false));
         assert_eq!(titles("files:pl"), ["Plan"]);
         assert_eq!(titles("Data：notes"), ["Table"]);
         assert!(titles("").is_empty() && titles("other:").is_empty());

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::json;
 
+use super::commands::open_server_page;
 use super::list::{self, MentionOption, OptionDetail};
 use super::mention_matches::{
     EarlierTurn, LineRange, MentionMatches, ServerResource, matching_documents, matching_resources, merge_newest_first,
@@ -184,6 +185,7 @@ impl MentionSearch {
             (None, _) => {
                 let behind = behind.unwrap_or_default();
                 match (resources.get(behind), behind.checked_sub(resources.len())) {
+                    (Some(resource), _) if resource.is_template => self.fill_in_template(),
                     (Some(resource), _) => self.attach_resource(resource),
                     (None, Some(at)) => turns.get(at).into_iter().for_each(|turn| self.quote_turn(turn)),
                     (None, None) => {}
@@ -215,6 +217,12 @@ impl MentionSearch {
         });
     }
 
+    /// Removes the word, and opens the page on which the address of a resource is filled in.
+    fn fill_in_template(self) {
+        self.remove_word();
+        open_server_page();
+    }
+
     /// Replaces the word by a quote of a turn.
     fn quote_turn(self, turn: &EarlierTurn) {
         let Some(area) = self.state.area.get_untracked() else { return };
@@ -228,11 +236,16 @@ impl MentionSearch {
 
     /// Attaches the document and removes the word from the text.
     fn attach(self, chosen: Attachment) {
+        self.state.attaching.attach(chosen);
+        self.remove_word();
+    }
+
+    /// Closes the menu and removes the word from the text.
+    fn remove_word(self) {
         let Some(area) = self.state.area.get_untracked() else { return };
         let before = text_before(self.state.area);
         let word = word_at_end(&before).map(|word| format!("@{word}"));
         self.state.mention.close();
-        self.state.attaching.attach(chosen);
         if let Some(word) = word {
             textarea::remove_text(&area, &word, before.len());
         }
