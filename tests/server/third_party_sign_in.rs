@@ -1,5 +1,5 @@
 //! The sign-in to a tool server behind an authorization server from npm (oidc-provider). `cargo xtask test peers`
-//! installs it and passes its folder in `TURNLEAF_TEST_MCP`; without it this test prints that it is skipped.
+//! installs it and passes its folder in `TURNLEAF_TEST_MCP`; without it these tests print that they are skipped.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,8 +9,11 @@ use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use turnleaf::domain::block::ToolStatus;
 use turnleaf_tools::toolbox::CallOutcome;
 
+use crate::test_server::{streamed_answer, text_step};
+use crate::tool_call_support::{results, statuses, tool_call_answer};
 use crate::tool_sign_in::SignInTest;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/oidc_provider.mjs");
@@ -74,4 +77,25 @@ async fn sign_in_works_with_an_authorization_server_of_others() {
     assert_eq!(status, StatusCode::SEE_OTHER);
     let _ = test.api.instance.service.test_tool_server(test.api.instance.owner, "files").await;
     assert_eq!(test.server().await["sign_in"]["state"], "needed");
+}
+
+#[tokio::test]
+async fn refused_token_is_renewed_by_rotation_within_a_reply() {
+    let Some((_provider, origin)) = start_provider().await else { return };
+    let call = |at: u32| {
+        let arguments = json!({ "expires": true, "at": at }).to_string();
+        tool_call_answer([], &[("files__look", &arguments)])
+    };
+    let answers = [call(1), call(2), call(3), streamed_answer([text_step("Done.")])];
+    let test = SignInTest::connect(&format!("{origin}/mcp"), answers).await;
+    let callback = browse(&origin, &test.begin(&origin, None).await).await;
+    assert!(test.open(&callback).await.contains("done=signed_in"));
+    // Each call is the last with its token. A refresh token that is used twice ends the sign-in.
+    let turn = test.reply().await;
+    let done = test.api.instance.wait_until_ended(turn).await;
+    assert_eq!(statuses(&done), [ToolStatus::Done; 3], "{:?}", results(&done));
+    assert_eq!(results(&done), vec![json!("seen by person"); 3]);
+    assert!(test.is_signed_in().await);
+    assert_eq!(test.server().await["sign_in"]["state"], "signed_in");
+    test.api.instance.check_invariants().await;
 }

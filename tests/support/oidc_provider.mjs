@@ -1,5 +1,6 @@
 // An authorization server from npm (oidc-provider) with an MCP server that it protects, for the tests of the sign-in to
-// tool servers. Arguments: the folder of the packages. It prints its port, and agrees to every sign-in.
+// tool servers. Arguments: the folder of the packages. It prints its port, agrees to every sign-in, and replaces a refresh
+// token at each use. A call of `look` with `expires` is the last with its access token.
 
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -29,9 +30,11 @@ const provider = new Provider(origin, {
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
   issueRefreshToken: () => true,
+  rotateRefreshToken: true,
   scopes: ["openid", "offline_access"],
 });
 const handle = provider.callback();
+const expired = new Set();
 
 async function agree(request, response) {
   const details = await provider.interactionDetails(request, response);
@@ -56,7 +59,7 @@ async function answer(request, response) {
   for await (const piece of request) body += piece;
   const bearer = (request.headers.authorization ?? "").replace(/^Bearer /, "");
   const token = bearer === "" ? undefined : await provider.AccessToken.find(bearer);
-  if (token?.aud !== resource || !token.scopes.has("read")) {
+  if (token?.aud !== resource || !token.scopes.has("read") || expired.has(bearer)) {
     const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
     return send(response, 401, { "www-authenticate": `Bearer resource_metadata="${metadata}", scope="read"` });
   }
@@ -68,7 +71,10 @@ async function answer(request, response) {
       serverInfo: { name: "protected", version: "1" },
     }),
     "tools/list": () => ({ tools: [{ name: "look", inputSchema: { type: "object" } }] }),
-    "tools/call": () => ({ content: [{ type: "text", text: `seen by ${token.accountId}` }] }),
+    "tools/call": () => {
+      if (params.arguments?.expires) expired.add(bearer);
+      return { content: [{ type: "text", text: `seen by ${token.accountId}` }] };
+    },
   };
   if (!(method in results)) return send(response, 202, {});
   return send(response, 200, {}, { jsonrpc: "2.0", id, result: results[method]() });
