@@ -27,3 +27,5 @@ mod orphans;
 mod suggestions;
 #[path = "tools/third_party_servers.rs"]
 mod third_party_servers;
+#[path = "tools/third_party_web_servers.rs"]
+mod third_party_web_servers;

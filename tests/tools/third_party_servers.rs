@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use serde_json::{Map, json};
 use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationFieldType};
@@ -20,7 +19,7 @@ use crate::mcp_fixtures::{
 };
 
 /// Returns the path of a package's program; `None` where `TURNLEAF_TEST_MCP` is not set.
-fn package_path(package: &str) -> Option<String> {
+pub fn package_path(package: &str) -> Option<String> {
     let Some(folder) = std::env::var_os("TURNLEAF_TEST_MCP").map(PathBuf::from) else {
         eprintln!("skipped: TURNLEAF_TEST_MCP does not say where {package} is");
         return None;
@@ -31,7 +30,7 @@ fn package_path(package: &str) -> Option<String> {
 }
 
 /// Returns the path in an environment variable; `None` where it is not set.
-fn named_path(variable: &str) -> Option<String> {
+pub fn named_path(variable: &str) -> Option<String> {
     let found = std::env::var(variable).ok();
     if found.is_none() {
         eprintln!("skipped: {variable} is not set");
@@ -40,20 +39,20 @@ fn named_path(variable: &str) -> Option<String> {
 }
 
 /// Returns the path of a file of `xtask/peers/servers`.
-fn server_file(file: &str) -> Option<String> {
+pub fn server_file(file: &str) -> Option<String> {
     let place = Path::new(&named_path("TURNLEAF_TEST_SERVERS")?).join(file);
     assert!(place.exists(), "{} is not there", place.display());
     Some(place.display().to_string())
 }
 
-fn start_servers(config: McpServerConfig) -> McpServers {
+pub fn start_servers(config: McpServerConfig) -> McpServers {
     let servers = servers_with_patience(short_patience());
     servers.put(server_key("bad"), config);
     servers
 }
 
 /// Calls every tool of the reference server, over either transport.
-async fn call_every_tool(servers: &McpServers) {
+pub async fn call_every_tool(servers: &McpServers) {
     let tools = servers.tools(&server_key("bad")).await.unwrap();
     let status = servers.status(&server_key("bad")).unwrap();
     assert_eq!(status.state, McpServerState::Ready, "{status:?}");
@@ -97,35 +96,6 @@ async fn call_every_tool(servers: &McpServers) {
 async fn reference_server_works_over_stdio() {
     let Some(place) = package_path("server-everything") else { return };
     let servers = start_servers(program_config(&["node", &place, "stdio"]));
-    call_every_tool(&servers).await;
-    servers.shut_down().await;
-}
-
-/// A process that is killed when the test ends.
-struct KillOnDrop(Child);
-
-impl Drop for KillOnDrop {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[tokio::test]
-async fn reference_server_works_over_streamable_http() {
-    let Some(place) = package_path("server-everything") else { return };
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut command = Command::new("node");
-    command.args([&place, "streamableHttp"]).env("PORT", port.to_string());
-    let _server = KillOnDrop(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    let listens = async {
-        while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(LONG, listens).await.unwrap();
-    let url = format!("http://127.0.0.1:{port}/mcp").parse().unwrap();
-    let servers = start_servers(server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
     call_every_tool(&servers).await;
     servers.shut_down().await;
 }

@@ -242,9 +242,10 @@ fn tools() -> Result<()> {
     let python = workspace::target().join("peers/fastmcp");
     packages::create_python_environment(&servers.join("requirements.txt"), &python)?;
     let chromium = browser::chromium()?;
-    for (target, tests) in [("tools", "third_party_servers::"), ("server", "third_party_sign_in::")] {
+    for target in ["tools", "server"] {
         let mut test = workspace::build_command("test");
-        workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT).args(["--test", target, "--", tests]);
+        let third_party = ["--test", target, "--", "third_party_"];
+        workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT).args(third_party);
         test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")).env("TURNLEAF_TEST_SERVERS", &servers);
         test.env("TURNLEAF_TEST_FASTMCP", python.join("bin/python")).env("TURNLEAF_TEST_CHROMIUM", &chromium);
         finish(&mut test)?;

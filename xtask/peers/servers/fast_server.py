@@ -1,11 +1,18 @@
-"""A tool server as people write it in Python, with FastMCP."""
+"""A tool server as people write it in Python, with FastMCP.
+
+With `http` it listens at the port in `PORT`, mounted in an application that redirects `/mcp` to `/mcp/`.
+"""
 
 import asyncio
 import base64
 import os
+import sys
 
+import uvicorn
 from fastmcp import Context, FastMCP
 from fastmcp.utilities.types import Image
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 mcp = FastMCP("fast-server", instructions="Use `rows` first.")
@@ -38,4 +45,9 @@ async def slow(context: Context, seconds: int) -> str:
 
 
 if __name__ == "__main__":
-    mcp.run(show_banner=False)
+    if sys.argv[1:] == ["http"]:
+        served = mcp.http_app(path="/")
+        app = Starlette(routes=[Mount("/mcp", app=served)], lifespan=served.lifespan)
+        uvicorn.run(app, port=int(os.environ["PORT"]), log_level="error")
+    else:
+        mcp.run(show_banner=False)
