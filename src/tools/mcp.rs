@@ -3,11 +3,11 @@
 //! `config` describes a server and its transport, `authorization` is the port to its access tokens, `supervisor` is the
 //! task that runs one, `server` the handle that others hold, `call` one tool call. `lifecycle` chooses the handshake.
 //! `program`, `guard`, `lines` and `pipe` implement the stdio transport; `web`, `http_client`, `http_events`,
-//! `http_session` and `event_stream` the HTTP transports. `catalog` lists the resources and prompts of a server and reads the former,
-//! `prompt` gets the text of the latter, `completion` suggests values for their arguments, and `app_view` reads the
-//! pages of its tools. `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its
-//! notifications, which `subscription` asks for, `elicitation` its questions, and `required_input` what it needs before it answers; `error_messages`,
-//! `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
+//! `http_session` and `event_stream` the HTTP transports. `catalog` lists the resources and prompts of a server and reads
+//! the former, `prompt` gets the text of the latter, `completion` suggests values for their arguments, and `app_view`
+//! reads the pages of its tools. `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its
+//! notifications, which `subscription` asks for, `elicitation` its questions, and `required_input` what it needs before it
+//! answers; `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod app_view;
 mod authorization;

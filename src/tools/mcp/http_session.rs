@@ -193,6 +193,7 @@ mod tests {
             assert_eq!(is_unknown_session(StatusCode::OK, body.as_bytes(), Some(&request)), expected, "{body}");
         }
     }
+
     #[test]
     fn session_is_given_up_once_and_only_after_it_has_worked() {
         let [first, second] = ["one", "two"].map(HeaderValue::from_static);
