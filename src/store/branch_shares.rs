@@ -34,7 +34,7 @@ macro_rules! open_to_enabled {
     };
 }
 
-/// Whether the reader ($1) is named, or is in a group that is.
+/// True if the reader ($1) is named, or is in a named group.
 macro_rules! is_read {
     () => {
         "s.id IN (SELECT r.share_id FROM branch_share_readers r WHERE r.user_id = $1 \

@@ -25,7 +25,7 @@ use crate::test_server::{TestServer, streamed_answer, text_step, thinking_step};
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
-/// What no page of a reader contains: other versions and branches, what acts, and what loads from elsewhere.
+/// Texts that no page of a reader contains: other versions and branches, controls, and addresses elsewhere.
 const NEVER: [&str; 11] = [
     "hidden reasoning",
     "Hidden prompt",
@@ -289,7 +289,7 @@ async fn page_follows_reply_that_runs() {
         assert!(html.contains("A reply is being generated."), "{html}");
         assert!(NEVER.iter().all(|never| !html.contains(never)), "{html}");
         assert_eq!(page.header("refresh"), Some("5"));
-        // What runs is not copied.
+        // A running reply is not copied.
         let copied = read(&live.server, &format!("{}/continue", live.address()), &live.bob).await.html();
         assert!(copied.contains("3 messages"), "{copied}");
         let stop = format!("/api/turns/{reply}/stop");
@@ -547,7 +547,7 @@ async fn reader_continues_branch_in_chat_of_own() {
             .collect();
         assert_eq!(kinds, [vec!["text", "image"], vec!["text"]]);
         assert!(live.server.service().blob(live.bob_id, &live.images[0]).await.is_ok(), "the image is in the copy");
-        // What the owner adds later is not in it.
+        // Later messages of the owner are not in it.
         let more = json!({ "prev_turn_id": live.reply, "text": "Later question" });
         LiveBranch::send(&live.server, &live.ann, live.chat, more).await;
         let copied = live.server.service().path(live.bob_id, chat, None, 50).await.unwrap();

@@ -14,7 +14,7 @@ pub struct SharedPath {
     /// Empty unless it is shared.
     pub system_prompt: String,
     pub turns: Vec<TurnView>,
-    /// Whether the path ends with a reply that runs. What is written of it is among the turns.
+    /// True if the path ends with a running reply, whose blocks so far are among the turns.
     pub is_running: bool,
 }
 

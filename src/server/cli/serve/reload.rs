@@ -4,7 +4,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::HeaderName;
 use tokio::signal::unix::Signal;
 use tokio_util::sync::CancellationToken;
 
@@ -145,7 +144,7 @@ impl ConfigReload {
             trusted_proxies.value != is.trusted_proxies.value,
             was.proxy_secret_digest() != is.proxy_secret_digest(),
             named(|users| users.user_header.as_str()),
-            named(|users| users.groups_header.as_ref().map_or("", HeaderName::as_str)),
+            named(|users| users.groups_header.as_ref().map_or("", |header| header.as_str())),
             named(|users| if users.creates_accounts { "true" } else { "" }),
             announce.value != new.drain.announce.value,
             finish.value != new.drain.finish.value,

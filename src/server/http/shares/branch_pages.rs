@@ -59,7 +59,7 @@ pub async fn create(
     };
     let days = limits::SHARE_DAYS_DEFAULT;
     let page = path_page(&app, &principal, (chat, Some(leaf)), SharedParts::default(), days).await?;
-    // What is wrong with names is said beside them.
+    // Errors of names are shown beside their fields.
     let field = problem.field().filter(|field| ["accounts", "groups"].contains(field));
     let error = field.map(|field| InvalidField::new(field, problem.message().clone()));
     let notice = error.is_none().then(|| ActionNotice::Refused(problem.sentence()));
