@@ -257,6 +257,36 @@ async fn administrators_set_budgets_and_see_sums_without_titles() {
     }
 }
 
+/// A row of the ledger for each of 5,001 models. Only the ids differ between the databases.
+macro_rules! many_models {
+    ($id:literal) => {
+        concat!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5001) \
+             INSERT INTO ledger (id, owner_id, provider, model, status, started_at, counted_tokens, counted_micros) \
+             SELECT ",
+            $id,
+            ", u.id, 'many', 'model-' || CAST(n.i AS TEXT), 'complete', u.created_at, 1, 1 \
+             FROM n, users u WHERE u.name = 'Bob'"
+        )
+    };
+}
+
+#[tokio::test]
+async fn page_says_that_sums_are_cut_and_csv_has_all() {
+    for server in AccountsApi::on_every_database().await {
+        server.add("Bob", AccountRole::User).await;
+        let ann = server.sign_in(OWNER).await;
+        let is_sqlite = server.api.instance.db.path().is_some();
+        let rows = if is_sqlite { many_models!("randomblob(16)") } else { many_models!("gen_random_uuid()") };
+        server.api.instance.sql(rows).await;
+        let (_, html) = page(&server, "/settings/budgets", &ann).await;
+        assert!(html.contains("Only the first 5,000 sums are listed. The CSV has all of them."), "it is cut");
+        let (_, csv) = page(&server, "/settings/budgets/usage", &ann).await;
+        assert_eq!(csv.lines().count(), 5_002, "the head and every sum");
+        server.api.instance.close().await;
+    }
+}
+
 #[tokio::test]
 async fn server_without_accounts_has_no_budgets() {
     for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [answer()])).await {

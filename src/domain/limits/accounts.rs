@@ -77,7 +77,7 @@ pub const ISSUER_CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
 pub const NEW_ACCOUNT_NAMES: usize = 20;
 /// The accounts that are listed.
 pub const ACCOUNTS_LISTED: u32 = 1_000;
-/// The number of sums of accounts by model that administrators see.
+/// The number of sums of accounts by model on the page of administrators. Their CSV has all of them.
 pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
 /// The groups of accounts, and the length of the name of one.
 pub const GROUPS: u32 = 200;

@@ -6,7 +6,7 @@ use crate::accounts::Actor;
 use crate::accounts::account_error::AccountError;
 use crate::usage::UsagePeriod;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, SpendingAmount, UserId, limits};
+use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, SpendingAmount, UserId};
 use turnleaf_platform::ids;
 use turnleaf_run::{BudgetDecision, BudgetReservation};
 use turnleaf_store::{budgets, ledger, users};
@@ -70,8 +70,13 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// Returns what all accounts have spent in a period, by model, for administrators. It names no chats.
-    pub async fn usage_by_account(&self, period: UsagePeriod) -> Result<Vec<AccountSpending>, ServiceError> {
-        Ok(ledger::sums_by_account(self.db(), period.moments(), limits::ACCOUNT_SUMS_LISTED).await?)
+    /// Returns what all accounts have spent in a period, by model, for administrators: so many sums, or all of them. It
+    /// names no chats.
+    pub async fn usage_by_account(
+        &self,
+        period: UsagePeriod,
+        most: Option<u32>,
+    ) -> Result<Vec<AccountSpending>, ServiceError> {
+        Ok(ledger::sums_by_account(self.db(), period.moments(), most.unwrap_or(u32::MAX)).await?)
     }
 }

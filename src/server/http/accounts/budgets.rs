@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BudgetKind, InvalidField, UserId};
+use crate::domain::{BudgetKind, InvalidField, UserId, limits};
 use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
@@ -49,10 +49,16 @@ fn require_accounts(principal: &Principal) -> Result<(), Problem> {
 
 async fn read_page(app: &App, chosen: Option<UserId>) -> Result<BudgetsPage, Problem> {
     let period = UsagePeriod::new(None, None, app.now().date_naive())?;
+    // One more tells that there are more.
+    let mut spending = app.service().usage_by_account(period, Some(limits::ACCOUNT_SUMS_LISTED + 1)).await?;
+    let most = limits::ACCOUNT_SUMS_LISTED as usize;
+    let is_spending_cut = spending.len() > most;
+    spending.truncate(most);
     Ok(BudgetsPage {
         accounts: app.service().list_accounts().await?,
         budgets: app.service().stored_budgets().await?,
-        spending: app.service().usage_by_account(period).await?,
+        spending,
+        is_spending_cut,
         period,
         chosen,
         refused: None,
@@ -121,7 +127,7 @@ pub struct AccountUsageQuery {
     to: Option<NaiveDate>,
 }
 
-/// `GET /settings/budgets/usage`: what all accounts have spent by model, as CSV. It names no chats.
+/// `GET /settings/budgets/usage`: what all accounts have spent by model, as CSV, with every sum. It names no chats.
 pub async fn usage(
     State(app): State<App>,
     principal: Principal,
@@ -145,7 +151,7 @@ pub async fn usage(
     require_accounts(&principal)?;
     let period = UsagePeriod::new(query.from, query.to, app.now().date_naive())?;
     let mut body = csv::csv_line(HEAD.map(str::to_owned));
-    for sum in app.service().usage_by_account(period).await? {
+    for sum in app.service().usage_by_account(period, None).await? {
         body.push_str(&csv::csv_line([
             sum.account.map(|id| id.to_string()).unwrap_or_default(),
             csv::text_cell(&sum.name),

@@ -28,6 +28,8 @@ pub struct BudgetsPage {
     pub accounts: Vec<ListedAccount>,
     pub budgets: Vec<StoredBudget>,
     pub spending: Vec<AccountSpending>,
+    /// True if there are more sums, which the CSV has.
+    pub is_spending_cut: bool,
     pub period: UsagePeriod,
     /// The account whose form is open.
     pub chosen: Option<UserId>,
@@ -114,6 +116,7 @@ impl BudgetsPage {
         let rows = self.spending.iter().map(spending_row).collect_view();
         let (from, to) = (self.period.from(), self.period.to());
         let csv = format!("{}/usage?from={from}&to={to}", PageSection::Budgets.path());
+        let cut = self.is_spending_cut.then(|| view! { <p class="hint">{words::sums_cut(self.spending.len())}</p> });
         let table = if self.spending.is_empty() {
             view! { <p class="hint">{usage_words::nothing()}</p> }.into_any()
         } else {
@@ -139,6 +142,7 @@ impl BudgetsPage {
             <section class="panel" aria-labelledby="spent-title">
                 <h2 id="spent-title">{words::spent()}</h2>
                 {table}
+                {cut}
                 <div class="deeds no-print"><a class="button" href=csv download="">{usage_words::csv()}</a></div>
             </section>
         }
@@ -229,6 +233,7 @@ mod tests {
             chosen: Some(bob.id),
             accounts: vec![ann, bob],
             spending: vec![spending],
+            is_spending_cut: true,
             period: UsagePeriod::new(None, None, today).unwrap(),
             refused: Some(refused),
         };
@@ -240,6 +245,7 @@ mod tests {
             "value=\"many\"",
             "Must be a whole number.",
             "Deleted accounts",
+            "Only the first sum is listed. The CSV has all of them.",
             "≈ $0.004<span class=\"hint\"> + 1 unknown</span>",
             "/settings/budgets/usage?from=2026-10-23&amp;to=2026-11-21",
             "/settings/budgets?account=00000000-0000-0000-0000-000000000001",

@@ -1,7 +1,7 @@
 //! Messages about budgets, in both languages.
 
 use crate::domain::{BudgetKind, BudgetState};
-use crate::ui::locale::{define_messages, localized_word, message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::usage::dollars;
 
@@ -59,6 +59,13 @@ pub fn left_note(budget: &BudgetState) -> String {
         return localized_word("Used up: nothing more can be sent.", "已用尽，无法再发送消息。").to_owned();
     }
     message!("{percent}% is used.", "已用 {percent}%。")
+}
+
+/// Returns the note below sums that are not all.
+pub fn sums_cut(count: usize) -> String {
+    let many = number(count as u64);
+    plural_message!(count; "Only the first sum is listed. The CSV has all of them.",
+        "Only the first {many} sums are listed. The CSV has all of them."; "仅列出前 {many} 项合计，全部合计见 CSV。")
 }
 
 /// Returns the heading of the form of an account.
