@@ -47,6 +47,8 @@ pub enum FailureKind {
     BudgetDayTokens,
     BudgetMonthCost,
     BudgetMonthTokens,
+    /// A budget of the account cannot be read, so the request was not sent.
+    BudgetUnreadable,
     ServerRestarted,
     StorageFull,
     Internal,
@@ -102,6 +104,7 @@ impl FailureKind {
             Self::BudgetDayTokens => "budget_day_tokens",
             Self::BudgetMonthCost => "budget_month_cost",
             Self::BudgetMonthTokens => "budget_month_tokens",
+            Self::BudgetUnreadable => "budget_unreadable",
             Self::ServerRestarted => "server_restarted",
             Self::StorageFull => "storage_full",
             Self::Internal => "internal",
@@ -118,7 +121,7 @@ impl FailureKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ProviderUnreachable,
         Self::ProviderAuth,
         Self::ProviderQuota,
@@ -142,6 +145,7 @@ impl FailureKind {
         Self::BudgetDayTokens,
         Self::BudgetMonthCost,
         Self::BudgetMonthTokens,
+        Self::BudgetUnreadable,
         Self::ServerRestarted,
         Self::StorageFull,
         Self::Internal,
@@ -194,6 +198,7 @@ impl FailureKind {
             Self::BudgetMonthTokens => {
                 "Your token budget for the month is used up. It resets on the first day of the next month, UTC."
             }
+            Self::BudgetUnreadable => "A budget of your account cannot be read, so nothing was sent.",
             Self::ServerRestarted => "The server restarted while this reply was being generated.",
             Self::StorageFull => Self::DISK_FULL,
             Self::Internal | Self::Unknown => Self::FAULT,

@@ -64,6 +64,8 @@ pub enum BudgetDecision {
     Granted(Option<Arc<BudgetReservation>>),
     /// Nothing is left of this budget.
     Exhausted(BudgetState),
+    /// A budget cannot be read, so that nobody knows whether anything is left of it.
+    Unreadable,
 }
 
 impl BudgetLedger {
@@ -86,7 +88,7 @@ impl BudgetLedger {
         calls.fold(SpendingAmount::default(), |sum, call| sum.plus(call.amount))
     }
 
-    /// Returns the budgets of an account with what is used of them; none on a server without accounts.
+    /// Returns the readable budgets of an account with what is used of them; none on a server without accounts.
     pub(crate) async fn states(
         &self,
         db: &Db,
@@ -96,7 +98,7 @@ impl BudgetLedger {
         if !self.is_enforced() {
             return Ok(Vec::new());
         }
-        let budgets = budgets::list_for_account(db, account).await?;
+        let budgets = budgets::list_for_account(db, account).await?.budgets;
         if budgets.is_empty() {
             return Ok(Vec::new());
         }
@@ -121,7 +123,7 @@ impl BudgetLedger {
         Ok(budgets.into_iter().map(state).collect())
     }
 
-    /// Reserves an amount in all budgets of an account, unless nothing is left of one.
+    /// Reserves an amount in all budgets of an account, unless nothing is left of one, or one cannot be read.
     pub(crate) async fn reserve(
         &self,
         db: &Db,
@@ -129,8 +131,15 @@ impl BudgetLedger {
         amount: SpendingAmount,
         now: DateTime<Utc>,
     ) -> Result<BudgetDecision, StoreError> {
+        if !self.is_enforced() {
+            return Ok(BudgetDecision::Granted(None));
+        }
+        let stored = budgets::list_for_account(db, account).await?;
+        if !stored.unreadable.is_empty() {
+            return Ok(BudgetDecision::Unreadable);
+        }
         // Accounts without budgets do not wait for others.
-        if !self.is_enforced() || budgets::list_for_account(db, account).await?.is_empty() {
+        if stored.budgets.is_empty() {
             return Ok(BudgetDecision::Granted(None));
         }
         let _checking = self.0.checking.lock().await;

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
-use crate::rows::{parse_word, to_bigint, to_unsigned};
+use crate::readable::{Lossy, ok_or_log};
+use crate::rows::{inconsistent, parse_word, to_bigint, to_unsigned};
 use turnleaf_domain::{BudgetId, BudgetKind, UserId};
 
 const TABLE: &str = "budgets";
@@ -16,6 +16,9 @@ sql! {
     ALL = "SELECT id, owner_id, kind, most FROM budgets ORDER BY owner_id, kind";
     DELETE = "DELETE FROM budgets WHERE owner_id = $1 AND kind = $2";
     DELETE_DEFAULT = "DELETE FROM budgets WHERE owner_id IS NULL AND kind = $1";
+    /// Those of an account ($1), or the defaults, of a kind that nobody knows.
+    DELETE_UNREADABLE = "DELETE FROM budgets WHERE owner_id IS NOT DISTINCT FROM $1 \
+        AND kind NOT IN ('day_cost', 'day_tokens', 'month_cost', 'month_tokens')";
     INSERT = "INSERT INTO budgets (id, owner_id, kind, most) VALUES ($1, $2, $3, $4)";
 }
 
@@ -29,47 +32,72 @@ pub struct StoredBudget {
     pub most: u64,
 }
 
+/// The stored budgets, as far as they can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredBudgets {
+    pub budgets: Vec<StoredBudget>,
+    /// The accounts with a budget that cannot be read; `None` for the defaults of all accounts. It still bounds them: an
+    /// unknown budget is not the same as none.
+    pub unreadable: Vec<Option<UserId>>,
+}
+
 struct BudgetRow {
-    id: Uuid,
-    owner_id: Option<Uuid>,
+    id: Lossy<Uuid>,
+    owner_id: Lossy<Option<Uuid>>,
     kind: Lossy<String>,
-    most: i64,
+    most: Lossy<i64>,
 }
 from_row!(BudgetRow { id, owner_id, kind, most });
 
-impl TryFrom<BudgetRow> for StoredBudget {
-    type Error = StoreError;
-
-    fn try_from(row: BudgetRow) -> Result<Self, StoreError> {
-        let kind = row.kind.unwrap_or_default(TABLE, "kind", row.id);
-        Ok(Self {
-            account: row.owner_id.map(UserId::from),
-            kind: parse_word(kind, TABLE, "kind", row.id)?,
-            most: to_unsigned(row.most),
-        })
+fn read_budgets(rows: Vec<BudgetRow>) -> Result<StoredBudgets, StoreError> {
+    let mut read = StoredBudgets::default();
+    for BudgetRow { id, owner_id, kind, most } in rows {
+        let id = id.unwrap_or_default(TABLE, "id", Uuid::nil());
+        // No account is found by an id that cannot be read, so such a budget is nobody's.
+        let account = owner_id.unwrap_or_log(TABLE, "owner_id", id, || Some(Uuid::nil())).map(UserId::from);
+        match ok_or_log(read_budget(id, account, kind, most), TABLE)? {
+            Some(budget) => read.budgets.push(budget),
+            None => read.unreadable.push(account),
+        }
     }
+    Ok(read)
 }
 
-fn read_budgets(rows: Vec<Readable<BudgetRow>>) -> Vec<StoredBudget> {
-    keep_decoded(keep_readable(rows, TABLE).into_iter().map(StoredBudget::try_from), TABLE)
+fn read_budget(
+    id: Uuid,
+    account: Option<UserId>,
+    kind: Lossy<String>,
+    most: Lossy<i64>,
+) -> Result<StoredBudget, StoreError> {
+    let kind = kind.into_result().map_err(|reason| inconsistent(TABLE, "kind", id, reason))?;
+    let most = most.into_result().map_err(|reason| inconsistent(TABLE, "most", id, reason))?;
+    Ok(StoredBudget { account, kind: parse_word(kind, TABLE, "kind", id)?, most: to_unsigned(most) })
 }
 
 /// Returns the budgets that apply to an account: its own, and the defaults of the other kinds.
-pub async fn list_for_account(db: &Db, account: UserId) -> Result<Vec<StoredBudget>, StoreError> {
-    let rows: Vec<Readable<BudgetRow>> =
+pub async fn list_for_account(db: &Db, account: UserId) -> Result<StoredBudgets, StoreError> {
+    let rows: Vec<BudgetRow> =
         with_pool!(db, |pool| sqlx::query_as(OF_ACCOUNT).bind(account.uuid()).fetch_all(pool).await?);
-    let mut budgets = read_budgets(rows);
+    let mut read = read_budgets(rows)?;
     let own: Vec<BudgetKind> =
-        budgets.iter().filter(|budget| budget.account.is_some()).map(|budget| budget.kind).collect();
-    budgets.retain(|budget| budget.account.is_some() || !own.contains(&budget.kind));
-    budgets.sort_by_key(|budget| budget.kind);
-    Ok(budgets)
+        read.budgets.iter().filter(|budget| budget.account.is_some()).map(|budget| budget.kind).collect();
+    read.budgets.retain(|budget| budget.account.is_some() || !own.contains(&budget.kind));
+    read.budgets.sort_by_key(|budget| budget.kind);
+    Ok(read)
 }
 
 /// Returns the budgets of all accounts and the defaults.
-pub async fn list_all(db: &Db) -> Result<Vec<StoredBudget>, StoreError> {
-    let rows: Vec<Readable<BudgetRow>> = with_pool!(db, |pool| sqlx::query_as(ALL).fetch_all(pool).await?);
-    Ok(read_budgets(rows))
+pub async fn list_all(db: &Db) -> Result<StoredBudgets, StoreError> {
+    let rows: Vec<BudgetRow> = with_pool!(db, |pool| sqlx::query_as(ALL).fetch_all(pool).await?);
+    read_budgets(rows)
+}
+
+/// Deletes the budgets of an account, or the defaults, whose kind cannot be read, before all kinds are set.
+pub async fn delete_unreadable(tx: &mut Tx, account: Option<UserId>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_UNREADABLE).bind(account.map(UserId::uuid)).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Sets a budget of an account, or a default; `None` removes it. `id` is for a new row.

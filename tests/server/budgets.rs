@@ -252,7 +252,13 @@ async fn administrators_set_budgets_and_see_sums_without_titles() {
         let title = server.service().list_chats(bob, 1).await.unwrap().remove(0).title;
         assert!(!title.is_empty() && !html.contains(&format!(">{title}<")) && !csv.contains(&title), "{csv}");
         let (_, log) = page(&server, "/settings/audit", &ann).await;
-        assert!(log.contains("Set budgets") && log.contains("all accounts"), "{log}");
+        for part in [
+            "Set budgets",
+            "all accounts: day_cost none, day_tokens none, month_cost 12.50, month_tokens none",
+            "Bob: day_cost none, day_tokens 5, month_cost 20, month_tokens none",
+        ] {
+            assert!(log.contains(part), "{part}: {log}");
+        }
         server.api.instance.close().await;
     }
 }
@@ -283,6 +289,44 @@ async fn page_says_that_sums_are_cut_and_csv_has_all() {
         assert!(html.contains("Only the first 5,000 sums are listed. The CSV has all of them."), "it is cut");
         let (_, csv) = page(&server, "/settings/budgets/usage", &ann).await;
         assert_eq!(csv.lines().count(), 5_002, "the head and every sum");
+        server.api.instance.close().await;
+    }
+}
+
+/// Gives the budgets of a server a kind that nobody knows, as a damaged disk would.
+async fn damage_budgets(server: &AccountsApi) {
+    let instance = &server.api.instance;
+    let text = match instance.db.path() {
+        Some(_) => {
+            "PRAGMA ignore_check_constraints = ON; UPDATE budgets SET kind = 'week_cost'; \
+             PRAGMA ignore_check_constraints = OFF"
+        }
+        None => "ALTER TABLE budgets DROP CONSTRAINT budgets_kind_check; UPDATE budgets SET kind = 'week_cost'",
+    };
+    instance.sql(text).await;
+}
+
+#[tokio::test]
+async fn unreadable_budget_refuses_until_all_are_set_again() {
+    for server in AccountsApi::with_answers(|| vec![answer(), answer()]).await {
+        let bob = server.add("Bob", AccountRole::User).await;
+        let ann = server.sign_in(OWNER).await;
+        set(&server, Some(bob), vec![(BudgetKind::DayTokens, Some(1_000))]).await;
+        damage_budgets(&server).await;
+        let refused = server.service().start_turn(bob, message_to_send("hi")).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::Conflict { code: "budget_unreadable", .. }), "{refused:?}");
+        assert!(server.service().list_chats(bob, 1).await.unwrap().is_empty(), "nothing was stored");
+        // It bounds one account alone.
+        send_and_wait(&server, server.api.instance.owner).await;
+        let (_, html) = page(&server, "/settings/budgets", &ann).await;
+        assert!(html.contains("A budget cannot be read: Bob."), "{html}");
+        // One of another kind does not take its place.
+        set(&server, Some(bob), vec![(BudgetKind::DayCost, Some(1))]).await;
+        assert!(server.service().start_turn(bob, message_to_send("hi")).await.is_err());
+        let saved = server.submit("/forms/budgets", &ann, &format!("user_id={bob}&month_tokens=5000")).await;
+        assert_eq!(saved.location, "/settings/budgets?done=saved", "{saved:?}");
+        send_and_wait(&server, bob).await;
+        server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }
 }

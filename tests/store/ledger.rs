@@ -140,7 +140,8 @@ async fn own_budget_takes_place_of_default() {
         };
         let of = async |account| {
             let listed = budgets::list_for_account(db, account).await.unwrap();
-            listed.into_iter().map(|budget| (budget.kind, budget.most)).collect::<Vec<_>>()
+            assert_eq!(listed.unreadable, []);
+            listed.budgets.into_iter().map(|budget| (budget.kind, budget.most)).collect::<Vec<_>>()
         };
         assert_eq!(of(bob).await, []);
         set(None, BudgetKind::MonthCost, Some(5)).await;
@@ -149,7 +150,7 @@ async fn own_budget_takes_place_of_default() {
         set(Some(bob), BudgetKind::DayTokens, Some(0)).await;
         assert_eq!(of(owner).await, [(BudgetKind::MonthCost, 6)]);
         assert_eq!(of(bob).await, [(BudgetKind::DayTokens, 0), (BudgetKind::MonthCost, 7)]);
-        assert_eq!(budgets::list_all(db).await.unwrap().len(), 3);
+        assert_eq!(budgets::list_all(db).await.unwrap().budgets.len(), 3);
         set(Some(bob), BudgetKind::MonthCost, None).await;
         set(Some(bob), BudgetKind::DayTokens, None).await;
         assert_eq!(of(bob).await, [(BudgetKind::MonthCost, 6)], "the default is left");

@@ -242,6 +242,8 @@ with_account_codes! { with_import_codes: define_codes:
     BudgetMonthCost, "budget_month_cost", "Your budget of US${most} for a month is used up. It resets at {resets} UTC.";
     BudgetMonthTokens, "budget_month_tokens",
         "Your budget of {most} tokens for a month is used up. It resets at {resets} UTC.";
+    BudgetUnreadable, "budget_unreadable",
+        "A budget of your account cannot be read, so nothing is sent. Ask an administrator to set your budgets again.";
     // The request as a whole.
     Unauthenticated, "unauthenticated", "You are not signed in.";
     Forbidden, "forbidden", "You do not have permission to do this.";

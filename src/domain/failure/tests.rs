@@ -4,7 +4,7 @@ use super::FailureKind::*;
 use super::*;
 
 /// Kind, code, automatic retry, manual retry.
-const TABLE: [(FailureKind, &str, bool, bool); 27] = [
+const TABLE: [(FailureKind, &str, bool, bool); 28] = [
     (ProviderUnreachable, "provider_unreachable", true, true),
     (ProviderAuth, "provider_auth", false, false),
     (ProviderQuota, "provider_quota", false, false),
@@ -28,6 +28,7 @@ const TABLE: [(FailureKind, &str, bool, bool); 27] = [
     (BudgetDayTokens, "budget_day_tokens", false, true),
     (BudgetMonthCost, "budget_month_cost", false, true),
     (BudgetMonthTokens, "budget_month_tokens", false, true),
+    (BudgetUnreadable, "budget_unreadable", false, true),
     (ServerRestarted, "server_restarted", false, true),
     (StorageFull, "storage_full", false, true),
     (Internal, "internal", false, true),

@@ -10,7 +10,7 @@ use super::generation::progress::GenerationProgress;
 use super::run::{HaltReason, TurnRun};
 use crate::budgets::BudgetDecision;
 use crate::supervisor::Supervisor;
-use turnleaf_domain::{SpendingAmount, Usage};
+use turnleaf_domain::{FailureKind, SpendingAmount, Usage};
 use turnleaf_providers::prices::BillableCall;
 
 /// The tokens of a reply of which nothing has arrived.
@@ -40,7 +40,7 @@ impl TurnRun<'_> {
     /// Reserves the next call in the budgets of the account, before anything of it is stored or sent.
     ///
     /// # Errors
-    /// Nothing is left of a budget.
+    /// Nothing is left of a budget, or one cannot be read.
     pub(super) async fn reserve_budget(&mut self, body: &Bytes) -> Result<(), HaltReason> {
         // The call before this one is in the ledger by now.
         self.budget = None;
@@ -63,6 +63,7 @@ impl TurnRun<'_> {
                 Ok(())
             }
             BudgetDecision::Exhausted(budget) => Err(self.failure(budget.kind.failure_kind()).into()),
+            BudgetDecision::Unreadable => Err(self.failure(FailureKind::BudgetUnreadable).into()),
         }
     }
 

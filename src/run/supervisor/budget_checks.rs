@@ -21,7 +21,7 @@ impl Supervisor {
         self.0.budgets.states(&self.0.db, account, self.0.clock.now()).await
     }
 
-    /// Reserves an amount in the budgets of an account, unless nothing is left of one.
+    /// Reserves an amount in the budgets of an account, unless nothing is left of one, or one cannot be read.
     pub async fn reserve_budget(&self, account: UserId, amount: SpendingAmount) -> Result<BudgetDecision, StoreError> {
         self.0.budgets.reserve(&self.0.db, account, amount, self.0.clock.now()).await
     }

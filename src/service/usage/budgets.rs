@@ -6,12 +6,12 @@ use crate::accounts::Actor;
 use crate::accounts::account_error::AccountError;
 use crate::usage::UsagePeriod;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, SpendingAmount, UserId};
+use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, MessageCode, SpendingAmount, UserId};
 use turnleaf_platform::ids;
 use turnleaf_run::{BudgetDecision, BudgetReservation};
 use turnleaf_store::{budgets, ledger, users};
 
-pub use turnleaf_store::budgets::StoredBudget;
+pub use turnleaf_store::budgets::{StoredBudget, StoredBudgets};
 pub use turnleaf_store::ledger::AccountSpending;
 
 /// The name of the default budgets in the audit log. No account has it, because names are one word.
@@ -26,7 +26,7 @@ impl Service {
         self.supervisor().enforce_budgets();
     }
 
-    /// Returns the budgets of an account with what is used of them; none on a server without accounts.
+    /// Returns the readable budgets of an account with what is used of them; none on a server without accounts.
     pub async fn budgets(&self, account: UserId) -> Result<Vec<BudgetState>, ServiceError> {
         Ok(self.supervisor().budget_states(account).await?)
     }
@@ -34,16 +34,19 @@ impl Service {
     /// Reserves the least that a reply can spend, before its exchange is stored.
     ///
     /// # Errors
-    /// `BudgetExhausted` when nothing is left of a budget.
+    /// `BudgetExhausted` when nothing is left of a budget, `budget_unreadable` when one cannot be read.
     pub(crate) async fn reserve_budget(&self, owner: UserId) -> Result<Option<Arc<BudgetReservation>>, ServiceError> {
         match self.supervisor().reserve_budget(owner, SpendingAmount::LEAST).await? {
             BudgetDecision::Granted(reservation) => Ok(reservation),
             BudgetDecision::Exhausted(budget) => Err(ServiceError::BudgetExhausted(budget)),
+            BudgetDecision::Unreadable => {
+                Err(ServiceError::conflict("budget_unreadable", MessageCode::BudgetUnreadable))
+            }
         }
     }
 
     /// Returns the stored budgets of all accounts and the defaults, for administrators.
-    pub async fn stored_budgets(&self) -> Result<Vec<StoredBudget>, ServiceError> {
+    pub async fn stored_budgets(&self) -> Result<StoredBudgets, ServiceError> {
         Ok(budgets::list_all(self.db()).await?)
     }
 
@@ -62,11 +65,16 @@ impl Service {
             Some(account) => users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?.name,
             None => ALL_ACCOUNTS.to_owned(),
         };
+        let given = given_budgets(&name, &changes);
         let mut tx = self.db().begin().await?;
+        // One that cannot be read may be of any kind, so it stays until all are set.
+        if BudgetKind::ALL.iter().all(|kind| changes.iter().any(|(changed, _)| changed == kind)) {
+            budgets::delete_unreadable(&mut tx, account).await?;
+        }
         for (kind, most) in changes {
             budgets::set(&mut tx, ids::mint(), account, kind, most).await?;
         }
-        self.record(&mut tx, actor, AuditVerb::SetBudgets, &name).await?;
+        self.record(&mut tx, actor, AuditVerb::SetBudgets, &given).await?;
         Ok(tx.commit().await?)
     }
 
@@ -79,4 +87,13 @@ impl Service {
     ) -> Result<Vec<AccountSpending>, ServiceError> {
         Ok(ledger::sums_by_account(self.db(), period.moments(), most.unwrap_or(u32::MAX)).await?)
     }
+}
+
+/// Returns the target of a change of budgets in the audit log: whose they are, and what they are set to.
+fn given_budgets(name: &str, changes: &[(BudgetKind, Option<u64>)]) -> String {
+    let given = changes.iter().map(|(kind, most)| {
+        let most = most.map_or_else(|| "none".to_owned(), |most| kind.format_amount(most));
+        format!("{} {most}", kind.as_str())
+    });
+    format!("{name}: {}", given.collect::<Vec<_>>().join(", "))
 }

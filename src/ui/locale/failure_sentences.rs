@@ -44,6 +44,7 @@ fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
         FailureKind::BudgetDayTokens => "你今天的 token 预算已用尽，将于 UTC 午夜重置。",
         FailureKind::BudgetMonthCost => "你本月的费用预算已用尽，将于下月第一天（UTC）重置。",
         FailureKind::BudgetMonthTokens => "你本月的 token 预算已用尽，将于下月第一天（UTC）重置。",
+        FailureKind::BudgetUnreadable => "你账号的一项预算无法读取，因此没有发送任何内容。",
         FailureKind::ServerRestarted => "生成此回复时服务器重启了。",
         FailureKind::StorageFull => "服务器磁盘已满。",
         FailureKind::Internal | FailureKind::Unknown => "服务器出错了。",

@@ -281,6 +281,7 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
         Kind::BudgetDayCost | Kind::BudgetDayTokens | Kind::BudgetMonthCost | Kind::BudgetMonthTokens => {
             ("Wait until it resets, or ask an administrator for a larger budget.", "请等待重置，或请管理员提高预算。")
         }
+        Kind::BudgetUnreadable => ("Ask an administrator to set your budgets again.", "请管理员重新设置你的预算。"),
         Kind::StorageFull => {
             ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")
         }

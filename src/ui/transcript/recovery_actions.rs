@@ -75,11 +75,12 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         | Kind::LimitRounds
         | Kind::ServerRestarted
         | Kind::StorageFull => &[RecoveryAction::Continue],
-        // Until a budget resets, no request is sent.
+        // Until a budget resets or can be read again, no request is sent.
         Kind::BudgetDayCost
         | Kind::BudgetDayTokens
         | Kind::BudgetMonthCost
         | Kind::BudgetMonthTokens
+        | Kind::BudgetUnreadable
         | Kind::NoTitle
         | Kind::Internal
         | Kind::Unknown => &[],

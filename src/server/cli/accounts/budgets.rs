@@ -58,7 +58,11 @@ fn show(args: &BudgetArgs, config: &Config, json: bool) -> Result<(), CliError> 
     let lines = block_on(async {
         let (service, _, _looked_in) = installation::open_read_only(config).await?;
         let failed = |error| CliError::could_not("read the budgets", error);
-        match named_account(&service, args).await? {
+        let (account, stored) = (named_account(&service, args).await?, service.stored_budgets().await.map_err(failed)?);
+        if stored.unreadable.contains(&account) {
+            eprintln!("a budget cannot be read, so nothing can be sent; set all four of them again");
+        }
+        match account {
             Some(account) => {
                 // This process serves nobody, so that it has to be told.
                 service.enforce_budgets();
@@ -66,8 +70,8 @@ fn show(args: &BudgetArgs, config: &Config, json: bool) -> Result<(), CliError> 
                 Ok(budgets.iter().map(state_line).collect::<Vec<_>>())
             }
             None => {
-                let budgets = service.stored_budgets().await.map_err(failed)?;
-                Ok(budgets.iter().filter(|budget| budget.account.is_none()).map(default_line).collect())
+                let defaults = stored.budgets.iter().filter(|budget| budget.account.is_none());
+                Ok(defaults.map(default_line).collect())
             }
         }
     })?;

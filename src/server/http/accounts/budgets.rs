@@ -23,7 +23,7 @@ use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::usage::UsagePeriod;
-use turnleaf_service::usage::budgets::BudgetChanges;
+use turnleaf_service::usage::budgets::{BudgetChanges, StoredBudgets};
 
 /// The query of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -54,9 +54,11 @@ async fn read_page(app: &App, chosen: Option<UserId>) -> Result<BudgetsPage, Pro
     let most = limits::ACCOUNT_SUMS_LISTED as usize;
     let is_spending_cut = spending.len() > most;
     spending.truncate(most);
+    let StoredBudgets { budgets, unreadable } = app.service().stored_budgets().await?;
     Ok(BudgetsPage {
         accounts: app.service().list_accounts().await?,
-        budgets: app.service().stored_budgets().await?,
+        budgets,
+        unreadable,
         spending,
         is_spending_cut,
         period,

@@ -9,6 +9,7 @@ use crate::server::server_pages::messages::budgets as words;
 use crate::server::server_pages::messages::usage as usage_words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
+use crate::ui::locale::join_list;
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::usage;
 use turnleaf_service::accounts::management::ListedAccount;
@@ -27,6 +28,8 @@ pub struct RefusedBudgets {
 pub struct BudgetsPage {
     pub accounts: Vec<ListedAccount>,
     pub budgets: Vec<StoredBudget>,
+    /// The accounts with a budget that cannot be read; `None` for the defaults.
+    pub unreadable: Vec<Option<UserId>>,
     pub spending: Vec<AccountSpending>,
     /// True if there are more sums, which the CSV has.
     pub is_spending_cut: bool,
@@ -51,7 +54,18 @@ impl BudgetsPage {
             </section>
             {self.spending_table()}
         };
+        let notice = notice.or_else(|| self.unreadable_notice());
         ServerPage { section: PageSection::Budgets, title: words::budgets().to_owned(), notice, body }
+    }
+
+    /// Returns the notice that somebody can send nothing before their budgets are saved again.
+    fn unreadable_notice(&self) -> Option<ActionNotice> {
+        let name = |account: &Option<UserId>| match account {
+            None => words::defaults().to_owned(),
+            Some(id) => self.accounts.iter().find(|known| known.id == *id).map_or_else(|| id.to_string(), account_name),
+        };
+        let names: Vec<String> = self.unreadable.iter().map(name).collect();
+        (!names.is_empty()).then(|| ActionNotice::Warning(words::unreadable(&join_list(&names))))
     }
 
     fn most(&self, account: Option<UserId>, kind: BudgetKind) -> Option<u64> {
@@ -230,6 +244,7 @@ mod tests {
                 budget(None, BudgetKind::MonthCost, 5_000_000),
                 budget(Some(ann.id), BudgetKind::MonthCost, 20_000_000),
             ],
+            unreadable: vec![None, Some(ann.id)],
             chosen: Some(bob.id),
             accounts: vec![ann, bob],
             spending: vec![spending],
@@ -237,7 +252,12 @@ mod tests {
             period: UsagePeriod::new(None, None, today).unwrap(),
             refused: Some(refused),
         };
-        let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
+        let (html, notice) = Owner::new().with(|| {
+            let page = page.draw(None);
+            (page.body.to_html().replace("<!>", ""), page.notice)
+        });
+        let Some(ActionNotice::Warning(notice)) = notice else { panic!("{notice:?}") };
+        assert!(notice.contains("Default for all accounts") && notice.contains("Ann"), "{notice}");
         for part in [
             "Budgets of &lt;Bob&gt;",
             "Cost per month: $20.00",

@@ -61,6 +61,14 @@ pub fn left_note(budget: &BudgetState) -> String {
     message!("{percent}% is used.", "已用 {percent}%。")
 }
 
+/// Returns the warning about budgets that cannot be read.
+pub fn unreadable(names: &str) -> String {
+    message!(
+        "A budget cannot be read: {names}. Nothing can be sent until the budgets are saved again here.",
+        "有预算无法读取：{names}。在此重新保存预算之前，无法发送任何内容。"
+    )
+}
+
 /// Returns the note below sums that are not all.
 pub fn sums_cut(count: usize) -> String {
     let many = number(count as u64);

@@ -261,6 +261,7 @@ pub(super) fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::BudgetDayTokens => "你每天 {most} 个 token 的预算已用尽，将于 {resets} UTC 重置。",
         MessageCode::BudgetMonthCost => "你每月 {most} 美元的预算已用尽，将于 {resets} UTC 重置。",
         MessageCode::BudgetMonthTokens => "你每月 {most} 个 token 的预算已用尽，将于 {resets} UTC 重置。",
+        MessageCode::BudgetUnreadable => "你账号的一项预算无法读取，因此不会发送任何内容。请管理员重新设置你的预算。",
         MessageCode::Unauthenticated => "你尚未登录。",
         MessageCode::Forbidden => "你没有执行此操作的权限。",
         MessageCode::NotFound => "此内容不存在，或你无权访问。",

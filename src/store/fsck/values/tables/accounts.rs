@@ -118,7 +118,8 @@ pub(super) const TABLES: &[CheckedTable] = &[
             word::<CostBasis>("cost_basis", Null),
         ],
     ),
-    table("budgets", ID, &[id("id", Row), id("owner_id", Row), word::<BudgetKind>("kind", Row)]),
+    // A lost budget would lift its bound, so one of an unknown kind stays, and its account spends nothing.
+    table("budgets", ID, &[id("id", Keep), id("owner_id", Row), word::<BudgetKind>("kind", Keep)]),
     table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
     // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
