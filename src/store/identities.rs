@@ -28,6 +28,7 @@ sql! {
     COUNT = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer <> $2";
     COUNT_OF_ISSUER = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer = $2";
     DELETE = "DELETE FROM identities WHERE owner_id = $1 AND id = $2 RETURNING issuer";
+    DELETE_ALL = "DELETE FROM identities WHERE owner_id = $1";
 }
 
 /// The key of an identity: its issuer, and its subject there.
@@ -203,4 +204,12 @@ async fn count(tx: &mut Tx, text: &'static str, owner: UserId, issuer: &str) -> 
 /// Removes an identity from an account, and returns its issuer; `None` if there is no such identity.
 pub async fn delete(tx: &mut Tx, owner: UserId, id: IdentityId) -> Result<Option<String>, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(DELETE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await?))
+}
+
+/// Removes all identities from an account.
+pub async fn delete_all(tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_ALL).bind(owner.uuid()).execute(conn).await?;
+    });
+    Ok(())
 }

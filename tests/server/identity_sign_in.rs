@@ -491,6 +491,31 @@ async fn disabled_account_stays_disabled() {
 }
 
 #[tokio::test]
+async fn reset_password_lists_identities_and_unlinks_them_on_request() {
+    for test in IdentityTest::start(&[]).await {
+        let bob = test.server.add("Bob", AccountRole::User).await;
+        let session = test.server.sign_in("Bob").await;
+        assert_eq!(test.link(&session).await.status, StatusCode::SEE_OTHER);
+        let reset = async |unlinks| {
+            let listed = test.server.service().reset_password(Actor::default(), bob, (&PASSWORD.into(), unlinks)).await;
+            listed.unwrap().into_iter().map(|identity| identity.name).collect::<Vec<_>>()
+        };
+        assert_eq!(reset(false).await, ["Corp <ID>"]);
+        let signed_in = test.sign_in().await.session();
+        assert_eq!(test.name_of(&signed_in).await, "Bob", "another password does not end it");
+        assert_eq!(reset(true).await, ["Corp <ID>"]);
+        assert_eq!(test.server.status(CHATS, &signed_in).await, StatusCode::UNAUTHORIZED);
+        test.sign_in().await.assert_refused("No account here belongs to this sign-in.");
+        assert!(reset(true).await.is_empty());
+        let resets = AuditFilter { action: Some(AuditVerb::ResetPassword), ..AuditFilter::default() };
+        let entries = test.server.service().audit_log(&resets, None, 10).await.unwrap();
+        let targets: Vec<&str> = entries.iter().map(|entry| entry.target.as_str()).collect();
+        assert_eq!(targets, ["Bob", "Bob: unlinked Corp <ID>", "Bob"]);
+        test.close().await;
+    }
+}
+
+#[tokio::test]
 async fn sign_in_ends_former_session_of_browser() {
     for test in IdentityTest::start(&["corp.example"]).await {
         test.provider.state().person =

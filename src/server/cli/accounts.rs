@@ -31,8 +31,8 @@ pub fn run_user(command: &UserCommand, config: &Config, json: bool) -> Result<()
             add_account(config, name, *role, &NewPassword::read(password)?, json)
         }
         UserCommand::List => list_accounts(config, json),
-        UserCommand::ResetPassword { name, password } => {
-            reset_password(config, name, &NewPassword::read(password)?, json)
+        UserCommand::ResetPassword { name, unlink, password } => {
+            reset_password(config, (name, *unlink), &NewPassword::read(password)?, json)
         }
         UserCommand::Disable { name }
         | UserCommand::Enable { name }
@@ -110,16 +110,39 @@ fn add_account(
     print_password(&json!({ "id": id, "name": name, "role": role, "password": password.shown() }), password, json)
 }
 
-fn reset_password(config: &Config, name: &str, password: &NewPassword, json: bool) -> Result<(), CliError> {
-    let id = block_on(async {
+fn reset_password(
+    config: &Config,
+    (name, unlinks): (&str, bool),
+    password: &NewPassword,
+    json: bool,
+) -> Result<(), CliError> {
+    let (id, identities) = block_on(async {
         let (service, _) = installation::open(config, None).await?;
         let account = find_account(&service, name).await?;
-        let reset = service.reset_password(Actor::default(), account, &password.text.clone().into()).await;
+        let secret = password.text.clone().into();
+        let reset = service.reset_password(Actor::default(), account, (&secret, unlinks)).await;
         service.supervisor().db().close().await;
-        reset.map_err(|error| CliError::could_not("change the password", error))?;
-        Ok(account)
+        let identities = reset.map_err(|error| CliError::could_not("change the password", error))?;
+        Ok((account, identities))
     })?;
-    print_password(&json!({ "id": id, "name": name, "password": password.shown() }), password, json)
+    let listed: Vec<Value> =
+        identities.iter().map(|identity| json!({ "name": identity.name, "email": identity.email })).collect();
+    let result = json!({
+        "id": id,
+        "name": name,
+        "password": password.shown(),
+        "identities": listed,
+        "are_unlinked": unlinks,
+    });
+    print_password(&result, password, json)?;
+    if json {
+        return Ok(());
+    }
+    let state = if unlinks { "unlinked" } else { "still linked (--unlink removes it)" };
+    identities.iter().try_for_each(|identity| {
+        let email = identity.email.as_ref().map(|email| format!(" {email}")).unwrap_or_default();
+        output::print_line(format_args!("{state}: {}{email}", identity.name))
+    })
 }
 
 fn print_password(result: &Value, password: &NewPassword, json: bool) -> Result<(), CliError> {

@@ -14,7 +14,7 @@ use turnleaf_domain::{AccountRole, AuditVerb, IdentityId, MessageCode, UserId, l
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::identities::{self, IdentityDetails, IdentityKey, ListedIdentity};
 use turnleaf_store::users;
 use turnleaf_tools::oauth::identity::VerifiedIdentity;
 use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer};
@@ -186,13 +186,23 @@ impl Service {
             !listed.iter().any(|identity| is_same_issuer(&identity.issuer, provider.issuer.as_str()))
         };
         let offered = providers.iter().filter(is_offered).map(IdentityProviderChoice::from).collect();
-        let linked = listed.into_iter().map(|identity| OwnIdentity {
+        let linked = listed.into_iter().map(|identity| self.named_identity(identity)).collect();
+        Ok(OwnIdentities { linked, offered })
+    }
+
+    /// Returns all identities of an account, also the name that a proxy sends.
+    pub(super) async fn linked_identities(&self, owner: UserId) -> Result<Vec<OwnIdentity>, ServiceError> {
+        let listed = identities::list(self.db(), owner).await?;
+        Ok(listed.into_iter().map(|identity| self.named_identity(identity)).collect())
+    }
+
+    fn named_identity(&self, identity: ListedIdentity) -> OwnIdentity {
+        OwnIdentity {
             id: identity.id,
             name: self.issuer_name(&identity.issuer),
             email: identity.details.email,
             last_used_at: identity.last_used_at,
-        });
-        Ok(OwnIdentities { linked: linked.collect(), offered })
+        }
     }
 
     fn issuer_name(&self, issuer: &str) -> String {

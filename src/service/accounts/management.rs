@@ -6,13 +6,14 @@ use secrecy::SecretString;
 use super::Actor;
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
+use super::identities::OwnIdentity;
 use super::passwords::check_new_password;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{invites, second_factors, sessions, users};
+use turnleaf_store::{identities, invites, second_factors, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -115,20 +116,33 @@ impl Service {
         self.finish_change(tx, actor, AuditVerb::SignOutAccount, &found).await
     }
 
-    /// Sets the password of an account whose person has forgotten it. Its sessions and tokens end.
+    /// Sets the password of an account whose person has forgotten it. Its sessions and tokens end. Returns its identities,
+    /// by which somebody could still sign in; with `unlinks` they are removed.
     pub async fn reset_password(
         &self,
         actor: Actor,
         account: UserId,
-        password: &SecretString,
-    ) -> Result<(), AccountError> {
+        (password, unlinks): (&SecretString, bool),
+    ) -> Result<Vec<OwnIdentity>, AccountError> {
         let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
         check_new_password("password", password, &found.name)?;
         let hash = self.accounts().hashing().hash(password).await?;
         let mut tx = self.db().begin().await?;
+        // Nothing is linked meanwhile.
+        users::lock(&mut tx, account).await?;
+        let linked = self.linked_identities(account).await?;
         users::set_password(&mut tx, account, &hash).await?;
         sessions::delete_others(&mut tx, account, None).await?;
-        self.finish_change(tx, actor, AuditVerb::ResetPassword, &found).await
+        let mut target = found.name;
+        if unlinks && !linked.is_empty() {
+            identities::delete_all(&mut tx, account).await?;
+            let names: Vec<&str> = linked.iter().map(|identity| identity.name.as_str()).collect();
+            target = format!("{target}: unlinked {}", names.join(", "));
+        }
+        self.record(&mut tx, actor, AuditVerb::ResetPassword, &target).await?;
+        tx.commit().await?;
+        self.accounts().credentials().revoke_account(account);
+        Ok(linked)
     }
 
     /// Takes the second factor off an account whose person has lost it, with the recovery codes.
