@@ -132,6 +132,8 @@ pub struct AccessRights {
     providers: HashMap<String, ProviderRules>,
     tool_servers: HashMap<String, GrantAudience>,
     groups_of: HashMap<UserId, HashSet<GroupId>>,
+    /// Disabled accounts call nothing, also nothing of their own.
+    disabled: HashSet<UserId>,
     is_incomplete: bool,
 }
 
@@ -162,6 +164,17 @@ impl AccessRights {
             rights.groups_of.entry(user).or_default().insert(group);
         }
         rights
+    }
+
+    /// Returns the same rights, without these accounts, which are disabled.
+    #[must_use]
+    pub fn without_disabled(self, disabled: impl IntoIterator<Item = UserId>) -> Self {
+        Self { disabled: disabled.into_iter().collect(), ..self }
+    }
+
+    /// Returns whether an account is disabled, so that it calls no model and no tool server.
+    pub fn is_disabled(&self, user: UserId) -> bool {
+        self.disabled.contains(&user)
     }
 
     /// Returns whether an account may use a model of a shared provider. The rule of the model counts alone if there is
@@ -243,6 +256,12 @@ mod tests {
 
     fn of_bob() -> GrantAudience {
         GrantAudience { accounts: [BOB].into(), ..nobody() }
+    }
+
+    #[test]
+    fn disabled_account_is_known_whatever_it_is_granted() {
+        let rights = rights(vec![(provider(), GrantAudience::everybody())], false).without_disabled([BOB]);
+        assert_eq!(PEOPLE.map(|user| rights.is_disabled(user)), [false, false, true, false]);
     }
 
     #[test]

@@ -5,16 +5,18 @@ use crate::supervisor::Supervisor;
 use turnleaf_domain::{Failure, FailureKind, ModelLock, UserId};
 use turnleaf_providers::registry::{ProviderRegistry, ProviderScope, ScopedProvider};
 
-/// Returns true if a user may call this model of a provider of this scope: the scope must be visible to the user, and a
-/// shared model must be granted. Asked when an exchange is made and before every call, also for providers that were
+/// Returns true if a user may call this model of a provider of this scope: the account must be enabled, the scope visible
+/// to the user, and a shared model granted. Asked when an exchange is made and before every call, also for providers that were
 /// looked up before.
 pub fn may_use(registry: &ProviderRegistry, user: UserId, scope: ProviderScope, lock: &ModelLock) -> bool {
     let (may_call, provider, model) = (registry.may_call(user, scope, lock), &lock.provider, &lock.model);
     match (may_call, scope) {
         (true, _) => {}
-        (false, ProviderScope::Shared) => tracing::info!(%user, provider, model, "a model is not granted"),
-        (false, ProviderScope::User(_)) => {
+        (false, ProviderScope::User(owner)) if owner != user => {
             tracing::error!(%user, provider, model, "a provider of another user is not called");
+        }
+        (false, _) => {
+            tracing::info!(%user, provider, model, "a model is not granted, or the account is disabled");
         }
     }
     may_call
@@ -37,9 +39,9 @@ impl Supervisor {
 /// Returns the failure of a refused call to a provider of this scope; `None` if the provider is gone.
 pub(crate) fn refused_call_failure(scope: Option<ProviderScope>, lock: &ModelLock) -> Failure {
     match scope {
-        Some(ProviderScope::Shared) => Failure::new(FailureKind::ModelNotFound, &lock.provider)
+        Some(_) => Failure::new(FailureKind::ModelNotFound, &lock.provider)
             .with_detail("this account may not use the model; an administrator of this server decides who may"),
-        Some(ProviderScope::User(_)) | None => Failure::new(FailureKind::ProviderUnreachable, &lock.provider)
+        None => Failure::new(FailureKind::ProviderUnreachable, &lock.provider)
             .with_detail("this provider is no longer configured on this server"),
     }
 }
@@ -63,6 +65,10 @@ mod tests {
         registry.set_rights(Arc::new(AccessRights::new(owner, [closed], [], false)));
         assert!(may_call(owner, ProviderScope::Shared) && may_call(user, ProviderScope::User(user)));
         assert!(!may_call(user, ProviderScope::Shared));
+        // A disabled account does not call its own provider either.
+        registry.set_rights(Arc::new(AccessRights::new(owner, [], [], false).without_disabled([user])));
+        assert!(!may_call(user, ProviderScope::User(user)) && !may_call(user, ProviderScope::Shared));
+        assert!(may_call(owner, ProviderScope::Shared) && may_call(other, ProviderScope::User(other)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod begun_sign_ins;
 pub mod credential_cache;
 pub mod credentials;
 pub mod deletion;
+mod disabled_accounts;
 pub mod groups;
 pub mod identities;
 pub mod identity_providers;

@@ -26,10 +26,10 @@ sql! {
         created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, $7)";
     FIND = concat!(of_owner!(), " AND q.id = $2");
     LIST = concat!(of_owner!(), " AND q.after_turn_id = $2 AND q.turn_id IS NULL ORDER BY q.ord, q.id");
-    /// Of every queue the first message, if nothing prevents it from being sent.
+    /// Of every queue the first message, if nothing prevents it from being sent. Disabled accounts send nothing.
     DUE = "SELECT q.owner_id, q.id FROM queued_messages q JOIN turns t ON t.id = q.after_turn_id \
-        JOIN chats c ON c.id = q.chat_id \
-        WHERE q.turn_id IS NULL AND q.refusal IS NULL AND t.status = 'complete' AND t.deleted_at IS NULL \
+        JOIN chats c ON c.id = q.chat_id JOIN users u ON u.id = q.owner_id \
+        WHERE u.disabled_at IS NULL AND q.turn_id IS NULL AND q.refusal IS NULL AND t.status = 'complete' AND t.deleted_at IS NULL \
         AND c.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM queued_messages p \
             WHERE p.after_turn_id = q.after_turn_id AND p.turn_id IS NULL \
             AND (p.ord < q.ord OR (p.ord = q.ord AND p.id < q.id))) \
@@ -41,6 +41,11 @@ sql! {
     /// Only if it is still the message that was refused.
     REFUSE = "UPDATE queued_messages SET refusal = $4 \
         WHERE owner_id = $1 AND id = $2 AND request = $3 AND turn_id IS NULL";
+    /// Of every queue of an owner the first message, behind which the others wait.
+    HOLD = "UPDATE queued_messages SET refusal = $2 WHERE owner_id = $1 AND turn_id IS NULL AND refusal IS NULL \
+        AND NOT EXISTS (SELECT 1 FROM queued_messages p \
+            WHERE p.after_turn_id = queued_messages.after_turn_id AND p.turn_id IS NULL \
+            AND (p.ord < queued_messages.ord OR (p.ord = queued_messages.ord AND p.id < queued_messages.id)))";
     DELETE = "DELETE FROM queued_messages WHERE owner_id = $1 AND id = $2 AND turn_id IS NULL";
     MARK_SENT = "UPDATE queued_messages SET turn_id = $3, request = NULL, refusal = NULL, updated_at = $4 \
         WHERE owner_id = $1 AND id = $2 AND turn_id IS NULL";
@@ -231,6 +236,15 @@ pub async fn refuse(
             .rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Holds all queues of an owner: for this reason nothing of them is sent by itself any more.
+pub async fn hold_all(tx: &mut Tx, owner: UserId, reason: &CodedMessage) -> Result<(), StoreError> {
+    let reason = serde_json::to_string(reason).unwrap_or_default();
+    in_tx!(tx, |conn| {
+        sqlx::query(HOLD).bind(owner.uuid()).bind(reason).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Deletes a message that was not sent. Returns false if there is none.

@@ -50,6 +50,7 @@ sql! {
     /// The owner stays.
     START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, disabled_at = $2, \
         deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
+    LIST_DISABLED = "SELECT id FROM users WHERE disabled_at IS NOT NULL ORDER BY id";
     LIST_DELETED = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY id";
     DELETE = "DELETE FROM users WHERE id = $1 AND deleted_at IS NOT NULL";
 }
@@ -255,6 +256,12 @@ pub async fn start_deletion(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Resu
         sqlx::query(START_DELETION).bind(id.uuid()).bind(now).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// Returns the disabled accounts, also those whose deletion has started.
+pub async fn list_disabled(db: &Db) -> Result<Vec<UserId>, StoreError> {
+    let rows: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(LIST_DISABLED).fetch_all(pool).await?);
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// Returns the accounts whose deletion has started.

@@ -12,13 +12,17 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
-use turnleaf::domain::{AccountRole, TokenScope, TurnId, UserId};
+use turnleaf::domain::{AccountRole, MessageCode, TokenScope, Turn, TurnId, TurnStatus, UserId};
 use turnleaf::server::http::accept_loop::serve;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedStep};
+use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::queue::QueuedMessageState;
 
 use crate::accounts_api::{AccountsApi, TestCredential};
-use crate::test_server::text_step;
+use crate::test_server::{message_to_send, streamed_answer, text_step};
 
 /// The time within which a connection must end.
 const SOON: Duration = Duration::from_secs(5);
@@ -167,5 +171,53 @@ async fn open_connections_end_with_their_session_or_token() {
         other.check_open(&server).await;
         server.service().stop_turn(other.user, other.turn).await.unwrap();
         server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn disabled_account_stops_replies_and_sends_nothing_by_itself() {
+    let answers = || -> Vec<ScriptedAnswer> {
+        let open = ScriptedAnswer::Stream(vec![text_step("Hel"), ScriptedStep::Hang]);
+        vec![open, streamed_answer([text_step("ok")]), streamed_answer([text_step("ok")])]
+    };
+    for server in AccountsApi::with_answers(answers).await {
+        let service = server.service();
+        let sending = tokio::spawn(service.clone().drive_queues());
+        let bob = server.add("Bob", AccountRole::User).await;
+        let reply = service.start_turn(bob, message_to_send("hi")).await.unwrap().assistant_turn.id;
+        while service.turn(bob, reply).await.unwrap().blocks.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let place = PlacementRequest { prev_turn_id: Some(reply), ..PlacementRequest::default() };
+        let behind = TurnRequest { place, ..message_to_send("and then?") };
+        let queued = service.queue_message(bob, behind).await.unwrap().value.id;
+        service.disable_account(Actor::default(), bob).await.unwrap();
+        assert_eq!(service.turn(bob, reply).await.unwrap().status, TurnStatus::Cancelled);
+        let refused = service.start_turn(bob, message_to_send("hi")).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::Forbidden { code: "model_not_granted", .. }), "{refused:?}");
+        let queue = async || service.queued_message(bob, queued).await.unwrap();
+        assert_eq!(queue().await.coded_refusal, Some(MessageCode::AccountWasDisabled.into()));
+
+        // Nothing is sent before its person says so, although another queue goes on.
+        service.enable_account(Actor::default(), bob).await.unwrap();
+        let owner = server.api.instance.owner;
+        let other = service.start_turn(owner, message_to_send("hi")).await.unwrap().assistant_turn.id;
+        wait_until_ended(&server, owner, other).await;
+        assert_eq!(queue().await.state, QueuedMessageState::Refused);
+        let sent = service.send_queued_message(bob, queued).await.unwrap().assistant_turn.id;
+        assert_eq!(wait_until_ended(&server, bob, sent).await.status, TurnStatus::Complete);
+        sending.abort();
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+async fn wait_until_ended(server: &AccountsApi, user: UserId, id: TurnId) -> Turn {
+    loop {
+        let turn = server.service().turn(user, id).await.unwrap();
+        if turn.status.is_terminal() {
+            return turn;
+        }
+        tokio::task::yield_now().await;
     }
 }

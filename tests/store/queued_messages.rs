@@ -37,6 +37,23 @@ pub async fn check_queue(db: &Db, state: &StoryState<'_>) {
     let due = if is_complete { vec![(owner, first)] } else { Vec::new() };
     assert_eq!(queued_messages::list_due(db, 9).await.unwrap(), due);
 
+    // Somebody else's are not held. The first message holds the queue, until it is edited.
+    let held = MessageCode::AccountWasDisabled.into();
+    let mut tx = db.begin().await.unwrap();
+    queued_messages::hold_all(&mut tx, stranger, &held).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(queued_messages::list_due(db, 9).await.unwrap(), due);
+    let mut tx = db.begin().await.unwrap();
+    queued_messages::hold_all(&mut tx, owner, &held).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(queued_messages::list_due(db, 9).await.unwrap(), []);
+    assert_eq!(queued_messages::find(db, owner, first).await.unwrap().unwrap().refusal, Some(held));
+    assert_eq!(queued_messages::find(db, owner, second).await.unwrap().unwrap().refusal, None);
+    let mut tx = db.begin().await.unwrap();
+    assert!(queued_messages::set_request(&mut tx, owner, first, r#"{"content":[]}"#, next_time()).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(queued_messages::list_due(db, 9).await.unwrap(), due);
+
     // The second moves to the front, and is refused there.
     let reason = MessageCode::AttachedGone.into();
     let mut tx = db.begin().await.unwrap();

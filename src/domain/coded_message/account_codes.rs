@@ -30,6 +30,7 @@ macro_rules! with_account_codes {
             IdentityLinkedElsewhere, "identity_linked_elsewhere", "This sign-in already belongs to another account.";
             OnlyWayIn, "only_way_in", "This is the only way to sign in to your account, so it stays.";
             AccountDisabled, "account_disabled", "Your account is disabled. Ask the administrator.";
+            AccountWasDisabled, "account_was_disabled", "your account was disabled in the meantime";
             ProxyUserUnknown, "proxy_user_unknown", "No account here belongs to {name}. Ask the administrator.";
             NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
             GroupNameTaken, "group_name_taken", "another group has this name";

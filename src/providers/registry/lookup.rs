@@ -109,21 +109,29 @@ impl ProviderRegistry {
     }
 
     /// Returns true unless the provider exists and the user is not granted this model of it, or any if none is named.
+    /// Nothing is granted to a disabled account.
     pub fn is_granted(&self, user: UserId, provider: &str, model: Option<&str>) -> bool {
+        if self.rights().is_disabled(user) {
+            return false;
+        }
         let seen = self.visible_to(user);
         let Some((_, entry)) = seen.find(provider) else { return true };
         model.map_or_else(|| seen.has_grant(entry), |model| seen.is_granted(entry, model))
     }
 
-    /// Returns true if the user may call a model of a provider of this scope.
+    /// Returns true if the user may call a model of a provider of this scope. A disabled account calls none.
     pub fn may_call(&self, user: UserId, scope: ProviderScope, lock: &ModelLock) -> bool {
+        let rights = self.rights();
+        if rights.is_disabled(user) {
+            return false;
+        }
         let shared = self.scopes().providers_of(ProviderScope::Shared);
         let is_it = |entry: &&RegisteredProvider| entry.provider.id() == lock.provider;
         let is_listed = || shared.entries.iter().find(is_it).is_some_and(|entry| entry.lists(&lock.model));
         match scope {
             ProviderScope::User(owner) => owner == user,
             ProviderScope::Shared => {
-                self.rights().may_use_model(user, (lock.provider.as_str(), lock.model.as_str()), is_listed())
+                rights.may_use_model(user, (lock.provider.as_str(), lock.model.as_str()), is_listed())
             }
         }
     }

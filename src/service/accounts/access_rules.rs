@@ -29,10 +29,12 @@ impl Service {
     /// Lets lists and calls follow the stored rules. The caller holds the lock of changes, so that nothing older
     /// replaces them.
     pub(super) async fn apply_rights(&self) -> Result<(), ServiceError> {
-        let (stored, members) =
-            tokio::try_join!(access_rules::list(self.db()), account_groups::all_members(self.db()))?;
+        let db = self.db();
+        let (stored, members, disabled) =
+            tokio::try_join!(access_rules::list(db), account_groups::all_members(db), users::list_disabled(db))?;
         let rules = stored.rules.into_iter().map(|rule| (rule.target, rule.audience));
-        let rights = Arc::new(AccessRights::new(self.local_owner(), rules, members, stored.is_incomplete));
+        let rights = AccessRights::new(self.local_owner(), rules, members, stored.is_incomplete);
+        let rights = Arc::new(rights.without_disabled(disabled));
         self.supervisor().registry().set_rights(rights.clone());
         self.tools().set_rights(rights);
         Ok(())

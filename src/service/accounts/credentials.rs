@@ -116,8 +116,9 @@ impl Service {
             if let Err(error) = self.recheck_credentials().await {
                 tracing::warn!(%error, "sessions could not be checked; they are checked again soon");
             }
-            if let Err(error) = self.load_rights().await {
-                tracing::warn!(%error, "the rights of accounts could not be read; they are read again soon");
+            self.follow_rights().await;
+            if let Err(error) = self.stop_replies_of_disabled_accounts().await {
+                tracing::warn!(%error, "the disabled accounts could not be read; they are read again soon");
             }
             if let Err(error) = self.recheck_setup().await {
                 tracing::warn!(%error, "whether the server is set up could not be checked");

@@ -32,6 +32,7 @@ impl Service {
         self.record(&mut tx, actor, AuditVerb::DeleteAccount, "").await?;
         tx.commit().await?;
         self.accounts().credentials().revoke_account(account);
+        self.silence_account(account).await;
         let service = self.clone();
         let deleting = tasks::spawn(async move {
             let _slot = slot;

@@ -13,7 +13,7 @@ use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId,
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{identities, invites, second_factors, sessions, users};
+use turnleaf_store::{identities, invites, queued_messages, second_factors, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -62,7 +62,8 @@ impl Service {
         Ok(account)
     }
 
-    /// Disables an account: its sessions, tokens, open connections and invitations end.
+    /// Disables an account: its sessions, tokens, open connections and invitations end, its replies stop, and what it has
+    /// queued waits for its person.
     pub async fn disable_account(&self, actor: Actor, account: UserId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let found = self.changeable_account(actor, account).await?;
@@ -71,7 +72,9 @@ impl Service {
             sessions::delete_others(&mut tx, account, None).await?;
             // Otherwise its person would come back with one.
             invites::delete_open_of_maker(&mut tx, account).await?;
+            queued_messages::hold_all(&mut tx, account, &MessageCode::AccountWasDisabled.into()).await?;
             self.finish_change(tx, actor, AuditVerb::DisableAccount, &found).await?;
+            self.silence_account(account).await;
         }
         Ok(())
     }
@@ -83,6 +86,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         if users::enable(&mut tx, account).await? {
             self.finish_change(tx, actor, AuditVerb::EnableAccount, &found).await?;
+            self.follow_rights().await;
         }
         Ok(())
     }

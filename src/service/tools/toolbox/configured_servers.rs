@@ -35,16 +35,18 @@ impl ServiceToolbox {
 
     /// Returns whether an account may use a configured server.
     pub(crate) fn may_use_configured(&self, owner: UserId, server: &str) -> bool {
-        let is_granted = || {
-            let rights = self.0.rights.read().unwrap_or_else(PoisonError::into_inner);
-            rights.may_use_tool_server(owner, server)
-        };
-        self.is_keeper(owner) || is_granted()
+        self.is_keeper(owner) || self.rights().may_use_tool_server(owner, server)
     }
 
-    /// Returns whether an account may use a server: one of its own, or a configured one that it is granted.
+    /// Returns whether an account may use a server: one of its own, or a configured one that it is granted. A disabled
+    /// account uses none.
     pub(super) fn may_use_server(&self, owner: UserId, server: &str) -> bool {
-        self.configured_server(server).is_none() || self.may_use_configured(owner, server)
+        let is_usable = self.configured_server(server).is_none() || self.may_use_configured(owner, server);
+        is_usable && !self.rights().is_disabled(owner)
+    }
+
+    fn rights(&self) -> Arc<AccessRights> {
+        Arc::clone(&self.0.rights.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the configured servers that an account may use.

@@ -25,6 +25,7 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::IdentityLinkedElsewhere => "此登录已属于另一个账号。",
         MessageCode::OnlyWayIn => "这是登录你账号的唯一方式，因此保留。",
         MessageCode::AccountDisabled => "你的账号已停用，请联系管理员。",
+        MessageCode::AccountWasDisabled => "你的账号在此期间曾被停用",
         MessageCode::ProxyUserUnknown => "这里没有属于 {name} 的账号，请联系管理员。",
         MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
         MessageCode::GroupNameTaken => "已有同名的组",
