@@ -6,8 +6,8 @@ use turnleaf_domain::{Failure, FailureKind, ModelLock, UserId};
 use turnleaf_providers::registry::{ProviderRegistry, ProviderScope, ScopedProvider};
 
 /// Returns true if a user may call this model of a provider of this scope: the account must be enabled, the scope visible
-/// to the user, and a shared model granted. Asked when an exchange is made and before every call, also for providers that were
-/// looked up before.
+/// to the user, and a shared model granted. Asked when an exchange is made and before every call, also for providers that
+/// were looked up before.
 pub fn may_use(registry: &ProviderRegistry, user: UserId, scope: ProviderScope, lock: &ModelLock) -> bool {
     let (may_call, provider, model) = (registry.may_call(user, scope, lock), &lock.provider, &lock.model);
     match (may_call, scope) {

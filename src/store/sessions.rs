@@ -12,10 +12,9 @@ use turnleaf_domain::{AccountRole, SessionId, UserId};
 const TABLE: &str = "sessions";
 
 sql! {
-    /// It begins with a password, or with the answer of an identity provider, which counts as one.
     INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent, \
         password_at) \
-        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $4 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
+        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $8 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
     /// The session of this hash ($1) if it is valid now ($2) and was used since ($3).
     FIND_VALID = "SELECT s.id, s.owner_id, u.role, s.seen_at, s.expires_at \
         FROM sessions s JOIN users u ON u.id = s.owner_id \
@@ -53,6 +52,8 @@ pub struct NewSession {
     pub expires_at: DateTime<Utc>,
     pub ip: Option<String>,
     pub agent: Option<String>,
+    /// The time at which the password was entered, or its person authenticated at an identity provider, if that is known.
+    pub password_at: Option<DateTime<Utc>>,
 }
 
 /// A session that is valid, with its account.
@@ -115,6 +116,7 @@ pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewSession) -> Result<bool
             .bind(new.expires_at)
             .bind(new.ip.as_deref())
             .bind(new.agent.as_deref())
+            .bind(new.password_at)
             .execute(conn)
             .await?
             .rows_affected()

@@ -87,6 +87,8 @@ pub struct IdentityState {
     pub user_info: Value,
     codes: HashMap<String, GivenCode>,
     keys: Vec<SigningKey>,
+    /// The parameters of the last authorization request.
+    pub asked: BTreeMap<String, String>,
     /// The number of tokens that were given.
     pub tokens: usize,
     next: usize,
@@ -109,6 +111,7 @@ impl FakeIdentityProvider {
             user_info: json!({}),
             codes: HashMap::new(),
             keys: vec![SigningKey::new("first")],
+            asked: BTreeMap::new(),
             tokens: 0,
             next: 0,
         };
@@ -201,6 +204,7 @@ async fn authorize(With(fake): With<FakeIdentityProvider>, Query(query): Query<B
     assert!(!query.contains_key("resource"), "{query:?}");
     let mut target = format!("{}?state={}", query["redirect_uri"], query["state"]);
     let mut state = fake.state();
+    state.asked = query.clone();
     match state.fault {
         IdentityFault::OtherIssuerInAnswer => target.push_str("&iss=https://other.example"),
         IdentityFault::Denies => return Redirect::to(&format!("{target}&error=access_denied")),
@@ -244,7 +248,14 @@ fn form_encoded(text: &str) -> String {
 
 fn id_token(issuer: &str, state: &IdentityState, nonce: &str) -> String {
     let now = SystemClock.now().timestamp();
-    let mut claims = json!({ "iss": issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": nonce });
+    let mut claims = json!({
+        "iss": issuer,
+        "aud": CLIENT_ID,
+        "iat": now,
+        "exp": now + 300,
+        "nonce": nonce,
+        "auth_time": now,
+    });
     claims.as_object_mut().unwrap().extend(state.person.as_object().unwrap().clone());
     let changed: Value = match state.fault {
         IdentityFault::WrongIssuer => json!({ "iss": "https://other.example" }),

@@ -3,11 +3,13 @@
 
 use axum::body::Body;
 use http::{Response, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId, limits};
+use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
+use turnleaf_service::accounts::identity_sign_in::IdentityPurpose;
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential, client_at};
@@ -544,7 +546,7 @@ async fn dangerous_form_asks_for_password_or_for_another_sign_in() {
         let session = service.sessions(owner).await.unwrap()[0].id;
         let actor = Actor { user: Some(owner), session: Some(session), ..Actor::default() };
         let (to, client) = (("http://127.0.0.1:3000", "/"), client_at([203, 0, 113, 7]));
-        let refused = service.begin_identity_sign_in("corp", to, Some(actor), &client).await;
+        let refused = service.begin_identity_sign_in("corp", to, IdentityPurpose::Link(actor), &client).await;
         assert!(matches!(refused, Err(AccountError::PasswordNeeded)), "{refused:?}");
 
         test.provider.state().person =
@@ -558,6 +560,60 @@ async fn dangerous_form_asks_for_password_or_for_another_sign_in() {
         let again = test.sign_in().await.session();
         let saved = test.server.submit("/forms/profile/name", &again, "name=Bobby").await;
         assert_eq!(saved.location, "/settings/profile?done=saved", "{saved:?}");
+        test.close().await;
+    }
+}
+
+#[tokio::test]
+async fn person_without_password_authenticates_again_at_provider() {
+    for test in IdentityTest::start(&["corp.example"]).await {
+        let person = |subject: &str, auth_time: Value| {
+            let claims = json!({ "sub": subject, "email": "bob@corp.example", "email_verified": true, "groups": [] });
+            let mut claims = claims.as_object().unwrap().clone();
+            claims.insert("auth_time".into(), auth_time);
+            test.provider.state().person = Value::Object(claims);
+        };
+        let rename =
+            async |session: &TestCredential| test.server.submit("/forms/profile/name", session, "name=Bobby").await;
+        // The provider knows the browser and does not tell since when, or for longer than a password counts.
+        person("0042", json!(null));
+        let first = test.sign_in().await.session();
+        assert!(!test.provider.state().asked.contains_key("prompt"));
+        person("0042", json!(SystemClock.now().timestamp() - 3_600));
+        let bob = test.sign_in().await.session();
+        for session in [&first, &bob] {
+            let asked = rename(session).await;
+            assert_eq!(asked.status, StatusCode::FORBIDDEN, "{asked:?}");
+            for part in ["href=\"/settings/profile/confirm/corp\"", "name=\"name\" value=\"Bobby\""] {
+                assert!(asked.page.contains(part), "{part}: {asked:?}");
+            }
+        }
+        let begin = async |session: &TestCredential| test.visit("/settings/profile/confirm/corp", session, "").await;
+        let confirm = async || {
+            let page = begin(&bob).await;
+            assert_eq!(page.status, StatusCode::SEE_OTHER, "{page:?}");
+            let begun = test.agree(&page.location, &page).await;
+            test.visit(&begun.callback, &bob, &begun.cookie).await
+        };
+        person("0043", json!(null));
+        confirm().await.assert_refused("This sign-in is not linked to your account.");
+        person("0042", json!(1));
+        confirm().await.assert_refused("(old_authentication)");
+        person("0042", json!(null));
+        let page = begin(&bob).await;
+        let begun = test.agree(&page.location, &page).await;
+        test.visit(&begun.callback, &STRANGER, &begun.cookie).await.assert_refused(EXPIRED);
+        assert_eq!(rename(&bob).await.status, StatusCode::FORBIDDEN, "none of these counts");
+
+        let confirmed = confirm().await;
+        assert_eq!(confirmed.location, "/settings/profile?done=confirmed", "{confirmed:?}");
+        let asked = test.provider.state().asked.clone();
+        assert_eq!((asked["prompt"].as_str(), asked["max_age"].as_str()), ("login", "0"));
+        assert_eq!(rename(&bob).await.location, "/settings/profile?done=saved");
+        assert_eq!(rename(&first).await.status, StatusCode::FORBIDDEN, "it counts in its session alone");
+        // Who has a password enters that.
+        let ann = test.server.sign_in(OWNER).await;
+        assert_eq!(begin(&ann).await.status, StatusCode::FORBIDDEN);
         test.close().await;
     }
 }

@@ -34,6 +34,7 @@ fn new_session(hash: u8, created_at: DateTime<Utc>) -> NewSession {
         expires_at: created_at + hour(),
         ip: Some("203.0.113.7".into()),
         agent: Some("Firefox".into()),
+        password_at: Some(created_at),
     }
 }
 

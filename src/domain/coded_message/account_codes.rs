@@ -28,6 +28,7 @@ macro_rules! with_account_codes {
                 "No account here belongs to this sign-in. Sign in another way and link it on the page Account, or ask the \
                 administrator for an invitation.";
             IdentityLinkedElsewhere, "identity_linked_elsewhere", "This sign-in already belongs to another account.";
+            IdentityNotYours, "identity_not_yours", "This sign-in is not linked to your account.";
             OnlyWayIn, "only_way_in", "This is the only way to sign in to your account, so it stays.";
             AccountDisabled, "account_disabled", "Your account is disabled. Ask the administrator.";
             AccountWasDisabled, "account_was_disabled", "your account was disabled in the meantime";

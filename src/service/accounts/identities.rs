@@ -15,7 +15,7 @@ use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::identities::{self, IdentityDetails, IdentityKey, ListedIdentity};
-use turnleaf_store::users;
+use turnleaf_store::{sessions, users};
 use turnleaf_tools::oauth::identity::VerifiedIdentity;
 use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer};
 
@@ -87,7 +87,9 @@ impl Service {
                 return Err(failed(MessageCode::IdentityUnknown));
             }
         };
-        let secret = self.start_session(&mut tx, owner, client).await?;
+        // A provider that still knows the browser asks nobody, so only an authentication that it tells counts.
+        let authenticated_at = identity.authenticated_at;
+        let secret = self.start_session_authenticated_at(&mut tx, owner, client, authenticated_at).await?;
         let secret = secret.ok_or_else(|| failed(MessageCode::AccountDisabled))?;
         self.record(&mut tx, Actor { user: Some(owner), ..actor }, AuditVerb::SignIn, &name).await?;
         tx.commit().await?;
@@ -155,6 +157,41 @@ impl Service {
             }
         }
         Ok(tx.commit().await?)
+    }
+
+    /// Counts an authentication at an identity provider like the password of an account that has none.
+    ///
+    /// # Errors
+    /// `sign_in_failed` for an identity that is not of this account.
+    pub(super) async fn confirm_with_identity(
+        &self,
+        owner: UserId,
+        actor: Actor,
+        provider: &IdentityProviderConfig,
+        identity: &VerifiedIdentity,
+    ) -> Result<(), AccountError> {
+        let session = actor.session.ok_or_else(AccountError::not_found)?;
+        let mut tx = self.db().begin().await?;
+        let found = identities::find(&mut tx, key(identity)).await?;
+        let Some(found) = found.filter(|found| found.owner == owner && !found.is_disabled) else {
+            tx.rollback().await?;
+            self.record_refused(actor, AuditVerb::ConfirmPassword, &provider.name).await?;
+            return Err(AccountError::conflict("sign_in_failed", MessageCode::IdentityNotYours));
+        };
+        let now = self.clock().now();
+        identities::record_use(&mut tx, owner, found.id, &details(identity), now).await?;
+        sessions::note_password(&mut tx, owner, session, now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Returns the providers at which the person of an account without a password authenticates again.
+    pub async fn confirming_providers(&self, owner: UserId) -> Result<Vec<IdentityProviderChoice>, ServiceError> {
+        let listed = identities::list(self.db(), owner).await?;
+        let providers = self.accounts().identity_providers();
+        let is_linked = |provider: &&IdentityProviderConfig| {
+            listed.iter().any(|identity| is_same_issuer(&identity.issuer, provider.issuer.as_str()))
+        };
+        Ok(providers.iter().filter(is_linked).map(IdentityProviderChoice::from).collect())
     }
 
     /// Removes an identity from the own account.

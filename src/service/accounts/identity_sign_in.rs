@@ -33,6 +33,17 @@ pub struct BegunIdentitySignIn {
     pub browser: NewSecret,
 }
 
+/// The purpose of a sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityPurpose {
+    /// A session begins.
+    SignIn,
+    /// A person who is signed in adds the identity to the own account.
+    Link(Actor),
+    /// A person without a password authenticates again before what is dangerous.
+    Confirm(Actor),
+}
+
 /// The end of a sign-in.
 #[derive(Debug)]
 pub enum FinishedIdentitySignIn {
@@ -40,6 +51,8 @@ pub enum FinishedIdentitySignIn {
     SignedIn { secret: NewSecret, next: String },
     /// The identity was added to the account of the person who is signed in.
     Linked,
+    /// The person who is signed in has authenticated again.
+    Confirmed,
 }
 
 /// A begun sign-in as it is stored.
@@ -50,6 +63,9 @@ struct IdentityRequest {
     provider: String,
     /// The address to which the person returns.
     next: String,
+    /// The person of the account authenticates again, and adds nothing.
+    #[serde(default)]
+    confirms: bool,
 }
 
 /// Returns the path to which an identity provider sends people back. Each has its own, so that none can answer for
@@ -67,27 +83,35 @@ fn expired() -> AccountError {
 }
 
 impl Service {
-    /// Begins a sign-in, or adds an identity to the account of the person `link_to`. `origin` is the address under which
-    /// the person uses this server, `next` the path to which they return.
+    /// Begins a sign-in. `origin` is the address under which the person uses this server, `next` the path to which they
+    /// return.
     ///
     /// # Errors
     /// `NotFound` for an unknown provider; `sign_in_failed` with the reason. `PasswordNeeded` for a further identity in a
-    /// session whose password was not entered lately.
+    /// session whose password was not entered lately, and to confirm an account that has a password.
     pub async fn begin_identity_sign_in(
         &self,
         provider: &str,
         (origin, next): (&str, &str),
-        link_to: Option<Actor>,
+        purpose: IdentityPurpose,
         client: &ClientOrigin,
     ) -> Result<BegunIdentitySignIn, AccountError> {
-        let owner = match link_to {
-            Some(actor) => {
+        let owner = match purpose {
+            IdentityPurpose::SignIn => None,
+            IdentityPurpose::Link(actor) => {
                 // An identity is a way in that another password does not end.
                 self.require_recent_password(actor).await?;
                 Some(actor.user.ok_or(ServiceError::NotFound)?)
             }
-            None => None,
+            IdentityPurpose::Confirm(actor) => {
+                let owner = actor.user.ok_or(ServiceError::NotFound)?;
+                if self.own_account(owner).await?.has_password {
+                    return Err(AccountError::PasswordNeeded);
+                }
+                Some(owner)
+            }
         };
+        let confirms = matches!(purpose, IdentityPurpose::Confirm(_));
         let provider = self.find_identity_provider(provider).ok_or(ServiceError::NotFound)?;
         let begun_by_network = self.accounts().begun_by_network();
         begun_by_network.begin(&client.network).map_err(AccountError::too_many_attempts)?;
@@ -99,13 +123,16 @@ impl Service {
         let redirect_uri = format!("{origin}{}", callback_path(&provider.id));
         let secret = provider.client_secret.as_ref().map(ExposeSecret::expose_secret);
         let oauth_client = OAuthClient::configured(&provider.client_id, secret, &redirect_uri, &server);
-        let pending = PendingSignIn::begin_at_identity_provider(server, oauth_client, provider.scopes.clone());
+        let mut pending = PendingSignIn::begin_at_identity_provider(server, oauth_client, provider.scopes.clone());
+        if confirms {
+            pending = pending.with_reauthentication(self.clock().now());
+        }
         // The address is checked before it is stored.
         let url = pending.authorization_url().map_err(failed)?;
         let (id, now, browser) = (ids::mint(), self.clock().now(), random_token());
         let state = pending.state.clone();
         let next = if next.len() <= limits::SIGN_IN_RETURN_BYTES { next } else { "/" };
-        let request = IdentityRequest { pending, provider: provider.id, next: next.to_owned() };
+        let request = IdentityRequest { pending, provider: provider.id, next: next.to_owned(), confirms };
         let binding = SignInBinding::of_identity_request(id, &code_flow::state_hash(&state));
         let begun = StoredIdentitySignIn {
             id,
@@ -146,6 +173,10 @@ impl Service {
         }
         let identity = self.redeem_identity(&provider, &request.pending, answer).await?;
         let finished = match (owner, person) {
+            (Some(owner), Some(actor)) if request.confirms => {
+                self.confirm_with_identity(owner, actor, &provider, &identity).await?;
+                FinishedIdentitySignIn::Confirmed
+            }
             (Some(owner), Some(actor)) => {
                 self.link_identity(owner, actor, &provider, &identity).await?;
                 FinishedIdentitySignIn::Linked
@@ -160,7 +191,7 @@ impl Service {
         Ok(finished)
     }
 
-    /// Returns the sign-in that an answer belongs to, with the account that it adds an identity to. It is deleted, so
+    /// Returns the sign-in that an answer belongs to, with the account of the person who began it while signed in. It is deleted, so
     /// that the answer counts once. `None` in another browser, for another provider, and after its time.
     async fn take_identity_request(
         &self,

@@ -1,5 +1,6 @@
 //! Sessions of browsers: they begin with a sign-in and end by a sign-out, by age, or by a change of the account.
 
+use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
 
 use super::account_error::AccountError;
@@ -16,14 +17,25 @@ use turnleaf_store::sessions::{self, NewSession};
 pub use turnleaf_store::sessions::ListedSession;
 
 impl Service {
-    /// Begins a session and returns the secret for its cookie; the former one of the browser ends. `None` if the account
-    /// does not exist or is disabled. After the commit, [`Self::forget_former_session`] closes what is open with the
-    /// former one.
+    /// Begins a session whose person has just entered the password, and returns the secret for its cookie; the former one
+    /// of the browser ends. `None` if the account does not exist or is disabled. After the commit,
+    /// [`Self::forget_former_session`] closes what is open with the former one.
     pub(super) async fn start_session(
         &self,
         tx: &mut Tx,
         account: UserId,
         client: &ClientOrigin,
+    ) -> Result<Option<NewSecret>, AccountError> {
+        self.start_session_authenticated_at(tx, account, client, Some(self.clock().now())).await
+    }
+
+    /// Works like [`Self::start_session`], for a person who authenticated at this time, as far as it is known.
+    pub(super) async fn start_session_authenticated_at(
+        &self,
+        tx: &mut Tx,
+        account: UserId,
+        client: &ClientOrigin,
+        authenticated_at: Option<DateTime<Utc>>,
     ) -> Result<Option<NewSecret>, AccountError> {
         let (secret, now) = (random_token(), self.clock().now());
         let agent = client.agent.as_deref().map(|agent| agent.replace('\0', ""));
@@ -34,6 +46,8 @@ impl Service {
             expires_at: now + limits::SESSION_KEPT,
             ip: Some(client.address.to_string()),
             agent: agent.map(|agent| agent.chars().take(limits::USER_AGENT_CHARS).collect()),
+            // The clock of another server may be ahead.
+            password_at: authenticated_at.map(|at| at.min(now)),
         };
         if !sessions::insert(tx, account, &new).await? {
             return Ok(None);

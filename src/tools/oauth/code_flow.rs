@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -32,6 +33,9 @@ pub struct PendingSignIn {
     /// The nonce that the ID token of an identity provider has to repeat.
     #[serde(default)]
     pub nonce: Option<String>,
+    /// The time at which the person was asked to authenticate again. An earlier authentication does not count then.
+    #[serde(default)]
+    pub reauthenticated_since: Option<DateTime<Utc>>,
 }
 
 /// The parameters of a callback. They are untrusted.
@@ -58,13 +62,22 @@ impl PendingSignIn {
                 }
             }
         }
-        Self { resource, server, client, scopes, state: random_token(), verifier: random_token(), nonce: None }
+        let [state, verifier] = [random_token(), random_token()];
+        Self { resource, server, client, scopes, state, verifier, nonce: None, reauthenticated_since: None }
     }
 
     /// Begins a sign-in at an identity provider.
     pub fn begin_at_identity_provider(server: ServerMetadata, client: OAuthClient, scopes: Vec<String>) -> Self {
         let [state, verifier, nonce] = [random_token(), random_token(), random_token()];
-        Self { resource: String::new(), server, client, scopes, state, verifier, nonce: Some(nonce) }
+        let (resource, nonce) = (String::new(), Some(nonce));
+        Self { resource, server, client, scopes, state, verifier, nonce, reauthenticated_since: None }
+    }
+
+    /// Returns the same sign-in, for which the person has to authenticate again from now on, also where the identity
+    /// provider still knows them.
+    #[must_use]
+    pub fn with_reauthentication(self, now: DateTime<Utc>) -> Self {
+        Self { reauthenticated_since: Some(now), ..self }
     }
 
     /// Returns the URL that the person opens.
@@ -89,9 +102,18 @@ impl PendingSignIn {
             if !self.scopes.is_empty() {
                 query.append_pair("scope", &self.scopes.join(" "));
             }
+            let mut prompts = Vec::new();
+            if self.reauthenticated_since.is_some() {
+                prompts.push("login");
+                // A provider that honors it says in the ID token when the person authenticated.
+                query.append_pair("max_age", "0");
+            }
             if self.scopes.iter().any(|scope| scope == OFFLINE_ACCESS) {
                 // OpenID Connect gives offline access only with an explicit consent.
-                query.append_pair("prompt", "consent");
+                prompts.push("consent");
+            }
+            if !prompts.is_empty() {
+                query.append_pair("prompt", &prompts.join(" "));
             }
         }
         Ok(url)
@@ -224,6 +246,19 @@ mod tests {
         assert!(!query.contains_key("resource") && query["code_challenge_method"] == "S256");
         let secrets = [Some(&pending.state), Some(&pending.verifier), pending.nonce.as_ref()];
         assert!(secrets[0] != secrets[1] && secrets[1] != secrets[2] && secrets[0] != secrets[2]);
+        assert!(!query.contains_key("prompt") && !query.contains_key("max_age"));
+    }
+
+    #[test]
+    fn reauthentication_asks_for_login_whoever_is_known() {
+        let server = service(&[], None).server;
+        for (scopes, prompt) in [(vec!["openid"], "login"), (vec!["openid", OFFLINE_ACCESS], "login consent")] {
+            let scopes = scopes.into_iter().map(str::to_owned).collect();
+            let client = OAuthClient::from_document("c", "http://localhost/callback");
+            let pending = PendingSignIn::begin_at_identity_provider(server.clone(), client, scopes);
+            let query = query(&pending.with_reauthentication(DateTime::UNIX_EPOCH));
+            assert_eq!((query["prompt"].as_str(), query["max_age"].as_str()), (prompt, "0"));
+        }
     }
 
     #[test]

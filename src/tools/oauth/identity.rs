@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use url::Url;
 
-use self::id_token::{ExpectedIdToken, IdTokenFault, verified_claims};
+use self::id_token::{ExpectedIdToken, IdTokenFault, authentication_time, verified_claims};
 use self::keys::IssuerKeys;
 use super::code_flow::PendingSignIn;
 use super::http::{SentBody, SignInClient};
@@ -30,6 +30,8 @@ pub struct VerifiedIdentity {
     pub names: Vec<String>,
     /// The groups in the configured claim.
     pub groups: Vec<String>,
+    /// The time at which the person authenticated at the provider, if that tells it.
+    pub authenticated_at: Option<DateTime<Utc>>,
 }
 
 impl SignInClient {
@@ -79,17 +81,20 @@ impl SignInClient {
             issuer: &pending.server.issuer,
             client_id: &pending.client.id,
             nonce: pending.nonce.as_deref().unwrap_or_default(),
+            authenticated_since: pending.reauthenticated_since,
             now,
         };
         let mut claims = verified_claims(&tokens.id_token, &keys.ok_or_else(invalid)?, &expected)
             .map_err(|fault| id_token_refusal(pending, fault))?;
+        // The further claims are not about this sign-in.
+        let authenticated_at = authentication_time(&claims);
         // Some providers have the address and the groups there only.
         let is_lacking =
             !claims.contains_key("email") || groups_claim.is_some_and(|name| claim(&claims, name).is_none());
         if is_lacking {
             self.add_user_info(pending, &tokens.access_token, &mut claims).await?;
         }
-        Ok(identity(&pending.server.issuer, &claims, groups_claim))
+        Ok(VerifiedIdentity { authenticated_at, ..identity(&pending.server.issuer, &claims, groups_claim) })
     }
 
     /// Adds the claims that are not in the ID token. A provider that does not answer adds none.
@@ -178,6 +183,7 @@ fn identity(issuer: &str, claims: &Map<String, Value>, groups_claim: Option<&str
         email,
         names: names.into_iter().flatten().collect(),
         groups,
+        authenticated_at: None,
     }
 }
 

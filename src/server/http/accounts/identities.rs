@@ -1,5 +1,5 @@
-//! Signing in with an account of another service, and adding one to the own account: the browser goes to the identity
-//! provider by a link, and comes back to an address of this server with the answer.
+//! Signing in with an account of another service, adding one to the own account, and authenticating there again: the
+//! browser goes to the identity provider by a link, and comes back to an address of this server with the answer.
 
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
@@ -33,7 +33,7 @@ use crate::server::server_pages::accounts::identities::{link_page, link_refused_
 use crate::server::server_pages::accounts::sign_in::{SignInFormState, sign_in_page};
 use turnleaf_service::accounts::NewSecret;
 use turnleaf_service::accounts::account_error::AccountError;
-use turnleaf_service::accounts::identity_sign_in::FinishedIdentitySignIn;
+use turnleaf_service::accounts::identity_sign_in::{FinishedIdentitySignIn, IdentityPurpose};
 
 /// Returns the route that begins a sign-in.
 pub fn begin_route(public_origin: Option<&str>) -> MethodRouter<App> {
@@ -43,6 +43,11 @@ pub fn begin_route(public_origin: Option<&str>) -> MethodRouter<App> {
 /// Returns the route of the form that adds an identity to the own account.
 pub fn link_route(public_origin: Option<&str>) -> MethodRouter<App> {
     with_public_origin(routing::post(link), public_origin)
+}
+
+/// Returns the route on which people without a password authenticate again.
+pub fn confirm_route(public_origin: Option<&str>) -> MethodRouter<App> {
+    with_public_origin(routing::get(confirm), public_origin)
 }
 
 /// Sets the cookie by which the answer counts in this browser only.
@@ -91,7 +96,7 @@ async fn begin(
         return Ok(refused);
     }
     let client = client_origin(&app, &client, &headers);
-    match app.service().begin_identity_sign_in(&provider, (&origin, next), None, &client).await {
+    match app.service().begin_identity_sign_in(&provider, (&origin, next), IdentityPurpose::SignIn, &client).await {
         Ok(begun) => Ok(with_browser_secret(&app, &begun.browser, see_other(&begun.url))),
         Err(error) => refuse_sign_in(&app, context, error, next),
     }
@@ -120,6 +125,7 @@ pub async fn callback(
     let mut response = match app.service().finish_identity_sign_in(&provider, answer, person, &origin).await {
         Ok(FinishedIdentitySignIn::SignedIn { secret, next }) => with_session(&app, &secret, local_path(&next)),
         Ok(FinishedIdentitySignIn::Linked) => see_other("/settings/profile?done=linked#identities"),
+        Ok(FinishedIdentitySignIn::Confirmed) => see_other("/settings/profile?done=confirmed"),
         Err(error) if person.is_some() => return refuse_link(&app, context, error),
         Err(error) => return refuse_sign_in(&app, context, error, "/"),
     };
@@ -147,11 +153,32 @@ async fn link(
     }
     let to = (origin.as_str(), "/settings/profile");
     let (person, client) = (actor(&principal, &client), client_origin(&app, &client, &headers));
-    match app.service().begin_identity_sign_in(&provider, to, Some(person), &client).await {
+    match app.service().begin_identity_sign_in(&provider, to, IdentityPurpose::Link(person), &client).await {
         Ok(begun) => {
             let response = context.respond(&app, StatusCode::OK, link_page(&begun));
             Ok(with_browser_secret(&app, &begun.browser, response))
         }
+        Err(error) => refuse_link(&app, context, error),
+    }
+}
+
+/// `GET /settings/profile/confirm/{provider}`: leads to the identity provider, where the person authenticates again. The
+/// answer does nothing but to count like a password.
+async fn confirm(
+    State(app): State<App>,
+    principal: Principal,
+    (client, headers): (ClientIdentity, HeaderMap),
+    UsedOrigin { origin, .. }: UsedOrigin,
+    PathId(provider): PathId<String>,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let to = (origin.as_str(), PageSection::Profile.path());
+    if principal.session().is_none() {
+        return Ok(see_other(to.1));
+    }
+    let (person, client) = (actor(&principal, &client), client_origin(&app, &client, &headers));
+    match app.service().begin_identity_sign_in(&provider, to, IdentityPurpose::Confirm(person), &client).await {
+        Ok(begun) => Ok(with_browser_secret(&app, &begun.browser, see_other(&begun.url))),
         Err(error) => refuse_link(&app, context, error),
     }
 }

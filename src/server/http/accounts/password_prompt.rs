@@ -45,11 +45,14 @@ pub async fn ask_password(
     let is_of_form = |name: &str| name != PASSWORD_FIELD && name != USERNAME_FIELD;
     let kept = fields.all().iter().filter(|(name, _)| is_of_form(name)).cloned().collect();
     let account = service.own_account(principal.user).await?;
+    let providers =
+        if account.has_password { Vec::new() } else { service.confirming_providers(principal.user).await? };
     let prompt = PasswordPrompt {
         action: form.action,
         section: form.section,
         name: account.name,
         has_password: account.has_password,
+        providers,
         fields: kept,
         error: refusal.as_ref().and_then(|refusal| refusal.field.clone()),
     };

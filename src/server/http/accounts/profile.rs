@@ -47,6 +47,7 @@ enum ProfileFormResult {
     TokenRevoked,
     Linked,
     Unlinked,
+    Confirmed,
 }
 
 impl ProfileFormResult {
@@ -60,6 +61,7 @@ impl ProfileFormResult {
             Self::TokenRevoked => words::token_revoked(),
             Self::Linked => words::identity_linked(),
             Self::Unlinked => words::identity_unlinked(),
+            Self::Confirmed => words::signed_in_again(),
         };
         ActionNotice::Done(sentence.to_owned())
     }

@@ -38,6 +38,7 @@ pub(super) const ACCOUNT_ROUTES: &[Route] = &[
     page!(post "/forms/profile/second-factor/remove" PAGE, accounts::second_factor::remove),
     page!(post "/forms/profile/identities/link" PAGE, |shell| accounts::identities::link_route(shell.origin)),
     page!(post "/forms/profile/identities/unlink" PAGE, accounts::identities::unlink),
+    page!(get "/settings/profile/confirm/{provider}" PAGE, |shell| accounts::identities::confirm_route(shell.origin)),
     page!(post "/forms/profile/sessions/end" PAGE, accounts::profile::end_session),
     page!(post "/forms/profile/sessions/end-others" PAGE, accounts::profile::end_other_sessions),
     page!(post "/forms/profile/tokens/create" PAGE, accounts::profile::create_token),

@@ -107,12 +107,12 @@ pub fn link_page(begun: &BegunIdentitySignIn) -> ServerPage {
     page(words::link_title(), None, body)
 }
 
-/// Renders the page after an identity was not added or removed; the notice says why.
+/// Renders the page after an identity was not added or removed, or did not count; the notice says why.
 pub fn link_refused_page(notice: Option<ActionNotice>) -> ServerPage {
     let body = view! {
         <div class="deeds"><a class="button" href="/settings/profile#identities">{words::back_to_account()}</a></div>
     };
-    page(words::link_title(), notice, body)
+    page(words::identities(), notice, body)
 }
 
 #[cfg(test)]

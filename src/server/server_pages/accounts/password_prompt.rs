@@ -9,6 +9,8 @@ use crate::server::server_pages::messages::providers::error_sentence;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;
+use crate::ui::messages::provider_connect::new_tab;
+use turnleaf_service::accounts::identity_providers::IdentityProviderChoice;
 
 /// The field of the password in the form that is sent again.
 pub const PASSWORD_FIELD: &str = "confirm_password";
@@ -24,6 +26,8 @@ pub struct PasswordPrompt {
     pub name: String,
     /// False for an account that signs in at an identity provider only: its person signs in again.
     pub has_password: bool,
+    /// The identity providers at which a person without a password signs in again.
+    pub providers: Vec<IdentityProviderChoice>,
     /// The values that were typed into the form, by their fields.
     pub fields: Vec<(String, String)>,
     pub error: Option<InvalidField>,
@@ -32,17 +36,44 @@ pub struct PasswordPrompt {
 impl PasswordPrompt {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let (section, title) = (self.section, words::confirm_password().to_owned());
-        let body = if self.has_password { self.password_form() } else { self.sign_out_form() };
+        let body = match (self.has_password, self.providers.is_empty()) {
+            (true, _) => self.password_form(),
+            (false, false) => self.continue_form(),
+            (false, true) => self.sign_out_form(),
+        };
         ServerPage { section, title, notice, body }
     }
 
     fn sign_out_form(self) -> AnyView {
         view! {
-            <p class="lead">{words::sign_in_again_lead()}</p>
+            <p class="lead">{words::sign_out_and_in_lead()}</p>
             <form class="panel form" method="post" action="/forms/sign-out">
                 <div class="deeds">
                     <a class="button" href=self.section.path()>{app_words::cancel()}</a>
                     <button type="submit" class="button primary">{words::sign_out()}</button>
+                </div>
+            </form>
+        }
+    }
+
+    /// Renders the links to the providers, which open beside the page, so that it keeps the form.
+    fn continue_form(self) -> AnyView {
+        let link = |provider: &IdentityProviderChoice| {
+            let address = format!("/settings/profile/confirm/{}", provider.id);
+            view! {
+                <a class="button" href=address target="_blank" rel="noopener nofollow external">
+                    {words::sign_in_again_with(&provider.name)}" "<span class="quiet">{new_tab()}</span>
+                </a>
+            }
+        };
+        view! {
+            <p class="lead">{words::sign_in_again_lead()}</p>
+            <div class="deeds">{self.providers.iter().map(link).collect_view()}</div>
+            <form class="panel form" method="post" action=self.action>
+                {hidden_fields(self.fields)}
+                <div class="deeds">
+                    <a class="button" href=self.section.path()>{app_words::cancel()}</a>
+                    <button type="submit" class="button primary">{words::do_continue()}</button>
                 </div>
             </form>
         }
@@ -60,13 +91,11 @@ impl PasswordPrompt {
             autocomplete: Some("current-password"),
             ..TextField::default()
         };
-        let fields =
-            self.fields.into_iter().map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
         view! {
             <p class="lead">{words::confirm_password_lead()}</p>
             <form class="panel form" method="post" action=self.action>
                 <input type="text" name=USERNAME_FIELD value=self.name autocomplete="username" hidden=true/>
-                {fields.collect_view()}
+                {hidden_fields(self.fields)}
                 {password.draw()}
                 <div class="deeds">
                     <a class="button" href=self.section.path()>{app_words::cancel()}</a>
@@ -75,6 +104,12 @@ impl PasswordPrompt {
             </form>
         }
     }
+}
+
+/// Renders the values that are sent again.
+fn hidden_fields(fields: Vec<(String, String)>) -> AnyView {
+    let inputs = fields.into_iter().map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
+    inputs.collect_view().into_any()
 }
 
 #[cfg(test)]
@@ -89,6 +124,7 @@ mod tests {
             section: PageSection::Profile,
             name: "Ann".into(),
             has_password: true,
+            providers: Vec::new(),
             fields: [("scope", "export"), ("scope", "chats:read"), ("name", "\"><script>")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
@@ -109,16 +145,29 @@ mod tests {
     }
 
     #[test]
-    fn person_without_password_signs_in_again() {
-        let prompt = PasswordPrompt {
+    fn person_without_password_signs_in_again_beside_the_form() {
+        let prompt = |providers: Vec<IdentityProviderChoice>| PasswordPrompt {
             action: "/forms/profile/tokens/create",
             section: PageSection::Profile,
             name: "Ann".into(),
             has_password: false,
-            fields: Vec::new(),
+            providers,
+            fields: vec![("name".into(), "Backup".into())],
             error: None,
         };
-        let html = Owner::new().with(|| prompt.draw(None).body.to_html()).replace("<!>", "");
-        assert!(html.contains("action=\"/forms/sign-out\"") && !html.contains("type=\"password\""), "{html}");
+        let html = |prompt: PasswordPrompt| Owner::new().with(|| prompt.draw(None).body.to_html()).replace("<!>", "");
+        let with = html(prompt(vec![IdentityProviderChoice { id: "corp".into(), name: "<Corp>".into() }]));
+        for part in [
+            "href=\"/settings/profile/confirm/corp\" target=\"_blank\"",
+            "Sign in again with &lt;Corp&gt;",
+            "action=\"/forms/profile/tokens/create\"",
+            "name=\"name\" value=\"Backup\"",
+        ] {
+            assert!(with.contains(part), "{part}: {with}");
+        }
+        assert!(!with.contains("type=\"password\""), "{with}");
+        // A provider that is not configured any more signs nobody in.
+        let without = html(prompt(Vec::new()));
+        assert!(without.contains("action=\"/forms/sign-out\"") && !without.contains("confirm/"), "{without}");
     }
 }

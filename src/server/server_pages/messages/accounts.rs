@@ -33,8 +33,13 @@ define_messages! {
     confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
         "你已超过 10 分钟没有输入密码。你输入的内容都会保留。";
     do_continue: "Continue", "继续";
-    sign_in_again_lead: "You have not signed in for 10 minutes, and your account has no password to enter. Sign out and in \
-        again, then repeat this.", "你已超过 10 分钟没有登录，且你的账号没有可输入的密码。请退出后重新登录，然后重试。";
+    sign_in_again_lead: "You have to sign in again for this, because your account has no password to enter. Do so in a new \
+        tab, then continue here. Nothing that you typed is lost.",
+        "此操作需要你重新登录，因为你的账号没有可输入的密码。请在新标签页中登录，然后在此继续。你输入的内容都会保留。";
+    sign_out_and_in_lead: "You have to sign in again for this, because your account has no password to enter. Sign out and \
+        in again, then repeat this.", "此操作需要你重新登录，因为你的账号没有可输入的密码。请退出后重新登录，然后重试。";
+    signed_in_again: "You signed in again. Return to the page that asked for it, and continue there.",
+        "你已重新登录。请返回之前的页面继续操作。";
     // The second factor.
     second_factor: "Second factor", "两步验证";
     second_factor_hint: "After your password you enter a code from an authenticator app, such as Aegis or Google \
@@ -249,6 +254,11 @@ pub fn recovery_codes_left(count: u64) -> String {
 /// Returns the label of the link to another service.
 pub fn sign_in_with(name: &str) -> String {
     message!("Sign in with {name}", "使用 {name} 登录")
+}
+
+/// Returns the label of the link to another service at which a person authenticates again.
+pub fn sign_in_again_with(name: &str) -> String {
+    message!("Sign in again with {name}", "使用 {name} 重新登录")
 }
 
 /// Returns the label of the button that adds an account of another service to the own account.

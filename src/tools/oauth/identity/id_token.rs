@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use super::keys::{IssuerKeys, SigningAlgorithm};
 use turnleaf_domain::limits;
 
+/// The claim with the time at which the person authenticated.
+const AUTH_TIME: &str = "auth_time";
+
 /// The expected values of an ID token's claims.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExpectedIdToken<'a> {
@@ -17,6 +20,8 @@ pub(super) struct ExpectedIdToken<'a> {
     pub(super) client_id: &'a str,
     /// The nonce of this sign-in.
     pub(super) nonce: &'a str,
+    /// The earliest time at which the person may have authenticated, if they were asked to do so again.
+    pub(super) authenticated_since: Option<DateTime<Utc>>,
     pub(super) now: DateTime<Utc>,
 }
 
@@ -31,6 +36,8 @@ pub(super) enum IdTokenFault {
     Expired,
     NotYetValid,
     Nonce,
+    /// The person did not authenticate again.
+    Authentication,
     Subject,
 }
 
@@ -46,6 +53,7 @@ impl IdTokenFault {
             Self::Expired => "expired_token",
             Self::NotYetValid => "token_of_the_future",
             Self::Nonce => "wrong_nonce",
+            Self::Authentication => "old_authentication",
             Self::Subject => "wrong_subject",
         }
     }
@@ -105,6 +113,14 @@ fn check_claims(claims: &Map<String, Value>, expected: &ExpectedIdToken<'_>) -> 
     if expected.nonce.is_empty() || text("nonce") != Some(expected.nonce) {
         return Err(IdTokenFault::Nonce);
     }
+    // Not every provider tells it.
+    let told = claims.get(AUTH_TIME).filter(|time| !time.is_null());
+    if let (Some(since), Some(_)) = (expected.authenticated_since, told) {
+        let at = authentication_time(claims).ok_or(IdTokenFault::Malformed)?;
+        if at < since - skew {
+            return Err(IdTokenFault::Authentication);
+        }
+    }
     match text("sub") {
         Some(subject) if is_subject(subject) => Ok(()),
         _ => Err(IdTokenFault::Subject),
@@ -123,6 +139,11 @@ fn is_for_client(claims: &Map<String, Value>, client_id: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns when the person authenticated at the provider, if that tells it.
+pub(super) fn authentication_time(claims: &Map<String, Value>) -> Option<DateTime<Utc>> {
+    moment(claims, AUTH_TIME)
 }
 
 /// Returns a time in seconds since the epoch, of which some providers write fractions.

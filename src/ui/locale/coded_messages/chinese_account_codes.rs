@@ -23,6 +23,7 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::IdTokenUnusable => "{host} 返回的身份无法信任（{error}）。请重新登录，或联系管理员。",
         MessageCode::IdentityUnknown => "此登录不属于这里的任何账号。请用其他方式登录后关联它，或向管理员索取邀请。",
         MessageCode::IdentityLinkedElsewhere => "此登录已属于另一个账号。",
+        MessageCode::IdentityNotYours => "此登录未与你的账号关联。",
         MessageCode::OnlyWayIn => "这是登录你账号的唯一方式，因此保留。",
         MessageCode::AccountDisabled => "你的账号已停用，请联系管理员。",
         MessageCode::AccountWasDisabled => "你的账号在此期间曾被停用",

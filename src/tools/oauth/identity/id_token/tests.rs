@@ -62,6 +62,7 @@ fn expected() -> ExpectedIdToken<'static> {
         issuer: "https://id.example",
         client_id: "turnleaf",
         nonce: "n",
+        authenticated_since: None,
         now: DateTime::from_timestamp(1_500, 0).unwrap(),
     }
 }
@@ -181,4 +182,29 @@ fn each_claim_has_to_be_right() {
     let token = key.sign(&json!({ "alg": "ES256" }), &claims);
     let without_nonce = ExpectedIdToken { nonce: "", ..expected() };
     assert_eq!(verified_claims(&token, &known, &without_nonce), Err(IdTokenFault::Nonce));
+}
+
+#[test]
+fn authentication_before_it_was_asked_for_again_does_not_count() {
+    let key = TestKey::new("k");
+    let known = keys(json!([key.json()]));
+    let verify_since = |auth_time: Value, since: Option<i64>| {
+        let mut claims = good_claims();
+        if !auth_time.is_null() {
+            claims["auth_time"] = auth_time;
+        }
+        let token = key.sign(&json!({ "alg": "ES256", "kid": "k" }), &claims);
+        let authenticated_since = since.and_then(|since| DateTime::from_timestamp(since, 0));
+        verified_claims(&token, &known, &ExpectedIdToken { authenticated_since, ..expected() }).map(drop)
+    };
+    for (auth_time, since, result) in [
+        (json!(null), Some(1_400), Ok(())),
+        (json!(1_400), Some(1_400), Ok(())),
+        (json!(1_340), Some(1_400), Ok(())),
+        (json!(1_339), Some(1_400), Err(IdTokenFault::Authentication)),
+        (json!("1400"), Some(1_400), Err(IdTokenFault::Malformed)),
+        (json!(900), None, Ok(())),
+    ] {
+        assert_eq!(verify_since(auth_time.clone(), since), result, "{auth_time} {since:?}");
+    }
 }
