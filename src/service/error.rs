@@ -81,6 +81,12 @@ impl ServiceError {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }
 
+    /// Returns the refusal of what needs a password that was entered lately in the session.
+    pub(super) fn password_needed() -> Self {
+        let (code, message) = ("password_needed", MessageCode::PasswordNeeded.into());
+        Self::Forbidden { code, message, extra: Box::default() }
+    }
+
     /// Returns the refusal of a message after a reply that is still running.
     pub(super) fn earlier_reply_running() -> Self {
         Self::conflict("turn_running", MessageCode::EarlierReplyRunning)

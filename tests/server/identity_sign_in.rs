@@ -6,6 +6,7 @@ use http::{Response, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId, limits};
 use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
@@ -547,7 +548,8 @@ async fn dangerous_form_asks_for_password_or_for_another_sign_in() {
         let actor = Actor { user: Some(owner), session: Some(session), ..Actor::default() };
         let (to, client) = (("http://127.0.0.1:3000", "/"), client_at([203, 0, 113, 7]));
         let refused = service.begin_identity_sign_in("corp", to, IdentityPurpose::Link(actor), &client).await;
-        assert!(matches!(refused, Err(AccountError::PasswordNeeded)), "{refused:?}");
+        let Err(AccountError::Service(ServiceError::Forbidden { code, .. })) = refused else { panic!("{refused:?}") };
+        assert_eq!(code, "password_needed");
 
         test.provider.state().person =
             json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });

@@ -58,7 +58,7 @@ impl Service {
     /// Sets whom a model, the other models of a provider, or a tool server is for.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately; `too_many_rules`.
+    /// `password_needed` in a session whose password was not entered lately; `too_many_rules`.
     pub async fn set_access_rule(
         &self,
         actor: Actor,
@@ -88,7 +88,7 @@ impl Service {
     /// Deletes a rule: its target has its default again.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn delete_access_rule(&self, actor: Actor, id: AccessRuleId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;

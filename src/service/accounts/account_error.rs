@@ -12,9 +12,6 @@ pub enum AccountError {
     /// It was tried too often, or too many people sign in at once. The same request may work after these seconds.
     #[error("{message}")]
     Wait { message: CodedMessage, seconds: u64 },
-    /// The password was not entered lately in this session.
-    #[error("the password must be entered again")]
-    PasswordNeeded,
     /// The actor has lost the right meanwhile.
     #[error("the right to do this was taken away")]
     Forbidden,

@@ -81,7 +81,7 @@ impl Service {
     /// Deletes a group. Its members lose what they were granted through it alone.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn delete_group(&self, actor: Actor, id: GroupId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
@@ -96,7 +96,7 @@ impl Service {
     /// Adds an account to a group. Does nothing if it is a member.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn add_group_member(&self, actor: Actor, id: GroupId, user: UserId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
@@ -111,7 +111,7 @@ impl Service {
     /// Removes an account from a group. Does nothing if it is no member.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn remove_group_member(&self, actor: Actor, id: GroupId, user: UserId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;

@@ -197,7 +197,7 @@ impl Service {
     /// Removes an identity from the own account.
     ///
     /// # Errors
-    /// `PasswordNeeded`; `only_way_in` if its person could not sign in any more.
+    /// `password_needed`; `only_way_in` if its person could not sign in any more.
     pub async fn unlink_identity(&self, owner: UserId, actor: Actor, id: IdentityId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let account = users::find(self.db(), owner).await?.ok_or(ServiceError::NotFound)?;

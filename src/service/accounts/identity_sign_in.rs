@@ -87,7 +87,7 @@ impl Service {
     /// return.
     ///
     /// # Errors
-    /// `NotFound` for an unknown provider; `sign_in_failed` with the reason. `PasswordNeeded` for a further identity in a
+    /// `NotFound` for an unknown provider; `sign_in_failed` with the reason. `password_needed` for a further identity in a
     /// session whose password was not entered lately, and to confirm an account that has a password.
     pub async fn begin_identity_sign_in(
         &self,
@@ -106,7 +106,7 @@ impl Service {
             IdentityPurpose::Confirm(actor) => {
                 let owner = actor.user.ok_or(ServiceError::NotFound)?;
                 if self.own_account(owner).await?.has_password {
-                    return Err(AccountError::PasswordNeeded);
+                    return Err(ServiceError::password_needed().into());
                 }
                 Some(owner)
             }

@@ -20,7 +20,7 @@ impl Service {
     /// Makes an invitation and returns its code, which is not stored.
     ///
     /// # Errors
-    /// `PasswordNeeded`; `Forbidden` if the actor is no administrator any more.
+    /// `password_needed`; `Forbidden` if the actor is no administrator any more.
     pub async fn create_invite(&self, actor: Actor, role: AccountRole) -> Result<NewSecret, AccountError> {
         if !AccountRole::GIVEN.contains(&role) {
             return Err(InvalidField::new("role", MessageCode::IsUnknown).into());

@@ -22,8 +22,11 @@ impl Service {
     }
 
     /// Refuses an actor whose password was not entered lately.
-    pub(crate) async fn require_recent_password(&self, actor: Actor) -> Result<(), AccountError> {
-        if self.has_recent_password(actor).await? { Ok(()) } else { Err(AccountError::PasswordNeeded) }
+    ///
+    /// # Errors
+    /// `password_needed`.
+    pub(crate) async fn require_recent_password(&self, actor: Actor) -> Result<(), ServiceError> {
+        if self.has_recent_password(actor).await? { Ok(()) } else { Err(ServiceError::password_needed()) }
     }
 
     /// Checks the password of the actor, and counts it as entered in this session.

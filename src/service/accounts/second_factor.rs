@@ -55,7 +55,7 @@ impl Service {
     /// Makes the secret of a second factor.
     ///
     /// # Errors
-    /// `PasswordNeeded`; `second_factor_on` where there is one already.
+    /// `password_needed`; `second_factor_on` where there is one already.
     pub async fn begin_second_factor(&self, owner: UserId, actor: Actor) -> Result<SecondFactorSetup, AccountError> {
         self.require_recent_password(actor).await?;
         let secret = TotpSecret::generate();
@@ -95,7 +95,7 @@ impl Service {
     /// stored.
     ///
     /// # Errors
-    /// `PasswordNeeded`; the field `code` is invalid for a wrong code; `second_factor_not_begun`.
+    /// `password_needed`; the field `code` is invalid for a wrong code; `second_factor_not_begun`.
     pub async fn confirm_second_factor(
         &self,
         owner: UserId,

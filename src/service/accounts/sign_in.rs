@@ -148,7 +148,7 @@ impl Service {
     /// Changes the name of the own account.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn change_own_name(&self, user: UserId, actor: Actor, name: &str) -> Result<(), AccountError> {
         let name = CheckedName::new(name)?;
         self.require_recent_password(actor).await?;

@@ -44,7 +44,7 @@ impl Service {
     /// Creates a token.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn create_api_token(
         &self,
         owner: UserId,

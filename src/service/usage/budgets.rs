@@ -53,7 +53,7 @@ impl Service {
     /// Sets budgets of an account, or the defaults of all accounts.
     ///
     /// # Errors
-    /// `PasswordNeeded` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately.
     pub async fn set_budgets(
         &self,
         actor: Actor,

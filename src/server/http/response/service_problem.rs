@@ -78,9 +78,6 @@ impl From<AccountError> for Problem {
     fn from(error: AccountError) -> Self {
         match error {
             AccountError::Wait { message, seconds } => Self::too_many(message, seconds),
-            AccountError::PasswordNeeded => {
-                Self::new(StatusCode::FORBIDDEN, "password_needed", MessageCode::PasswordNeeded)
-            }
             AccountError::Forbidden => Self::forbidden(),
             AccountError::Service(error) => error.into(),
             AccountError::Internal(cause) => Self::internal(cause),
