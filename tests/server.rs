@@ -13,6 +13,8 @@ mod account_attempts;
 mod account_connections;
 #[path = "server/account_forms.rs"]
 mod account_forms;
+#[path = "server/account_keys.rs"]
+mod account_keys;
 #[path = "server/account_passwords.rs"]
 mod account_passwords;
 #[path = "server/account_second_factor.rs"]

@@ -173,10 +173,22 @@ pub enum AuditVerb {
     /// An identity at an identity provider was added to the own account, or removed from it.
     LinkIdentity,
     UnlinkIdentity,
+    // Connections, of an account or of the configuration.
+    AddProvider,
+    ChangeProvider,
+    RemoveProvider,
+    AddToolServer,
+    ChangeToolServer,
+    RemoveToolServer,
+    SetToolPolicy,
+    SetWebSearch,
+    RemoveWebSearch,
+    ExportEverything,
+    DeleteEverything,
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 50] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -216,6 +228,17 @@ impl AuditVerb {
         Self::ChangeGrants,
         Self::LinkIdentity,
         Self::UnlinkIdentity,
+        Self::AddProvider,
+        Self::ChangeProvider,
+        Self::RemoveProvider,
+        Self::AddToolServer,
+        Self::ChangeToolServer,
+        Self::RemoveToolServer,
+        Self::SetToolPolicy,
+        Self::SetWebSearch,
+        Self::RemoveWebSearch,
+        Self::ExportEverything,
+        Self::DeleteEverything,
     ];
 
     /// Returns its word in the database, in JSON and in addresses.
@@ -260,6 +283,17 @@ impl AuditVerb {
             Self::ChangeGrants => "change_grants",
             Self::LinkIdentity => "link_identity",
             Self::UnlinkIdentity => "unlink_identity",
+            Self::AddProvider => "add_provider",
+            Self::ChangeProvider => "change_provider",
+            Self::RemoveProvider => "remove_provider",
+            Self::AddToolServer => "add_tool_server",
+            Self::ChangeToolServer => "change_tool_server",
+            Self::RemoveToolServer => "remove_tool_server",
+            Self::SetToolPolicy => "set_tool_policy",
+            Self::SetWebSearch => "set_web_search",
+            Self::RemoveWebSearch => "remove_web_search",
+            Self::ExportEverything => "export_everything",
+            Self::DeleteEverything => "delete_everything",
         }
     }
 

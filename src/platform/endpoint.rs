@@ -111,6 +111,26 @@ impl RetryPolicy {
 }
 
 impl ProviderEndpoint {
+    /// Returns true if both are set in the same way, secrets included.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let exposed = |endpoint: &Self| -> Vec<String> {
+            endpoint.secrets().map(|secret| secret.expose_secret().to_owned()).collect()
+        };
+        let plain = |endpoint: &Self| {
+            let Self { id, name, dialect, base_url, models, default_model, hidden_models, set_by, .. } =
+                endpoint.clone();
+            let header_names: Vec<String> = endpoint.headers.iter().map(|(name, _)| name.clone()).collect();
+            ((id, name, dialect, base_url, set_by), (models, default_model, hidden_models), header_names)
+        };
+        let switches =
+            |endpoint: &Self| (endpoint.api, endpoint.local_network, endpoint.keeps_responses, endpoint.retry_policy);
+        let has_same_key = self.api_key.is_some() == other.api_key.is_some();
+        plain(self) == plain(other)
+            && switches(self) == switches(other)
+            && has_same_key
+            && exposed(self) == exposed(other)
+    }
+
     /// Returns everything that is sent to the endpoint and must not be displayed.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         self.api_key.iter().chain(self.headers.iter().map(|(_, value)| value))

@@ -1,7 +1,7 @@
 //! Web search engines: the interface between the configuration and the settings, which produce them, and the tool that
 //! asks them.
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 /// The API of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,16 @@ pub struct SearchEngine {
     pub local_network: bool,
     /// The setting that defines the engine, such as a variable's name. `None` if a person can edit it.
     pub set_by: Option<String>,
+}
+
+impl SearchEngine {
+    /// Returns true if both are set in the same way, keys included.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let key = |engine: &Self| engine.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        (self.kind, &self.base_url, self.local_network, &self.set_by)
+            == (other.kind, &other.base_url, other.local_network, &other.set_by)
+            && key(self) == key(other)
+    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod setup_state;
 pub mod sign_in;
 pub mod tokens;
 pub mod totp;
+mod withheld_secrets;
 
 pub(crate) use account_state::Accounts;
 pub use origin::{Actor, ClientOrigin};

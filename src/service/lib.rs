@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod branches;
 pub mod chats;
 pub mod coded_sentence;
+mod configuration_audit;
 pub mod documents;
 pub mod error;
 pub mod idempotency;

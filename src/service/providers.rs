@@ -2,6 +2,7 @@
 //! connections from the environment or the configuration file are listed but cannot be changed here.
 
 pub(crate) mod connection;
+pub(crate) mod connection_facts;
 mod demo_choice;
 pub mod draft;
 pub mod headers;
@@ -10,11 +11,15 @@ pub mod secrets;
 pub mod templates;
 pub mod view;
 
+use std::sync::Arc;
+
 use serde_json::json;
 
+use crate::accounts::Actor;
+use crate::configuration_audit::configuration_changes;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, MessageCode, ModelLock, ProviderId, UserId};
+use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, ModelLock, ProviderId, UserId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::{ProviderCheck, ProviderOrigin, ProviderScope};
@@ -22,6 +27,7 @@ use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
 use turnleaf_store::{StoreError, settings, users};
 
 pub use connection::complete_address;
+use connection_facts::ConnectionFacts;
 pub use draft::{NewProvider, ProviderChange};
 pub use secrets::Sealer;
 pub use templates::{OTHER_TEMPLATE, ProviderTemplate, provider_templates};
@@ -79,7 +85,14 @@ impl Service {
     /// and those that they no longer hide are published again.
     pub async fn reload_providers(&self, configured: Vec<ProviderEndpoint>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
-        self.supervisor().registry().set_configured(configured);
+        let registry = self.supervisor().registry();
+        let before = registry.configured_endpoints();
+        let (old, new): (Vec<&ProviderEndpoint>, Vec<&ProviderEndpoint>) =
+            (before.iter().map(Arc::as_ref).collect(), configured.iter().collect());
+        let verbs = [AuditVerb::AddProvider, AuditVerb::ChangeProvider, AuditVerb::RemoveProvider];
+        let changes = configuration_changes(verbs, (&old, &new), |one| &one.id, ProviderEndpoint::is_same_as);
+        registry.set_configured(configured);
+        self.record_configuration(changes).await;
         self.load_all_providers().await
     }
 
@@ -111,11 +124,16 @@ impl Service {
     }
 
     /// Stores a new connection, which can be chosen at once.
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately; `InvalidField`.
     pub async fn add_provider(
         &self,
         owner: UserId,
+        actor: Actor,
         new: NewProvider,
     ) -> Result<Created<ChangedProvider>, ServiceError> {
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         let id: ProviderId = ids::mint();
         let mut tx = self.db().begin().await?;
@@ -161,6 +179,7 @@ impl Service {
             }
             done => done?,
         }
+        self.record(&mut tx, actor, AuditVerb::AddProvider, &ConnectionFacts::from(&row).added()).await?;
         tx.commit().await?;
         self.publish(&row)?;
         Ok(Created::new(ChangedProvider { provider: self.provider(owner, &row.slug).await?, notices }))
@@ -168,14 +187,22 @@ impl Service {
 
     /// Changes the named fields and keeps the rest. A new base URL clears the key and the extra headers unless the
     /// change brings new ones.
+    ///
+    /// # Errors
+    /// `password_needed` for an address or a secret in a session whose password was not entered lately; `provider_locked`;
+    /// `InvalidField`.
     pub async fn change_provider(
         &self,
         owner: UserId,
-        id: &str,
-        change: ProviderChange,
+        actor: Actor,
+        (id, change): (&str, ProviderChange),
     ) -> Result<ChangedProvider, ServiceError> {
+        if change.touches_secrets() {
+            self.require_recent_password(actor).await?;
+        }
         let _one_at_a_time = self.changing_providers().await;
         let mut row = self.own_row(owner, id).await?;
+        let (before, given) = (ConnectionFacts::from(&row), change.given_secrets());
         let notices = draft::apply_change(&mut row, change, self.sealer())?;
         self.check_local_network(owner, row.settings.local_network).await?;
         row.updated_at = self.clock().now();
@@ -183,18 +210,38 @@ impl Service {
         if !providers::update(&mut tx, &row).await? {
             return Err(ServiceError::NotFound);
         }
+        if let Some(target) = ConnectionFacts::from(&row).changed(&before, &given) {
+            self.record(&mut tx, actor, AuditVerb::ChangeProvider, &target).await?;
+        }
         tx.commit().await?;
         self.publish(&row)?;
         Ok(ChangedProvider { provider: self.provider(owner, id).await?, notices })
     }
 
     /// Removes a connection and its key. Branches keep their lock; their pages show that the model is not available.
-    pub async fn remove_provider(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately; `provider_locked`.
+    pub async fn remove_provider(&self, owner: UserId, actor: Actor, id: &str) -> Result<(), ServiceError> {
+        self.require_recent_password(actor).await?;
+        self.drop_provider(owner, Some(actor), id).await
+    }
+
+    /// Removes a connection. Without an actor, which is when its account is deleted, the audit log does not name it.
+    pub(crate) async fn drop_provider(
+        &self,
+        owner: UserId,
+        actor: Option<Actor>,
+        id: &str,
+    ) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let row = self.own_row(owner, id).await?;
         let mut tx = self.db().begin().await?;
         if !providers::delete(&mut tx, owner, row.id).await? {
             return Err(ServiceError::NotFound);
+        }
+        if let Some(actor) = actor {
+            self.record(&mut tx, actor, AuditVerb::RemoveProvider, id).await?;
         }
         tx.commit().await?;
         self.supervisor().registry().remove(ProviderScope::User(owner), id);

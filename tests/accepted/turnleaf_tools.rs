@@ -17,6 +17,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::provider_factory::create_provider;
 use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_store::{branches, chats, exchanges, turns};
@@ -92,7 +93,7 @@ async fn run_every_outcome(at: ModelAccount) {
         let (service, owner) = (&talk.instance.service, talk.instance.owner);
         let reason = Some("not that file".to_owned());
         let answer = CallDecision { reason, ..CallDecision::new(&ask.hash, decision) };
-        service.decide_tool_call(owner, id, call.id, answer).await.unwrap();
+        service.decide_tool_call(owner, Actor::default(), (id, call.id), answer).await.unwrap();
         assert_complete(&talk.instance.wait_until_ended(id).await);
     }
     // One call is stopped, then the whole reply.

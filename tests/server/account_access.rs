@@ -161,7 +161,8 @@ async fn only_administrators_connect_what_is_in_network_of_server() {
         let (ann, bob) = (server.sign_in(OWNER).await, server.sign_in("Bob").await);
         // Of a model server that was found beside this one, too.
         let service = &server.api.instance.service;
-        let refused = service.set_local_server_used(bob_id, "http://127.0.0.1:9", true).await.unwrap_err();
+        let used = ("http://127.0.0.1:9", true);
+        let refused = service.set_local_server_used(bob_id, Actor::default(), used).await.unwrap_err();
         assert!(matches!(refused, ServiceError::Invalid(error) if error.field == "local_network"));
         let provider = json!({ "name": "Box", "api": "openai_chat", "base_url": "http://127.0.0.1:9/v1" });
         let tool_server = json!({ "name": "Box", "url": "http://127.0.0.1:9/mcp" });

@@ -15,12 +15,12 @@ const WRONG: &str = "eleven lamps at nine";
 const CHATS: (&str, &str) = ("GET", "/api/chats");
 
 /// Lets all sessions forget that the password was entered.
-async fn age(server: &AccountsApi) {
+pub async fn age(server: &AccountsApi) {
     server.api.instance.sql("UPDATE sessions SET password_at = '2026-01-01T00:00:00+00:00'").await;
 }
 
 /// Returns a form with the password that the page asks for.
-fn with_confirmation(form: &str, password: &str) -> String {
+pub fn with_confirmation(form: &str, password: &str) -> String {
     format!("{form}&confirm_password={}", password.replace(' ', "+"))
 }
 

@@ -9,6 +9,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedStep};
 use turnleaf_run::purge::purge_scheduled;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::transfer::imports::ImportRequest;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::drafts::Draft;
@@ -94,9 +95,12 @@ async fn everything_is_deleted_permanently_after_confirmation() {
 
         // The page counts the chats with those in Trash, and nothing is deleted without the typed word.
         let page = api.get_page("/settings/data/delete").await;
-        for part in
-            ["3 chats, with all their branches", "2 documents, with their versions", "1 file or image", "/api/export"]
-        {
+        for part in [
+            "3 chats, with all their branches",
+            "2 documents, with their versions",
+            "1 file or image",
+            "/settings/data/export",
+        ] {
             assert!(page.contains(part), "{part}: {page}");
         }
         for typed in ["", "yes", "deleted"] {
@@ -176,7 +180,8 @@ async fn imports_are_deleted_and_second_request_reports_running_deletion() {
         purge::hide_incoming(&mut tx, owner, chat, ids::mint(), (now, now + TimeDelta::minutes(2))).await.unwrap();
         tx.commit().await.unwrap();
         assert!(api.get_page("/settings/data").await.contains("private title"));
-        let (done, again) = tokio::join!(service.delete_everything(owner), service.delete_everything(owner));
+        let delete = || service.delete_everything(owner, Actor::default());
+        let (done, again) = tokio::join!(delete(), delete());
         done.unwrap();
         assert!(matches!(again, Err(ServiceError::Conflict { code: "deletion_running", .. })), "{again:?}");
         assert!(!api.get_page("/settings/data").await.contains("private title"));

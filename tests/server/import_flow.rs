@@ -9,6 +9,7 @@ use turnleaf::domain::{ChatId, CodedMessage, ImportCreations, ImportId, ImportSt
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportReversal};
@@ -366,7 +367,7 @@ async fn documents_of_archive_are_undone_and_restored() {
             service.create_document(owner, new).await.unwrap();
         }
         let archive = export_archive(&instance, ExportScope::Everything).await;
-        service.delete_everything(owner).await.unwrap();
+        service.delete_everything(owner, Actor::default()).await.unwrap();
         let job = import(&instance, &archive).await;
         assert_eq!(job.present.documents, 2, "{job:?}");
         assert_eq!(undo(&instance, job.id, UndoScope::Unchanged).await.documents, 2);

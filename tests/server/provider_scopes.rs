@@ -10,6 +10,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_run::EventCursor;
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::providers::{NewProvider, ProviderChange};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
@@ -64,7 +65,7 @@ impl ConnectedUser {
             ..ProviderChange::default()
         };
         let new = NewProvider { id: Some(ID.into()), fields, client_request_id: None };
-        let made = instance.service.add_provider(user, new).await.unwrap().value.provider;
+        let made = instance.service.add_provider(user, Actor::default(), new).await.unwrap().value.provider;
         assert_eq!((made.id.as_str(), made.base_url), (ID, server.base_url()));
         Self { user, server, canary }
     }
@@ -133,7 +134,7 @@ async fn same_provider_id_of_two_users_reaches_two_servers() {
         ben.check_requests(4, &ann);
 
         // A provider that its owner removed is not replaced by that of somebody else.
-        instance.service.remove_provider(ben.user, ID).await.unwrap();
+        instance.service.remove_provider(ben.user, Actor::default(), ID).await.unwrap();
         let late = TurnRequest { chat_id: Some(chats[1]), ..message_to_send(ben.canary) };
         let refused = instance.service.start_turn(ben.user, late).await;
         assert!(matches!(refused, Err(ServiceError::Conflict { code: "model_unavailable", .. })), "{refused:?}");

@@ -14,6 +14,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 
 use crate::http_api::TestApi;
@@ -66,14 +67,19 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         let service = &instance.service;
         let decide = |hash: &'static str, reason| {
             let answer = CallDecision { reason, ..CallDecision::new(hash, ApprovalDecision::Allow) };
-            service.decide_tool_call(instance.owner, id, call.id, answer)
+            service.decide_tool_call(instance.owner, Actor::default(), (id, call.id), answer)
         };
         assert_eq!(conflict(decide("another", None).await), "approval_changed");
         let long = Some("x".repeat(limits::DENY_REASON_CHARS + 1));
         assert!(matches!(decide("", long).await, Err(ServiceError::Invalid(invalid)) if invalid.field == "reason"));
         let stranger = turnleaf_platform::ids::mint();
         let foreign = service
-            .decide_tool_call(stranger, id, call.id, CallDecision::new(&ask.hash, ApprovalDecision::Allow))
+            .decide_tool_call(
+                stranger,
+                Actor::default(),
+                (id, call.id),
+                CallDecision::new(&ask.hash, ApprovalDecision::Allow),
+            )
             .await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
         let result_is_no_call = service.stop_tool_call(instance.owner, id, turn.blocks[0].id).await;
@@ -92,7 +98,12 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         assert!(since > requested_at, "it runs since it was allowed, not since it was written");
         assert_eq!(lab.run_count("write"), before + 1);
         let late = service
-            .decide_tool_call(instance.owner, id, call.id, CallDecision::new(&ask.hash, ApprovalDecision::Deny))
+            .decide_tool_call(
+                instance.owner,
+                Actor::default(),
+                (id, call.id),
+                CallDecision::new(&ask.hash, ApprovalDecision::Deny),
+            )
             .await;
         assert_eq!(conflict(late), "not_asked");
         instance.check_invariants().await;

@@ -6,6 +6,7 @@ use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{Block, Content, Turn, TurnId, TurnStatus};
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedStep};
 use turnleaf_service::ServiceError;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 
 use crate::test_server::{TestServer, delta_step, finish_steps};
@@ -92,7 +93,7 @@ impl TestServer {
         let (call, ask) = pending_approvals(&turn).remove(0);
         let reason = reason.map(str::to_owned);
         let answer = CallDecision { reason, ..CallDecision::new(&ask.hash, decision) };
-        self.service.decide_tool_call(self.owner, id, call.id, answer).await
+        self.service.decide_tool_call(self.owner, Actor::default(), (id, call.id), answer).await
     }
 
     /// Waits until the turn has ended, and asserts that it is complete.

@@ -9,6 +9,7 @@ use turnleaf::domain::approval::ApprovalDecision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{Content, Event, Turn, TurnId, limits};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 
 use crate::http_api::TestApi;
@@ -37,7 +38,7 @@ fn writing() -> [ScriptedAnswer; 3] {
 async fn allow_edited(instance: &TestServer, id: TurnId, arguments: Value) {
     let (call, ask) = pending_approvals(&instance.wait_until(id, is_waiting_for_approval).await).remove(0);
     let answer = CallDecision { arguments: Some(arguments), ..CallDecision::new(&ask.hash, ApprovalDecision::Allow) };
-    instance.service.decide_tool_call(instance.owner, id, call.id, answer).await.unwrap();
+    instance.service.decide_tool_call(instance.owner, Actor::default(), (id, call.id), answer).await.unwrap();
 }
 
 /// Returns the present arguments of the first call of a turn, and those that the model wrote.

@@ -12,6 +12,7 @@ use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{EventCursor, FollowerItem};
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 use turnleaf_store::{fsck, generations};
 
@@ -261,7 +262,7 @@ async fn decision_right_after_restart_resumes_reply_itself() {
     let instance = TestServer::reopen_with_tools(dir, single_registry(provider([ending])), Arc::new(lab.clone())).await;
     assert_eq!(instance.service.supervisor().sweep().await.unwrap(), 0);
     let answer = CallDecision::new(&ask.hash, ApprovalDecision::Allow);
-    instance.service.decide_tool_call(instance.owner, id, call.id, answer).await.unwrap();
+    instance.service.decide_tool_call(instance.owner, Actor::default(), (id, call.id), answer).await.unwrap();
     let turn = instance.wait_until_complete(id).await;
     assert_eq!((lab.run_count("write"), tool_use_blocks(&turn).len()), (1, 1));
     instance.check_invariants().await;

@@ -17,6 +17,7 @@ use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome, SignInPerson};
 use turnleaf_service::tools::toolbox::ServiceToolbox;
@@ -413,7 +414,8 @@ async fn another_origin_and_the_deletion_of_everything_end_a_sign_in() {
 
     let test = FaultTest::start(SignInFault::None, []).await;
     test.sign_in(None).await;
-    test.api.instance.service.delete_everything(test.api.instance.owner).await.unwrap();
+    let instance = &test.api.instance;
+    instance.service.delete_everything(instance.owner, Actor::default()).await.unwrap();
     assert!(!test.is_signed_in().await);
     assert_eq!(test.server().await["id"], "files", "the server stays");
 

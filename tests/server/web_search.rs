@@ -18,6 +18,7 @@ use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::chats::NewChat;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
@@ -237,7 +238,7 @@ async fn search_asks_first_and_its_results_are_sources_of_reply() {
             key: None,
             local_network: true,
         };
-        instance.service.set_web_search(instance.owner, chosen).await.unwrap();
+        instance.service.set_web_search(instance.owner, Actor::default(), chosen).await.unwrap();
         let chat = chat_with_search(&instance).await;
         let id = instance.send_to(chat, "What is a leaf?").await.assistant_turn.id;
         let turn = instance.wait_until(id, |turn| !pending_approvals(turn).is_empty()).await;

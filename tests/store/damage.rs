@@ -20,6 +20,7 @@ use turnleaf_providers::demo::DemoProvider;
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_run::{EventCursor, FollowerItem, RunTimeouts, Supervisor};
 use turnleaf_service::Service;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
@@ -88,7 +89,8 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
         client_request_id: None,
     };
     service.create_document(owner, document).await.unwrap();
-    service.set_tool_policy(owner, "", "calculator", None, Some(ToolApprovalPolicy::Never)).await.unwrap();
+    let never = Some(ToolApprovalPolicy::Never);
+    service.set_tool_policy(owner, Actor::default(), ("", "calculator", None), never).await.unwrap();
     let server = StoredToolServer {
         id: next_id(),
         owner_id: owner,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use sqlx::{AssertSqlSafe, SqlitePool};
 use turnleaf::domain::{ChatId, Content, Turn, TurnId, UserId};
 use turnleaf_service::Service;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
@@ -410,7 +411,7 @@ async fn quarantined_rows_are_deleted_with_their_owner() {
         service.empty_trash(owner).await.unwrap();
         service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, all - 3, "with the document");
-        service.delete_everything(owner).await.unwrap();
+        service.delete_everything(owner, Actor::default()).await.unwrap();
         service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, 0, "with everything");
         service.supervisor().toolbox().shut_down().await;

@@ -16,6 +16,7 @@ macro_rules! with_account_codes {
             AlreadySetUp, "already_set_up", "This server is already set up. Sign in.";
             InviteUnusable, "invite_unusable", "This invitation has expired or was already used. Ask for a new one.";
             PasswordNeeded, "password_needed", "Enter your password again. It was not entered within the last 10 minutes.";
+            SecretNotKept, "secret_not_kept", "was not kept while you entered your password; enter it again";
             SignInCodeWrong, "sign_in_code_wrong", "The code is wrong or was already used.";
             SecondFactorOn, "second_factor_on", "The account already has a second factor. Turn it off first.";
             SecondFactorOff, "second_factor_off", "The account has no second factor.";

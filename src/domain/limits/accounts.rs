@@ -25,6 +25,12 @@ pub const CODE_WAIT_MOST: Duration = Duration::from_secs(6 * 60 * 60);
 pub const ATTEMPT_KEYS: usize = 10_000;
 /// The time for which a password that was entered in a session allows actions that are asked for again after it.
 pub const PASSWORD_COUNTS_FOR: TimeDelta = TimeDelta::minutes(10);
+/// The time for which the secrets of a form wait for the password, and their bytes.
+pub const WITHHELD_FOR: Duration = Duration::from_secs(10 * 60);
+pub const WITHHELD_BYTES: usize = 64 << 10;
+/// The forms with secrets that wait: those of one person, and of all. The oldest makes room for a further one.
+pub const WITHHELD_PER_USER: usize = 4;
+pub const WITHHELD_FORMS: usize = 200;
 /// The time for which a sign-in waits for the code of the second factor, and the sign-ins that wait.
 pub const SIGN_IN_CODE_WAIT: Duration = Duration::from_secs(10 * 60);
 pub const SIGN_INS_BEGUN: usize = 10_000;

@@ -101,6 +101,11 @@ impl ToolServerConfig {
         self.trusted_tools.iter().filter(|trusted| trusted.name == tool).find_map(|trusted| trusted.sha256.as_deref())
     }
 
+    /// Returns true if both are set in the same way, trust and secrets included.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.has_same_connection(other) && self.trusted_tools == other.trusted_tools
+    }
+
     /// Returns true if both have the same program or URL, name and timeouts, so that the running connection can be
     /// kept.
     pub fn has_same_connection(&self, other: &Self) -> bool {

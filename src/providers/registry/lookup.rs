@@ -33,6 +33,13 @@ impl ProviderRegistry {
         shared.entries.iter().find(is_it)?.endpoint.clone()
     }
 
+    /// Returns the endpoints of the configuration.
+    pub fn configured_endpoints(&self) -> Vec<Arc<ProviderEndpoint>> {
+        let shared = self.scopes().providers_of(ProviderScope::Shared);
+        let configured = shared.entries.iter().filter(|entry| entry.origin == ProviderOrigin::Configured);
+        configured.filter_map(|entry| entry.endpoint.clone()).collect()
+    }
+
     /// Returns true if there is any endpoint, whosever it is.
     pub fn has_endpoints(&self) -> bool {
         self.scopes().has_endpoints()

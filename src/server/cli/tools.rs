@@ -15,6 +15,7 @@ use crate::server::cli::{installation, output};
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::tool_server_tables::{ToolServerTable, add_tool_servers};
 use turnleaf_platform::config::{Config, file};
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::servers::imports::{
     ImportValues, PlannedAction, PlannedServer, ProgramImport, ServerImport, ServerImportPlan, ServerImportResult,
 };
@@ -46,7 +47,7 @@ fn import(args: &ToolsImportArgs, config: &Config, json: bool) -> Result<(), Cli
         } else {
             let chosen = importable(&plan, args.update);
             let scope = (ProgramImport::Allowed, false);
-            Some(service.import_servers(owner, &import, scope, &chosen).await.map_err(could_not)?)
+            Some(service.import_servers(owner, Actor::default(), &import, scope, &chosen).await.map_err(could_not)?)
         };
         service.supervisor().db().close().await;
         Ok((plan, result))

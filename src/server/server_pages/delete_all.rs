@@ -54,7 +54,7 @@ impl DeleteAllPage {
             <section class="panel" aria-labelledby="before-title">
                 <h2 id="before-title">{words::export_first()}</h2>
                 <p class="hint">{transfer::export_all_hint()}</p>
-                <p><a class="button" href="/api/export" download="">{transfer::export_all()}</a></p>
+                <p><a class="button" href="/settings/data/export">{transfer::export_all()}</a></p>
             </section>
             <section class="panel" aria-labelledby="delete-title">
                 <h2 id="delete-title">{words::title()}</h2>

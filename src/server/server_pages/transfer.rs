@@ -36,7 +36,7 @@ impl TransferPage {
             <section class="panel">
                 <h2>{words::export_section()}</h2>
                 <p class="hint">{words::export_all_hint()}</p>
-                <p><a class="button" href="/api/export" download="">{words::export_all()}</a></p>
+                <p><a class="button" href="/settings/data/export">{words::export_all()}</a></p>
             </section>
             {import::upload_section()}
             {import::history(&self.imports)}

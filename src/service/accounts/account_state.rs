@@ -9,6 +9,7 @@ use super::begun_sign_ins::BegunSignIns;
 use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
+use super::withheld_secrets::WithheldSecrets;
 use turnleaf_domain::{UserId, limits};
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 
@@ -26,6 +27,7 @@ struct AccountsState {
     begun: BegunSignIns,
     begun_by_network: AttemptLimiter<IpAddr>,
     setup: SetupState,
+    withheld: WithheldSecrets,
     identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
 }
 
@@ -41,6 +43,7 @@ impl Default for Accounts {
             begun: BegunSignIns::default(),
             begun_by_network: AttemptLimiter::new(limits::IDENTITY_SIGN_INS_PER_NETWORK),
             setup: SetupState::default(),
+            withheld: WithheldSecrets::default(),
             identity_providers: Mutex::default(),
         }))
     }
@@ -87,6 +90,11 @@ impl Accounts {
 
     pub(super) fn setup(&self) -> &SetupState {
         &self.0.setup
+    }
+
+    /// Returns the secrets of forms that wait for the password.
+    pub(super) fn withheld_secrets(&self) -> &WithheldSecrets {
+        &self.0.withheld
     }
 
     /// Returns the configured identity providers, which a reload of the configuration replaces.

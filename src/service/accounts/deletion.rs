@@ -13,8 +13,8 @@ impl Service {
     /// and shared links end at once. The audit log keeps the id of the account, and no name.
     ///
     /// # Errors
-    /// `PasswordNeeded`; `owner_account` for the owner, without whom nobody could administer the server; `import_running` and
-    /// `deletion_running` as of [`Self::delete_everything`]. Nothing is deleted then.
+    /// `password_needed`; `owner_account` for the owner, without whom nobody could administer the server;
+    /// `import_running` and `deletion_running` as of [`Self::delete_everything`]. Nothing is deleted then.
     pub async fn delete_own_account(&self, account: UserId, actor: Actor) -> Result<(), AccountError> {
         let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
         if found.role == AccountRole::Owner {
@@ -71,12 +71,12 @@ impl Service {
     /// Ends the connections to the account's own providers, tool servers and search engine, with their keys.
     async fn remove_own_connections(&self, account: UserId) -> Result<(), ServiceError> {
         for row in providers::list(self.db(), account).await? {
-            ignore_locked(self.remove_provider(account, &row.slug).await)?;
+            ignore_locked(self.drop_provider(account, None, &row.slug).await)?;
         }
         for row in tool_servers::list(self.db(), account).await? {
-            ignore_locked(self.remove_tool_server(account, &row.slug).await)?;
+            ignore_locked(self.drop_tool_server(account, None, &row.slug).await)?;
         }
-        ignore_locked(self.remove_web_search(account).await)?;
+        ignore_locked(self.drop_web_search(account, None).await)?;
         self.supervisor().registry().set_default(account, None);
         Ok(())
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::secrets::{ProviderSecrets, Sealer};
 use crate::providers::connection::{check_address, check_name};
+use crate::providers::connection_facts::{HEADERS, KEY};
 use crate::providers::headers;
 use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
@@ -95,6 +96,18 @@ impl NewProvider {
 }
 
 impl ProviderChange {
+    /// Returns whether a change is about a secret, or about the address that receives the secrets.
+    pub fn touches_secrets(&self) -> bool {
+        self.key.is_some() || self.headers.is_some() || self.base_url.is_some()
+    }
+
+    /// Returns the secrets that a change gives, for the audit log.
+    pub(super) fn given_secrets(&self) -> Vec<&'static str> {
+        let key = self.key.as_ref().is_some_and(Option::is_some).then_some(KEY);
+        let headers = self.headers.as_ref().is_some_and(|headers| !headers.is_empty()).then_some(HEADERS);
+        key.into_iter().chain(headers).collect()
+    }
+
     /// Checks the fields that a new connection requires.
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());

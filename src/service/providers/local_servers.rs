@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use crate::accounts::Actor;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, MessageCode, UserId};
+use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, UserId};
 use turnleaf_providers::registry::LocalServer;
+use turnleaf_store::settings;
 
 /// The setting that holds the addresses of dismissed servers.
 const DISMISSED: &str = "found.dismissed";
@@ -37,7 +39,12 @@ impl Service {
 
     /// Accepts or rejects the server found at this address. An accepted server's models can be chosen at once, and
     /// are the default of new chats when there is no other.
-    pub async fn set_local_server_used(&self, owner: UserId, address: &str, is_used: bool) -> Result<(), ServiceError> {
+    pub async fn set_local_server_used(
+        &self,
+        owner: UserId,
+        actor: Actor,
+        (address, is_used): (&str, bool),
+    ) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let mut accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
         accepted.retain(|known| known != address);
@@ -48,7 +55,11 @@ impl Service {
         }
         let forgotten = accepted.len().saturating_sub(MOST);
         accepted.drain(..forgotten);
-        self.set_setting(owner, ACCEPTED, &json!(accepted)).await?;
+        let target = format!("{address}: {}", if is_used { "used" } else { "not used" });
+        let mut tx = self.db().begin().await?;
+        settings::put(&mut tx, owner, ACCEPTED, &json!(accepted), self.clock().now()).await?;
+        self.record(&mut tx, actor, AuditVerb::ChangeProvider, &target).await?;
+        tx.commit().await?;
         self.supervisor().registry().set_accepted_addresses(owner, accepted);
         Ok(())
     }

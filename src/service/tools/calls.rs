@@ -1,5 +1,6 @@
 //! Commands for a running reply: approve or deny a tool call, stop a call, continue a paused reply.
 
+use crate::accounts::Actor;
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
@@ -9,6 +10,7 @@ use turnleaf_domain::{
 pub use turnleaf_run::mailbox::CallDecision;
 use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
+use turnleaf_tools::built_in;
 
 impl Service {
     /// Answers the approval request of a call, whose hash identifies it. The decision is stored before this returns.
@@ -21,8 +23,8 @@ impl Service {
     pub async fn decide_tool_call(
         &self,
         owner: UserId,
-        turn: TurnId,
-        block: BlockId,
+        actor: Actor,
+        (turn, block): (TurnId, BlockId),
         mut answer: CallDecision,
     ) -> Result<Turn, ServiceError> {
         if answer.reason.as_ref().is_some_and(|reason| reason.chars().count() > limits::DENY_REASON_CHARS) {
@@ -47,13 +49,19 @@ impl Service {
             }
             // The run asks the gate again about the other calls of the server, so the policy comes first.
             ApprovalDecision::AllowServer => {
-                Some(self.allow_server(owner, &ask.server, answer.shown_tools.as_deref()).await?)
+                Some(self.allow_server(owner, actor, (&ask.server, answer.shown_tools.as_deref())).await?)
             }
             _ => None,
         };
+        let is_lasting = answer.decision == ApprovalDecision::Always;
         let decided = self.send_command(owner, turn, RunCommand::Decide { block, answer }).await;
         if let (Err(_), Some(before)) = (&decided, replaced) {
-            self.restore_server_policy(owner, &ask.server, before).await?;
+            self.restore_server_policy(owner, actor, (&ask.server, before)).await?;
+        }
+        if is_lasting && decided.is_ok() {
+            // The run knows the host, of which the log tells only that there is one.
+            let by_host = ask.server.is_empty() && built_in::is_approved_per_host(&ask.tool);
+            self.record_allowed_tool(actor, (&ask.server, &ask.tool, by_host.then_some("one host"))).await?;
         }
         decided
     }

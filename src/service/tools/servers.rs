@@ -5,15 +5,19 @@ mod draft;
 mod headers;
 pub mod imports;
 mod policies;
+mod restarts;
 pub mod sign_in;
 mod view;
 
 use std::time::Duration;
 
+use crate::accounts::Actor;
+use crate::configuration_audit::configuration_changes;
 use crate::idempotency::Created;
+use crate::providers::connection_facts::ConnectionFacts;
 use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
+use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_store::server_policies::{self, ServerPolicy};
@@ -21,7 +25,7 @@ use turnleaf_store::tool_servers::{self, StoredToolServer};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
 use turnleaf_store::{tool_policies, tool_sign_ins, users};
 use turnleaf_tools::built_in;
-use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
+use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpTransport};
 
 pub use draft::{NewToolServer, ToolServerChange};
 pub use turnleaf_store::tool_policies::StoredPolicy;
@@ -69,13 +73,19 @@ impl Service {
     pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServerConfig>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let rows = tool_servers::list(self.db(), owner).await?;
-        let set_before: Vec<String> = self.tools().configured().iter().map(|server| server.id.clone()).collect();
+        let before = self.tools().configured();
+        let set_before: Vec<&str> = before.iter().map(|server| server.id.as_str()).collect();
+        let (old, new): (Vec<&ToolServerConfig>, Vec<&ToolServerConfig>) =
+            (before.iter().collect(), configured.iter().collect());
+        let verbs = [AuditVerb::AddToolServer, AuditVerb::ChangeToolServer, AuditVerb::RemoveToolServer];
+        let changes = configuration_changes(verbs, (&old, &new), |one| &one.id, ToolServerConfig::is_same_as);
+        self.record_configuration(changes).await;
         self.tools().set_configured(configured);
         self.supervisor().registry().remember_credentials(self.tools().configured_credentials());
         for row in rows {
             let is_set = self.tools().configured_server(&row.slug).is_some();
             let own = McpServerKey { owner: Some(owner), server: row.slug.clone() };
-            match (set_before.contains(&row.slug), is_set) {
+            match (set_before.contains(&row.slug.as_str()), is_set) {
                 (false, true) => self.tools().servers().retire(&own),
                 (true, false) => self.publish_tool_server(&row)?,
                 // The command line may have stored servers beside this process.
@@ -153,13 +163,18 @@ impl Service {
     }
 
     /// Stores a new server and starts it. Its tools can be chosen once it has listed them.
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately; `too_many_servers`; `InvalidField`.
     pub async fn add_tool_server(
         &self,
         owner: UserId,
+        actor: Actor,
         new: NewToolServer,
     ) -> Result<Created<ChangedToolServer>, ServiceError> {
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
-        let made = self.store_tool_server(owner, new).await?;
+        let made = self.store_tool_server(owner, actor, new).await?;
         let (row, notices) = made.value;
         if made.is_new {
             self.publish_tool_server(&row)?;
@@ -172,6 +187,7 @@ impl Service {
     pub(super) async fn store_tool_server(
         &self,
         owner: UserId,
+        actor: Actor,
         new: NewToolServer,
     ) -> Result<Created<(StoredToolServer, Vec<String>)>, ServiceError> {
         let id: ToolServerId = ids::mint();
@@ -207,20 +223,28 @@ impl Service {
         }
         // Policies and listings of an earlier server with this id must not apply to the new one.
         forget(&mut tx, owner, &row.slug).await?;
+        self.record(&mut tx, actor, AuditVerb::AddToolServer, &ConnectionFacts::from(&row).added()).await?;
         tx.commit().await?;
         Ok(Created::new((row, effects.notices)))
     }
 
     /// Changes the named fields and keeps the rest. A new address clears the headers, unless the change brings new
     /// ones, and revokes the policies of the tools.
+    ///
+    /// # Errors
+    /// `password_needed` for an address or a secret in a session whose password was not entered lately; `server_locked`;
+    /// `InvalidField`.
     pub async fn change_tool_server(
         &self,
         owner: UserId,
-        id: &str,
-        change: ToolServerChange,
+        actor: Actor,
+        (id, change): (&str, ToolServerChange),
     ) -> Result<ChangedToolServer, ServiceError> {
+        if change.touches_secrets() {
+            self.require_recent_password(actor).await?;
+        }
         let _one_at_a_time = self.changing_providers().await;
-        let (row, notices) = self.store_tool_server_change(owner, id, change).await?;
+        let (row, notices) = self.store_tool_server_change(owner, actor, (id, change)).await?;
         self.publish_tool_server(&row)?;
         Ok(ChangedToolServer { server: self.tool_server(owner, id).await?, notices })
     }
@@ -229,10 +253,11 @@ impl Service {
     pub(super) async fn store_tool_server_change(
         &self,
         owner: UserId,
-        id: &str,
-        change: ToolServerChange,
+        actor: Actor,
+        (id, change): (&str, ToolServerChange),
     ) -> Result<(StoredToolServer, Vec<String>), ServiceError> {
         let mut row = self.own_tool_server(owner, id).await?;
+        let (before, given) = (ConnectionFacts::from(&row), change.given_secrets());
         let effects = draft::apply_change(&mut row, change, self.sealer())?;
         self.check_local_network(owner, row.settings.local_network).await?;
         row.updated_at = self.clock().now();
@@ -248,6 +273,9 @@ impl Service {
         if ends_sign_in {
             tool_sign_ins::delete_of_server(&mut tx, owner, row.id).await?;
         }
+        if let Some(target) = ConnectionFacts::from(&row).changed(&before, &given) {
+            self.record(&mut tx, actor, AuditVerb::ChangeToolServer, &target).await?;
+        }
         tx.commit().await?;
         if ends_sign_in {
             self.sign_ins().forget(row.id).await;
@@ -256,7 +284,21 @@ impl Service {
     }
 
     /// Stops a server and removes it with its headers, its sign-in and the policies of its tools.
-    pub async fn remove_tool_server(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately; `server_locked`.
+    pub async fn remove_tool_server(&self, owner: UserId, actor: Actor, id: &str) -> Result<(), ServiceError> {
+        self.require_recent_password(actor).await?;
+        self.drop_tool_server(owner, Some(actor), id).await
+    }
+
+    /// Removes a server. Without an actor, which is when its account is deleted, the audit log does not name it.
+    pub(crate) async fn drop_tool_server(
+        &self,
+        owner: UserId,
+        actor: Option<Actor>,
+        id: &str,
+    ) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let row = self.own_tool_server(owner, id).await?;
         let mut tx = self.db().begin().await?;
@@ -264,45 +306,13 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         forget(&mut tx, owner, id).await?;
+        if let Some(actor) = actor {
+            self.record(&mut tx, actor, AuditVerb::RemoveToolServer, id).await?;
+        }
         tx.commit().await?;
         self.sign_ins().forget(row.id).await;
         self.tools().servers().remove(&self.tools().server_key(owner, id));
         Ok(())
-    }
-
-    /// Restarts a server in any state, and returns its status once it has listed its tools or failed.
-    pub async fn restart_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        let server = self.tool_server(owner, id).await?;
-        if matches!(server.status.state, "off" | "headers_unreadable") {
-            return Err(ServiceError::conflict("server_off", server.status.message()));
-        }
-        // Others may be using it. One that has failed starts again when it is tested or called.
-        if server.locked && !self.tools().is_keeper(owner) {
-            let (code, message) = ("server_for_owner", MessageCode::ServerForOwner.with("name", server.name));
-            return Err(ServiceError::Forbidden { code, message, extra: Box::default() });
-        }
-        self.start_tool_server_again(owner, id).await
-    }
-
-    async fn start_tool_server_again(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        self.tools().servers().restart(&self.tools().server_key(owner, id));
-        self.wait_for_tool_server(owner, id).await
-    }
-
-    /// Returns the status of a server once it is known: waits for a starting one, restarts a failed one.
-    pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        let status = self.tools().servers().status(&self.tools().server_key(owner, id));
-        match status.map(|status| status.state) {
-            Some(McpServerState::Failed) => self.start_tool_server_again(owner, id).await,
-            _ => self.wait_for_tool_server(owner, id).await,
-        }
-    }
-
-    async fn wait_for_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        let key = self.tools().server_key(owner, id);
-        // A page or request waits for this; a slower server continues to start in the background.
-        let _ = tokio::time::timeout(limits::CONNECT, self.tools().servers().tools(&key)).await;
-        self.tool_server(owner, id).await
     }
 
     /// Returns a stored row that its owner may change.

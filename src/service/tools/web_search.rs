@@ -5,20 +5,24 @@ use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use url::Url;
 
+use crate::accounts::Actor;
 use crate::coded_sentence::CodedSentence;
+use crate::configuration_audit::configuration_changes;
 use crate::providers::ProviderKeyView;
 use crate::providers::connection::check_address;
 use crate::providers::draft::check_key;
 use crate::providers::secrets::key_ending;
 use crate::tools::toolbox::search_engines::SearchCheck;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, UserId, limits};
+use turnleaf_domain::{AuditVerb, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_platform::search_engine::{SearchEngine, SearchEngineKind};
 use turnleaf_store::settings;
 use turnleaf_tools::built_in::{self, web_search};
+use turnleaf_tools::oauth::metadata::host_name;
 
 /// The setting that holds the engine of a person.
 const SETTING: &str = "web_search";
@@ -153,6 +157,13 @@ impl Service {
     /// Replaces the engine of the configuration.
     pub async fn reload_web_search(&self, configured: Option<SearchEngine>) {
         let _one_at_a_time = self.changing_providers().await;
+        let before = self.tools().search_engines().configured();
+        let (old, new): (Vec<&SearchEngine>, Vec<&SearchEngine>) =
+            (before.iter().collect(), configured.iter().collect());
+        let verbs = [AuditVerb::SetWebSearch, AuditVerb::SetWebSearch, AuditVerb::RemoveWebSearch];
+        let changes =
+            configuration_changes(verbs, (&old, &new), |engine| engine.kind.as_str(), SearchEngine::is_same_as);
+        self.record_configuration(changes).await;
         self.remember_search_key(configured.as_ref());
         self.tools().search_engines().set_configured(configured);
     }
@@ -185,16 +196,20 @@ impl Service {
     /// Chooses an engine. The first one also turns the search on in new chats.
     ///
     /// # Errors
-    /// `search_locked` if the configuration sets the engine, and `InvalidField` for an unknown engine, an invalid
-    /// address, and a key that is missing, superfluous or cannot be sent.
+    /// `password_needed` in a session whose password was not entered lately; `search_locked` if the configuration sets the
+    /// engine; `InvalidField` for an unknown engine, an invalid address, and a key that is missing, superfluous or cannot
+    /// be sent.
     pub async fn set_web_search(
         &self,
         owner: UserId,
+        actor: Actor,
         chosen: WebSearchSettings,
     ) -> Result<WebSearchView, ServiceError> {
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         self.refuse_locked_search()?;
         let before = self.stored_engine(owner).await?;
+        let gives_key = chosen.key.is_some();
         let engine = self.checked_engine(owner, chosen, before.as_ref())?;
         self.check_local_network(owner, engine.local_network).await?;
         let stored = self.seal_engine(owner, &engine);
@@ -203,17 +218,32 @@ impl Service {
         if before.is_none() {
             self.add_default_tool(&mut tx, owner, built_in::WEB_SEARCH_TOOL).await?;
         }
+        let host = Url::parse(&engine.base_url).as_ref().map(host_name).unwrap_or_default();
+        let target = format!("{}: {host}{}", engine.kind.as_str(), if gives_key { ", key" } else { "" });
+        self.record(&mut tx, actor, AuditVerb::SetWebSearch, &target).await?;
         tx.commit().await?;
         self.publish_engine(owner, Some(engine));
         self.web_search(owner).await
     }
 
     /// Removes the engine with its key.
-    pub async fn remove_web_search(&self, owner: UserId) -> Result<(), ServiceError> {
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately; `search_locked`.
+    pub async fn remove_web_search(&self, owner: UserId, actor: Actor) -> Result<(), ServiceError> {
+        self.require_recent_password(actor).await?;
+        self.drop_web_search(owner, Some(actor)).await
+    }
+
+    /// Removes the engine. Without an actor, which is when its account is deleted, the audit log does not name it.
+    pub(crate) async fn drop_web_search(&self, owner: UserId, actor: Option<Actor>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         self.refuse_locked_search()?;
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, SETTING, &Value::Null, self.clock().now()).await?;
+        if let Some(actor) = actor {
+            self.record(&mut tx, actor, AuditVerb::RemoveWebSearch, "").await?;
+        }
         tx.commit().await?;
         self.publish_engine(owner, None);
         Ok(())

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
+use crate::accounts::Actor;
 use crate::{Service, ServiceError};
-use turnleaf_domain::MessageCode;
-use turnleaf_domain::UserId;
+use turnleaf_domain::{AuditVerb, MessageCode, UserId};
 use turnleaf_platform::tasks;
 use turnleaf_store::fsck::repair;
 use turnleaf_store::inventory;
@@ -28,11 +28,17 @@ impl Service {
     /// after a crash the rest is in Trash or untouched, and repeating the call deletes it.
     ///
     /// # Errors
-    /// `import_running` while an import runs, and `deletion_running` while another deletion runs: nothing was deleted
-    /// then. Any other conflict is about the first item that could not be deleted; all others were deleted.
-    pub async fn delete_everything(&self, owner: UserId) -> Result<(), ServiceError> {
+    /// `password_needed` in a session whose password was not entered lately; `import_running` while an import runs, and
+    /// `deletion_running` while another deletion runs: nothing was deleted then. Any other conflict is about the first item
+    /// that could not be deleted; all others were deleted.
+    pub async fn delete_everything(&self, owner: UserId, actor: Actor) -> Result<(), ServiceError> {
+        self.require_recent_password(actor).await?;
         // The import slot: while it is held, no import can start.
         let place = self.deletion_slot(owner)?;
+        // Before it, because it is many transactions.
+        let mut tx = self.db().begin().await?;
+        self.record(&mut tx, actor, AuditVerb::DeleteEverything, "").await?;
+        tx.commit().await?;
         let service = self.clone();
         let deleting = tasks::spawn(async move {
             let _place = place;

@@ -6,12 +6,13 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
+use crate::accounts::Actor;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::{ChatId, ImportOrigin, Role, TurnId, UserId};
+use turnleaf_domain::{AuditVerb, ChatId, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_providers::redaction::SecretSet;
-use turnleaf_store::{archive, blobs, chat_sources, chats};
+use turnleaf_store::{StoreError, archive, blobs, chat_sources, chats};
 
 mod archive_output;
 mod damages;
@@ -53,6 +54,28 @@ impl Service {
     pub fn redact_keys(&self, page: String) -> String {
         let clean = self.supervisor().registry().redact_keys(page.into_bytes().into());
         String::from_utf8_lossy(&clean).into_owned()
+    }
+
+    /// Allows an export of everything to a person, and records it. The command line reads only, and is not recorded.
+    ///
+    /// # Errors
+    /// `password_needed` in a session whose password was not entered lately.
+    pub async fn permit_full_export(&self, actor: Actor) -> Result<(), ServiceError> {
+        self.require_recent_password(actor).await?;
+        match self.record_full_export(actor).await {
+            // Whoever has to make room exports first.
+            Err(StoreError::Full) => {
+                tracing::warn!("a full disk keeps an export out of the audit log");
+                Ok(())
+            }
+            recorded => Ok(recorded?),
+        }
+    }
+
+    async fn record_full_export(&self, actor: Actor) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        self.record(&mut tx, actor, AuditVerb::ExportEverything, "").await?;
+        tx.commit().await
     }
 
     /// Streams an archive into a channel, with backpressure from the reader. Ends without an error when the reader

@@ -31,9 +31,9 @@ pub fn create_token(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Accounts", "create_token", "Creates an API token.")
         .add_description(
-            "Programs send it as `Authorization: Bearer tl_…`. Only people who are signed in can create one, not a token. \
-             In a session whose password was not entered within the last 10 minutes the answer is 403 `password_needed`.",
+            "Programs send it as `Authorization: Bearer tl_…`. Only people who are signed in can create one, not a token.",
         )
+        .needs_recent_password()
         .request_body::<CreateApiTokenRequest>(json!({
             "name": "Nightly backup",
             "scopes": ["chats:read", "export"],

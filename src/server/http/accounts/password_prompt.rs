@@ -5,6 +5,7 @@
 use axum::response::Response;
 use http::StatusCode;
 
+use crate::domain::{InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::form_refusal::{FormRefusal, with_retry_after};
@@ -14,6 +15,12 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::password_prompt::{PASSWORD_FIELD, PasswordPrompt, USERNAME_FIELD};
+use turnleaf_service::accounts::Actor;
+
+/// The field with the name of the secrets that are kept in memory.
+const WITHHELD: &str = "withheld";
+/// The fields that these are of.
+const WITHHELD_NAMES: &str = "withheld_field";
 
 /// A form that needs a password which was entered lately.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +31,32 @@ pub struct ProtectedForm {
     pub section: PageSection,
 }
 
+/// The outcome of the question for the password of a form with secrets.
+pub enum PromptAnswer {
+    /// The page that asks for it.
+    Asked(Response),
+    /// It was entered lately, and the form is complete again. A secret that was not kept is refused by its field.
+    Given(Option<InvalidField>),
+}
+
+/// The state of the password that was entered in a session.
+enum PasswordState {
+    Recent,
+    /// It has to be entered; the refusal is of one that was wrong.
+    Needed(Option<FormRefusal>),
+}
+
+async fn password_state(app: &App, actor: Actor, fields: &SubmittedFields) -> Result<PasswordState, Problem> {
+    if fields.contains(PASSWORD_FIELD) {
+        return match app.service().confirm_password(actor, &fields.lines(PASSWORD_FIELD).into()).await {
+            Ok(()) => Ok(PasswordState::Recent),
+            Err(error) => Ok(PasswordState::Needed(Some(FormRefusal::from_error(error)?))),
+        };
+    }
+    let is_recent = app.service().has_recent_password(actor).await?;
+    Ok(if is_recent { PasswordState::Recent } else { PasswordState::Needed(None) })
+}
+
 /// Checks the password that was sent with a form. Returns the page that asks for it, unless it was entered lately.
 pub async fn ask_password(
     app: &App,
@@ -32,32 +65,84 @@ pub async fn ask_password(
     form: ProtectedForm,
     fields: &SubmittedFields,
 ) -> Result<Option<Response>, Problem> {
-    let (service, actor) = (app.service(), actor(principal, client));
-    let mut refusal = None;
-    if fields.contains(PASSWORD_FIELD) {
-        match service.confirm_password(actor, &fields.lines(PASSWORD_FIELD).into()).await {
-            Ok(()) => return Ok(None),
-            Err(error) => refusal = Some(FormRefusal::from_error(error)?),
+    match password_state(app, actor(principal, client), fields).await? {
+        PasswordState::Recent => Ok(None),
+        PasswordState::Needed(refusal) => {
+            prompt_response(app, principal, context, (form, fields.clone()), refusal).await.map(Some)
         }
-    } else if service.has_recent_password(actor).await? {
-        return Ok(None);
     }
-    let is_of_form = |name: &str| name != PASSWORD_FIELD && name != USERNAME_FIELD;
-    let kept = fields.all().iter().filter(|(name, _)| is_of_form(name)).cloned().collect();
-    let account = service.own_account(principal.user).await?;
-    let providers =
-        if account.has_password { Vec::new() } else { service.confirming_providers(principal.user).await? };
+}
+
+/// Works like [`ask_password`], for a form in which the values of some fields are secrets. These stay in memory until
+/// the password was entered, because no page shows them again, and are in `fields` then.
+pub async fn ask_password_for_secrets(
+    app: &App,
+    (principal, client): (&Principal, &ClientIdentity),
+    context: &PageContext,
+    form: ProtectedForm,
+    (fields, is_secret): (&mut SubmittedFields, fn(&str) -> bool),
+) -> Result<PromptAnswer, Problem> {
+    let refusal = match password_state(app, actor(principal, client), fields).await? {
+        PasswordState::Recent => {
+            return Ok(PromptAnswer::Given(restore_secrets(app, actor(principal, client), fields)));
+        }
+        PasswordState::Needed(refusal) => refusal,
+    };
+    let mut kept = fields.clone();
+    let mut secrets = kept.take(is_secret);
+    secrets.retain(|(_, value)| !value.trim().is_empty());
+    if !secrets.is_empty() {
+        // They take the place of those that an earlier page has named.
+        kept.take(is_of_withheld);
+        kept.extend(secrets.iter().map(|(name, _)| (WITHHELD_NAMES.to_owned(), name.clone())).collect());
+        let withheld = app.service().withhold_secrets(actor(principal, client), secrets);
+        kept.extend(withheld.into_iter().map(|name| (WITHHELD.to_owned(), name)).collect());
+    }
+    prompt_response(app, principal, context, (form, kept), refusal).await.map(PromptAnswer::Asked)
+}
+
+/// Puts the secrets back that a form was sent with before the password was asked for. Returns the refusal of the first
+/// one if they are not kept any more.
+fn restore_secrets(app: &App, actor: Actor, fields: &mut SubmittedFields) -> Option<InvalidField> {
+    let lost = fields.text(WITHHELD_NAMES);
+    let withheld = fields.text(WITHHELD)?;
+    fields.take(is_of_withheld);
+    match app.service().take_withheld_secrets(actor, &withheld) {
+        Some(secrets) => {
+            fields.extend(secrets);
+            None
+        }
+        None => Some(InvalidField::new(lost.unwrap_or_default(), MessageCode::SecretNotKept)),
+    }
+}
+
+fn is_of_withheld(name: &str) -> bool {
+    name == WITHHELD || name == WITHHELD_NAMES
+}
+
+/// Responds with the page that asks for the password and keeps the fields.
+async fn prompt_response(
+    app: &App,
+    principal: &Principal,
+    context: &PageContext,
+    (form, mut fields): (ProtectedForm, SubmittedFields),
+    refusal: Option<FormRefusal>,
+) -> Result<Response, Problem> {
+    fields.take(|name| name == PASSWORD_FIELD || name == USERNAME_FIELD);
+    let (service, user) = (app.service(), principal.user);
+    let account = service.own_account(user).await?;
+    let providers = if account.has_password { Vec::new() } else { service.confirming_providers(user).await? };
     let prompt = PasswordPrompt {
         action: form.action,
         section: form.section,
         name: account.name,
         has_password: account.has_password,
         providers,
-        fields: kept,
+        fields: fields.all().to_vec(),
         error: refusal.as_ref().and_then(|refusal| refusal.field.clone()),
     };
     let status = refusal.as_ref().map_or(StatusCode::FORBIDDEN, |refusal| refusal.status);
     let seconds = refusal.as_ref().and_then(FormRefusal::retry_after);
     let page = prompt.draw(refusal.and_then(|refusal| refusal.notice));
-    Ok(Some(with_retry_after(context.clone().respond(app, status, page), seconds)))
+    Ok(with_retry_after(context.clone().respond(app, status, page), seconds))
 }

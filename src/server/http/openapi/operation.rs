@@ -13,8 +13,9 @@ const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
     (
         403,
         "Forbidden",
-        "The API token lacks the scope (`forbidden`), the account may not use the model (`model_not_granted`), or a browser \
-        sent the request from another site (`cross_site`).",
+        "The API token lacks the scope (`forbidden`), the account may not use the model (`model_not_granted`), the \
+        password has to be entered again in the session (`password_needed`), or a browser sent the request from another \
+        site (`cross_site`).",
     ),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),
@@ -73,6 +74,17 @@ impl ApiOperation {
     pub fn add_description(mut self, text: &str) -> Self {
         self.about.insert("description".into(), text.into());
         self
+    }
+
+    /// Adds to the description that it needs a password which was entered lately.
+    pub fn needs_recent_password(self) -> Self {
+        let needed = "In a session whose password was not entered within the last 10 minutes the answer is 403 \
+            `password_needed`.";
+        let text = match self.about.get("description").and_then(Value::as_str) {
+            Some(before) => format!("{before} {needed}"),
+            None => needed.to_owned(),
+        };
+        self.add_description(&text)
     }
 
     pub fn mark_deprecated(mut self) -> Self {

@@ -11,6 +11,8 @@ use crate::domain::provider::Model;
 use crate::domain::{Capabilities, InvalidField, MessageCode, ModelLock};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
@@ -126,12 +128,13 @@ pub async fn list(State(app): State<App>, principal: Principal) -> Result<ApiJso
 pub async fn create(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     headers: HeaderMap,
     ApiJson(mut body): ApiJson<SaveProviderRequest>,
 ) -> Result<Response, Problem> {
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewProvider { id: body.id.take(), client_request_id, fields: body.into() };
-    let made = app.service().add_provider(principal.user, new).await?;
+    let made = app.service().add_provider(principal.user, actor(&principal, &client), new).await?;
     if made.is_new {
         app.service().test_provider_soon(principal.user, &made.value.provider.id);
     }
@@ -143,6 +146,7 @@ pub async fn create(
 pub async fn change(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SaveProviderRequest>,
 ) -> Result<ApiJson<ProviderWithNotices>, Problem> {
@@ -153,7 +157,8 @@ pub async fn change(
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ProviderIdFixed)));
     }
-    let changed = app.service().change_provider(principal.user, &id, body.into()).await?;
+    let actor = actor(&principal, &client);
+    let changed = app.service().change_provider(principal.user, actor, (&id, body.into())).await?;
     app.service().test_provider_soon(principal.user, &id);
     Ok(ApiJson(changed.into()))
 }
@@ -162,9 +167,10 @@ pub async fn change(
 pub async fn remove(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
-    app.service().remove_provider(principal.user, &id).await?;
+    app.service().remove_provider(principal.user, actor(&principal, &client), &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

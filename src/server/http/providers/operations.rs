@@ -41,6 +41,7 @@ pub fn add_provider(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Providers", "add_provider", "Adds a provider.")
         .add_description("Its models are fetched automatically.")
+        .needs_recent_password()
         .request_body_requiring::<SaveProviderRequest>(
             "AddProviderRequest",
             &["name", "api", "base_url"],
@@ -60,7 +61,7 @@ pub fn change_provider(operation: ApiOperation) -> ApiOperation {
         .describe("Providers", "change_provider", "Updates a provider. Omitted fields stay unchanged.")
         .add_description(
             "`\"key\": null` removes the API key. A new address deletes the key and the headers unless they are sent \
-            with it.",
+            with it. A session needs a recent password for them, as for a new provider.",
         )
         .request_body::<SaveProviderRequest>(json!({ "is_enabled": false }))
         .response::<ProviderWithNotices>(200, "The updated provider.")
@@ -72,6 +73,7 @@ pub fn remove_provider(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Providers", "remove_provider", "Removes a provider and its API key.")
         .add_description("Branches that use it stay readable and can continue with another model.")
+        .needs_recent_password()
         .empty_response(204, "It is gone.")
         .problem_response(409, LOCKED)
 }

@@ -11,13 +11,18 @@ use serde::Deserialize;
 use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{
+    PromptAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
+};
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::providers as words;
 use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
+use crate::server::server_pages::{ActionNotice, PageSection};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
@@ -69,17 +74,29 @@ pub async fn show(
     Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
+/// Returns a form of the page that needs a password which was entered lately.
+fn protected(action: &'static str) -> ProtectedForm {
+    ProtectedForm { action, section: PageSection::Providers }
+}
+
+/// Returns whether a field of these forms is a secret.
+fn is_secret(field: &str) -> bool {
+    matches!(field, "key" | "headers")
+}
+
 /// `POST /forms/found`: allows a local server that was found (`how=use`), disallows it (`how=stop`), or else hides it
 /// from the page of the new chat.
 pub async fn decide_found_server(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let address = fields.text("address").unwrap_or_default();
     match fields.text("how").as_deref() {
         Some(action @ ("use" | "stop")) => {
-            app.service().set_local_server_used(principal.user, &address, action == "use").await?;
+            let (actor, decision) = (actor(&principal, &client), (address.as_str(), action == "use"));
+            app.service().set_local_server_used(principal.user, actor, decision).await?;
             Ok(see_other("/settings/providers?done=saved"))
         }
         _ => {
@@ -103,14 +120,20 @@ pub async fn choose_demo(
 pub async fn add_connection(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let change = change_from_form(&fields, false);
+    let (who, form) = ((&principal, &client), protected("/forms/providers/add"));
+    let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+        PromptAnswer::Asked(asked) => return Ok(asked),
+        PromptAnswer::Given(lost) => lost,
+    };
+    let change = lost.map_or_else(|| change_from_form(&fields, false), Err);
     let done = match change {
         Ok(fields) => {
-            let new = NewProvider { fields, ..NewProvider::default() };
-            app.service().add_provider(principal.user, new).await.map(|made| made.value)
+            let (actor, new) = (actor(&principal, &client), NewProvider { fields, ..NewProvider::default() });
+            app.service().add_provider(principal.user, actor, new).await.map(|made| made.value)
         }
         Err(invalid) => Err(invalid.into()),
     };
@@ -135,11 +158,23 @@ pub async fn add_connection(
 pub async fn change(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    let change = if fields.is_checked("whole") {
+    let mut lost = None;
+    // The switch of a card is about no secret.
+    if fields.is_checked("whole") || fields.contains("base_url") {
+        let (who, form) = ((&principal, &client), protected("/forms/providers/change"));
+        match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+            PromptAnswer::Asked(asked) => return Ok(asked),
+            PromptAnswer::Given(missing) => lost = missing,
+        }
+    }
+    let change = if let Some(lost) = lost {
+        Err(lost)
+    } else if fields.is_checked("whole") {
         change_from_form(&fields, true)
     } else {
         let is_enabled = fields.text("switch").map(|word| word == "on");
@@ -147,7 +182,7 @@ pub async fn change(
         Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), local_network, ..ProviderChange::default() })
     };
     let done = match change {
-        Ok(change) => app.service().change_provider(principal.user, &id, change).await,
+        Ok(change) => app.service().change_provider(principal.user, actor(&principal, &client), (&id, change)).await,
         Err(invalid) => Err(invalid.into()),
     };
     match done {
@@ -169,17 +204,24 @@ pub async fn change(
 pub async fn save_key(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
+    let (who, form) = ((&principal, &client), protected("/forms/providers/key"));
+    let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+        PromptAnswer::Asked(asked) => return Ok(asked),
+        PromptAnswer::Given(lost) => lost,
+    };
     let removes = fields.is_checked("remove");
     let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };
-    match app
-        .service()
-        .change_provider(principal.user, &id, ProviderChange { key: Some(key), ..ProviderChange::default() })
-        .await
-    {
+    let change = ProviderChange { key: Some(key), ..ProviderChange::default() };
+    let done = match lost {
+        None => app.service().change_provider(principal.user, actor(&principal, &client), (&id, change)).await,
+        Some(lost) => Err(lost.into()),
+    };
+    match done {
         Ok(changed) => {
             if changed.provider.is_enabled && !removes {
                 let _ = app.service().test_provider(principal.user, &id).await;
@@ -201,6 +243,7 @@ pub async fn save_key(
 pub async fn save_models(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
@@ -212,7 +255,7 @@ pub async fn save_models(
         let kept = kept.filter(|model| !listed.iter().any(|listed| listed == model)).map(str::to_owned);
         let hidden = kept.chain(listed.iter().filter(|model| !shown.contains(model)).cloned()).collect();
         let change = ProviderChange { hidden_models: Some(hidden), ..ProviderChange::default() };
-        app.service().change_provider(principal.user, &id, change).await?;
+        app.service().change_provider(principal.user, actor(&principal, &client), (&id, change)).await?;
         app.service().test_provider_soon(principal.user, &id);
     }
     if let Some(model) = fields.text("default") {
@@ -239,9 +282,16 @@ pub async fn test(State(app): State<App>, principal: Principal, fields: Submitte
 pub async fn remove(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    app.service().remove_provider(principal.user, &fields.subject_id::<String>("id")?).await?;
+    let id: String = fields.subject_id("id")?;
+    let (who, form) = ((&principal, &client), protected("/forms/providers/remove"));
+    if let Some(asked) = ask_password(&app, who, &context, form, &fields).await? {
+        return Ok(asked);
+    }
+    app.service().remove_provider(principal.user, actor(&principal, &client), &id).await?;
     Ok(see_other("/settings/providers?done=removed"))
 }
 

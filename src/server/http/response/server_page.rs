@@ -154,6 +154,19 @@ impl SubmittedFields {
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
     }
 
+    /// Removes the fields that fit, and returns them.
+    pub fn take(&mut self, fits: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+        let all = std::mem::take(&mut self.0);
+        let (taken, kept) = all.into_iter().partition(|(name, _)| fits(name));
+        self.0 = kept;
+        taken
+    }
+
+    /// Adds fields.
+    pub fn extend(&mut self, fields: Vec<(String, String)>) {
+        self.0.extend(fields);
+    }
+
     /// Returns all fields with their values.
     pub fn all(&self) -> &[(String, String)] {
         &self.0

@@ -219,6 +219,8 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/c/{id}/print" PAGE, |shell| routing::get(exports::page_to_print).layer(Extension(shell.site.clone()))),
     page!(get "/settings/data" PAGE, import_pages::data_page),
     page!(get "/settings/data/imports/{id}" PAGE, import_pages::page),
+    page!(get "/settings/data/export" PAGE, exports::begin_export),
+    page!(post "/forms/export" PAGE, exports::confirm_export),
     page!(get "/settings/data/delete" PAGE, delete_all::page),
     page!(post "/forms/delete-everything" PAGE, delete_all::delete),
     page!(post "/forms/import" PAGE, import_pages::import_form),

@@ -14,6 +14,8 @@ use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use crate::domain::{BranchId, ChatId, InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
@@ -236,13 +238,14 @@ pub async fn list_servers(
 pub async fn create_server(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     headers: HeaderMap,
     ApiJson(mut body): ApiJson<SaveToolServerRequest>,
 ) -> Result<Response, Problem> {
     body.refuse_program()?;
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewToolServer { id: body.id.take(), client_request_id, fields: body.into() };
-    let made = app.service().add_tool_server(principal.user, new).await?;
+    let made = app.service().add_tool_server(principal.user, actor(&principal, &client), new).await?;
     Ok((created_status(made.is_new), ApiJson(ToolServerWithNotices::from(made.value))).into_response())
 }
 
@@ -250,6 +253,7 @@ pub async fn create_server(
 pub async fn change_server(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SaveToolServerRequest>,
 ) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
@@ -261,16 +265,18 @@ pub async fn change_server(
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ToolServerIdFixed)));
     }
-    Ok(ApiJson(app.service().change_tool_server(principal.user, &id, body.into()).await?.into()))
+    let (actor, change) = (actor(&principal, &client), (id.as_str(), body.into()));
+    Ok(ApiJson(app.service().change_tool_server(principal.user, actor, change).await?.into()))
 }
 
 /// `DELETE /api/tool-servers/{id}`.
 pub async fn remove_server(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
 ) -> Result<StatusCode, Problem> {
-    app.service().remove_tool_server(principal.user, &id).await?;
+    app.service().remove_tool_server(principal.user, actor(&principal, &client), &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -296,30 +302,36 @@ pub async fn list_policies(
 pub async fn set_policy(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     ApiJson(body): ApiJson<SetToolPolicyRequest>,
 ) -> Result<ApiJson<ToolView>, Problem> {
     let SetToolPolicyRequest { server, tool, host, policy } = body;
-    Ok(ApiJson(app.service().set_tool_policy(principal.user, &server, &tool, host.as_deref(), policy).await?))
+    let (actor, of) = (actor(&principal, &client), (server.as_str(), tool.as_str(), host.as_deref()));
+    Ok(ApiJson(app.service().set_tool_policy(principal.user, actor, of, policy).await?))
 }
 
 /// `PUT /api/tool-servers/{id}/policy`: sets the permission of the tools that have none of their own.
 pub async fn set_server_policy(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SetServerPolicyRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().set_server_policy(principal.user, &id, body.policy, None).await?))
+    let actor = actor(&principal, &client);
+    Ok(ApiJson(app.service().set_server_policy(principal.user, actor, (&id, None), body.policy).await?))
 }
 
 /// `PUT /api/tool-servers/{id}/instructions`: sets whether models are offered the instructions of a server.
 pub async fn set_offers_instructions(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathId(id): PathId<String>,
     ApiJson(body): ApiJson<SetServerInstructionsRequest>,
 ) -> Result<ApiJson<ToolServerView>, Problem> {
-    Ok(ApiJson(app.service().set_offers_instructions(principal.user, &id, body.offered).await?))
+    let actor = actor(&principal, &client);
+    Ok(ApiJson(app.service().set_offers_instructions(principal.user, actor, (&id, body.offered)).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.

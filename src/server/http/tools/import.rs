@@ -11,9 +11,13 @@ use http::StatusCode;
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{PromptAnswer, ask_password_for_secrets};
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field, unknown_field_problem};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::tools::page::protected;
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tool_import as words;
 use crate::server::server_pages::tools::import::{ServerImportForm, ServerImportPreview};
@@ -56,9 +60,19 @@ pub async fn preview(
 pub async fn add(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
+    // The file is encrypted in the page; the typed values are not.
+    let (who, form) = ((&principal, &client), protected("/forms/tools/import"));
+    let is_secret = |field: &str| field.starts_with("value.");
+    // A value that was not kept is missing, which the page says.
+    if let PromptAnswer::Asked(asked) =
+        ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await?
+    {
+        return Ok(asked);
+    }
     let sealed = fields.text("sealed").unwrap_or_default();
     let Some(mut import) = app.service().open_server_import(principal.user, &sealed) else {
         let notice = Some(ActionNotice::Refused(words::paste_again().into()));
@@ -77,7 +91,8 @@ pub async fn add(
     let (error, notice) = match chosen.is_empty() {
         true => (None, words::choose_one().to_owned()),
         false => {
-            match app.service().import_servers(principal.user, &import, (ProgramImport::Refused, true), &chosen).await {
+            let (actor, scope) = (actor(&principal, &client), (ProgramImport::Refused, true));
+            match app.service().import_servers(principal.user, actor, &import, scope, &chosen).await {
                 Ok(result) if result.refused.is_empty() => return Ok(imported(&result.imported)),
                 Ok(result) => {
                     let reasons = result.refused.iter().map(|(name, reason)| labelled_sentence(name, reason));

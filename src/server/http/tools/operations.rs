@@ -19,8 +19,8 @@ use turnleaf_service::tools::web_search::WebSearchView;
 const LOCKED: &str = "`server_locked`: the configuration file sets it.";
 const SEARCH_LOCKED: &str = "`search_locked`: the configuration sets it.";
 const CHOICE: &str = "The selection, and the tools a new branch would get now.";
-const NO_PROGRAMS: &str = "`program_refused`: programs can only be set in the configuration file. `cross_site`: a \
-    browser sent this from another site.";
+const NO_PROGRAMS: &str = "`program_refused`: programs can only be set in the configuration file. `password_needed`: the \
+    password has to be entered again. `cross_site`: a browser sent this from another site.";
 
 pub fn list_tools(operation: ApiOperation) -> ApiOperation {
     operation
@@ -189,6 +189,7 @@ pub fn add_tool_server(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "add_tool_server", "Connects an HTTP tool server.")
         .add_description("Its tools are fetched automatically.")
+        .needs_recent_password()
         .request_body_requiring::<SaveToolServerRequest>(
             "AddToolServerRequest",
             &["name", "url"],
@@ -204,7 +205,8 @@ pub fn change_tool_server(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "change_tool_server", "Updates a server. Omitted fields stay unchanged.")
         .add_description(
-            "A new address deletes the headers unless they are sent with it, and resets the tool permissions.",
+            "A new address deletes the headers unless they are sent with it, and resets the tool permissions. A \
+            session needs a recent password for an address and for secrets, as for a new server.",
         )
         .request_body::<SaveToolServerRequest>(json!({ "is_enabled": false }))
         .response::<ToolServerWithNotices>(200, "The updated server.")
@@ -217,6 +219,7 @@ pub fn remove_tool_server(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "remove_tool_server", "Removes a server.")
         .add_description("Its tool permissions are deleted, and calls of its tools are refused.")
+        .needs_recent_password()
         .empty_response(204, "It is removed.")
         .problem_response(409, LOCKED)
 }
@@ -242,6 +245,7 @@ pub fn set_web_search(operation: ApiOperation) -> ApiOperation {
             the key to keep the stored one, which belongs to its engine and address. The first engine turns the tool \
             on in new chats.",
         )
+        .needs_recent_password()
         .request_body::<SetWebSearchRequest>(json!({ "engine": "searxng", "url": "https://search.example" }))
         .response::<WebSearchView>(200, "The engine.")
         .problem_response(409, SEARCH_LOCKED)
@@ -251,6 +255,7 @@ pub fn set_web_search(operation: ApiOperation) -> ApiOperation {
 pub fn remove_web_search(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Tools", "remove_web_search", "Removes the search engine and its API key.")
+        .needs_recent_password()
         .empty_response(204, "It is removed.")
         .problem_response(409, SEARCH_LOCKED)
 }

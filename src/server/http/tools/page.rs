@@ -11,15 +11,20 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{
+    PromptAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
+};
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
-use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::{tool_sign_in as sign_in_words, tools as words};
 use crate::server::server_pages::tools::web_search::{WebSearchForm, WebSearchPanel};
 use crate::server::server_pages::tools::{
     DEFAULT_POLICY, LIMIT_FIELDS, SERVER_POLICY, ToolServerForm, ToolServerFormValues, ToolsPage,
 };
+use crate::server::server_pages::{ActionNotice, PageSection};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
@@ -34,6 +39,16 @@ pub struct ToolsPageQuery {
     /// The action that was done, and its server.
     done: Option<String>,
     id: Option<String>,
+}
+
+/// Returns a form of the page that needs a password which was entered lately.
+pub(super) fn protected(action: &'static str) -> ProtectedForm {
+    ProtectedForm { action, section: PageSection::Tools }
+}
+
+/// Returns whether a field of the forms of servers is a secret. The query of an address may have credentials.
+fn is_secret(field: &str) -> bool {
+    matches!(field, "url" | "headers" | "oauth_client_secret")
 }
 
 /// `GET /settings/tools`.
@@ -75,6 +90,7 @@ pub async fn save_default(
 pub async fn save_policies(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let server = fields.text("server").unwrap_or_default();
@@ -85,7 +101,8 @@ pub async fn save_policies(
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
         let policy = submitted_policy(policy, SERVER_POLICY)?;
-        app.service().set_tool_policy(principal.user, &server, tool, None, policy).await?;
+        let (actor, of) = (actor(&principal, &client), (server.as_str(), tool.as_str(), None));
+        app.service().set_tool_policy(principal.user, actor, of, policy).await?;
     }
     let place = if server.is_empty() { String::new() } else { format!("#server-{server}") };
     Ok(see_other(&format!("/settings/tools?done=saved{place}")))
@@ -95,11 +112,12 @@ pub async fn save_policies(
 pub async fn save_server_policy(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let policy = submitted_policy(&fields.text("policy").unwrap_or_default(), DEFAULT_POLICY)?;
-    app.service().set_server_policy(principal.user, &id, policy, None).await?;
+    app.service().set_server_policy(principal.user, actor(&principal, &client), (&id, None), policy).await?;
     Ok(redirect_to_card("saved", &id))
 }
 
@@ -107,10 +125,12 @@ pub async fn save_server_policy(
 pub async fn save_instructions(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    app.service().set_offers_instructions(principal.user, &id, fields.is_checked("offered")).await?;
+    let (actor, offers) = (actor(&principal, &client), (id.as_str(), fields.is_checked("offered")));
+    app.service().set_offers_instructions(principal.user, actor, offers).await?;
     Ok(redirect_to_card("saved", &id))
 }
 
@@ -129,6 +149,7 @@ fn submitted_policy(value: &str, none: &str) -> Result<Option<ToolApprovalPolicy
 pub async fn save_host(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -136,7 +157,8 @@ pub async fn save_host(
     let host = fields.text("host").unwrap_or_default();
     let policy =
         if fields.text("how").as_deref() == Some("ask") { ToolApprovalPolicy::Ask } else { ToolApprovalPolicy::Allow };
-    match app.service().set_tool_policy(principal.user, "", &tool, Some(&host), Some(policy)).await {
+    let (actor, of) = (actor(&principal, &client), ("", tool.as_str(), Some(host.as_str())));
+    match app.service().set_tool_policy(principal.user, actor, of, Some(policy)).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#own-title")),
         Err(ServiceError::Invalid(invalid)) => refusal_page(&app, principal.user, context, &invalid).await,
         Err(error) => Err(error.into()),
@@ -147,14 +169,21 @@ pub async fn save_host(
 pub async fn add(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     refuse_program(&fields)?;
-    let done = match change_from_form(&fields, false) {
+    let (who, form) = ((&principal, &client), protected("/forms/tools/add"));
+    let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+        PromptAnswer::Asked(asked) => return Ok(asked),
+        PromptAnswer::Given(lost) => lost,
+    };
+    let done = match lost.map_or_else(|| change_from_form(&fields, false), Err) {
         Ok(change) => {
             let new = NewToolServer { id: fields.text("id"), fields: change, client_request_id: None };
-            app.service().add_tool_server(principal.user, new).await.map(|made| made.value)
+            let added = app.service().add_tool_server(principal.user, actor(&principal, &client), new).await;
+            added.map(|made| made.value)
         }
         Err(invalid) => Err(invalid.into()),
     };
@@ -176,19 +205,31 @@ pub async fn add(
 pub async fn change(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     refuse_program(&fields)?;
     let id: String = fields.subject_id("id")?;
-    let change = if fields.is_checked("whole") {
+    let (is_whole, mut lost) = (fields.is_checked("whole"), None);
+    // The switch of a card is about no secret.
+    if is_whole {
+        let (who, form) = ((&principal, &client), protected("/forms/tools/change"));
+        match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+            PromptAnswer::Asked(asked) => return Ok(asked),
+            PromptAnswer::Given(missing) => lost = missing,
+        }
+    }
+    let change = if let Some(lost) = lost {
+        Err(lost)
+    } else if is_whole {
         change_from_form(&fields, true)
     } else {
         let is_enabled = fields.text("switch").map(|word| word == "on");
         Ok(ToolServerChange { is_enabled, ..ToolServerChange::default() })
     };
     let done = match change {
-        Ok(change) => app.service().change_tool_server(principal.user, &id, change).await,
+        Ok(change) => app.service().change_tool_server(principal.user, actor(&principal, &client), (&id, change)).await,
         Err(invalid) => Err(invalid.into()),
     };
     match done {
@@ -226,9 +267,16 @@ pub async fn restart(
 pub async fn remove(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    app.service().remove_tool_server(principal.user, &fields.subject_id::<String>("id")?).await?;
+    let id: String = fields.subject_id("id")?;
+    let (who, form) = ((&principal, &client), protected("/forms/tools/remove"));
+    if let Some(asked) = ask_password(&app, who, &context, form, &fields).await? {
+        return Ok(asked);
+    }
+    app.service().remove_tool_server(principal.user, actor(&principal, &client), &id).await?;
     Ok(see_other("/settings/tools?done=removed"))
 }
 

@@ -6,6 +6,8 @@ use serde::Deserialize;
 
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::tools::web_search::{WebSearchSettings, WebSearchView};
@@ -36,16 +38,21 @@ pub async fn show(State(app): State<App>, principal: Principal) -> Result<ApiJso
 pub async fn set(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     ApiJson(body): ApiJson<SetWebSearchRequest>,
 ) -> Result<ApiJson<WebSearchView>, Problem> {
     let SetWebSearchRequest { engine, url, key, local_network } = body;
     let chosen = WebSearchSettings { engine, url, key: key.map(Into::into), local_network };
-    Ok(ApiJson(app.service().set_web_search(principal.user, chosen).await?))
+    Ok(ApiJson(app.service().set_web_search(principal.user, actor(&principal, &client), chosen).await?))
 }
 
 /// `DELETE /api/web-search`.
-pub async fn remove(State(app): State<App>, principal: Principal) -> Result<StatusCode, Problem> {
-    app.service().remove_web_search(principal.user).await?;
+pub async fn remove(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+) -> Result<StatusCode, Problem> {
+    app.service().remove_web_search(principal.user, actor(&principal, &client)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -5,9 +5,12 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 
-use super::page::tools_page;
+use super::page::{protected, tools_page};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::password_prompt::{PromptAnswer, ask_password, ask_password_for_secrets};
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::tools::web_search::{WebSearchForm, WebSearchFormValues};
@@ -18,9 +21,16 @@ use turnleaf_service::tools::web_search::WebSearchSettings;
 pub async fn save(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
-    fields: SubmittedFields,
+    mut fields: SubmittedFields,
 ) -> Result<Response, Problem> {
+    let (who, form) = ((&principal, &client), protected("/forms/tools/search"));
+    let is_secret = |field: &str| field == "key";
+    let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
+        PromptAnswer::Asked(asked) => return Ok(asked),
+        PromptAnswer::Given(lost) => lost,
+    };
     let before = app.service().web_search(principal.user).await?;
     let engine = fields.text("engine").unwrap_or_default();
     // The address of another engine stays in the field when only the engine is changed, and must not get a key.
@@ -31,7 +41,11 @@ pub async fn save(
         local_network: fields.is_checked("local_network"),
         engine,
     };
-    match app.service().set_web_search(principal.user, chosen).await {
+    let done = match lost {
+        None => app.service().set_web_search(principal.user, actor(&principal, &client), chosen).await,
+        Some(lost) => Err(lost.into()),
+    };
+    match done {
         Ok(_) => {
             app.service().test_web_search(principal.user).await?;
             Ok(see_other("/settings/tools?done=search_saved#web-search"))
@@ -61,7 +75,17 @@ pub async fn test(State(app): State<App>, principal: Principal) -> Result<Respon
 }
 
 /// `POST /forms/tools/search/remove`.
-pub async fn remove(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
-    app.service().remove_web_search(principal.user).await?;
+pub async fn remove(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let (who, form) = ((&principal, &client), protected("/forms/tools/search/remove"));
+    if let Some(asked) = ask_password(&app, who, &context, form, &fields).await? {
+        return Ok(asked);
+    }
+    app.service().remove_web_search(principal.user, actor(&principal, &client)).await?;
     Ok(see_other("/settings/tools?done=removed#web-search"))
 }

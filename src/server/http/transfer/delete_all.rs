@@ -9,6 +9,7 @@ use crate::domain::UserId;
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
+use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
@@ -39,7 +40,7 @@ pub async fn delete(
     if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
         return Ok(asked);
     }
-    match app.service().delete_everything(principal.user).await {
+    match app.service().delete_everything(principal.user, actor(&principal, &client)).await {
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),
         Err(ServiceError::Conflict { code, message, .. }) => {
             let failed = match code {

@@ -17,12 +17,15 @@ use crate::domain::file_name::content_disposition;
 use crate::domain::{ChatId, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::request::admission::{KeyedPermit, hold_permit_until_sent};
+use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::{ClientIdentity, KeyedPermit, hold_permit_until_sent};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::PageContext;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::site::assets::Site;
+use crate::server::server_pages::PageSection;
 use crate::server::server_pages::transfer::ExportPage;
 use turnleaf_platform::tasks::{self, Task};
 use turnleaf_service::transfer::exports::ExportScope;
@@ -70,6 +73,9 @@ pub struct ExportQuery {
 const PRINTED: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'self'";
 
+/// The form of the password for an export.
+const EXPORT_FORM: ProtectedForm = ProtectedForm { action: "/forms/export", section: PageSection::Data };
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintQuery {
@@ -78,12 +84,41 @@ pub struct PrintQuery {
 }
 
 /// `GET /api/export`.
-pub async fn export_all(State(app): State<App>, principal: Principal) -> Result<Response, Problem> {
+pub async fn export_all(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+) -> Result<Response, Problem> {
     let place = export_permit(&app, principal.user)?;
+    app.service().permit_full_export(actor(&principal, &client)).await?;
     let day = app.now().format("%Y-%m-%d");
     let answer =
         archive_response(&app, principal.user, ExportScope::Everything, format!("turnleaf-{day}.json")).await?;
     Ok(hold_permit_until_sent(answer, place))
+}
+
+/// `GET /settings/data/export`: leads to the archive, or asks for the password first.
+pub async fn begin_export(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
+) -> Result<Response, Problem> {
+    let asked = ask_password(&app, (&principal, &client), &context, EXPORT_FORM, &SubmittedFields::default()).await?;
+    Ok(asked.unwrap_or_else(|| see_other("/api/export")))
+}
+
+/// `POST /forms/export`: the password for an export. The page "Data" says then that it can begin, because a download
+/// would leave the question on the screen.
+pub async fn confirm_export(
+    State(app): State<App>,
+    principal: Principal,
+    client: ClientIdentity,
+    context: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let asked = ask_password(&app, (&principal, &client), &context, EXPORT_FORM, &fields).await?;
+    Ok(asked.unwrap_or_else(|| see_other("/settings/data?done=confirmed")))
 }
 
 /// Acquires a permit for an export, which is held until the last byte is sent.

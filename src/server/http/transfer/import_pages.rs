@@ -19,7 +19,7 @@ use crate::server::http::transfer::import_upload::{
     ImportSettings, SpooledFiles, UploadUse, requested_format, requested_options, spool_file, start_upload,
 };
 use crate::server::server_pages::import::{ImportPage, ImportPageStep, reversal_notice};
-use crate::server::server_pages::messages::{delete_all, import as words};
+use crate::server::server_pages::messages::{delete_all, import as words, transfer};
 use crate::server::server_pages::transfer::TransferPage;
 use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::locale::coded_messages::coded_sentence;
@@ -47,6 +47,8 @@ enum TransferResult {
     Cancelled,
     /// An import was removed from the list.
     Forgotten,
+    /// The password for an export was entered.
+    Confirmed,
 }
 
 /// `GET /settings/data`.
@@ -61,6 +63,7 @@ pub async fn data_page(
             TransferResult::Deleted => delete_all::deleted().to_owned(),
             TransferResult::Cancelled => words::preview_cancelled().to_owned(),
             TransferResult::Forgotten => words::forgotten().to_owned(),
+            TransferResult::Confirmed => transfer::export_confirmed().to_owned(),
         })
     });
     Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, principal.user, notice).await?))

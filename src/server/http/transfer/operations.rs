@@ -13,6 +13,7 @@ pub fn export_all(operation: ApiOperation) -> ApiOperation {
             "Streams an archive with all branches, provider responses and images. API keys, settings and drafts are \
             not included. A response that ends early is incomplete.",
         )
+        .needs_recent_password()
         .custom_response(200, "The archive.", "application/json", json!({ "type": "object" }))
 }
 

@@ -11,6 +11,8 @@ use crate::domain::approval::ApprovalDecision;
 use crate::domain::{BlockId, InvalidField, MessageCode, Turn, TurnId, TurnStatus};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::request_origin::actor;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::{PathId, PathIds};
 use crate::server::http::response::problem::Problem;
@@ -52,12 +54,14 @@ impl From<Turn> for ReplyStatus {
 pub async fn decide(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
     let ToolCallDecision { decision, hash, reason, arguments } = decision;
     let answer = CallDecision { reason, arguments, ..CallDecision::new(hash, decision) };
-    Ok(ApiJson(app.service().decide_tool_call(principal.user, turn, block, answer).await?.into()))
+    let actor = actor(&principal, &client);
+    Ok(ApiJson(app.service().decide_tool_call(principal.user, actor, (turn, block), answer).await?.into()))
 }
 
 /// `POST /api/turns/{id}/calls/{block}/stop`: stops a call. 200 once its end is stored.
@@ -82,13 +86,17 @@ pub async fn continue_reply(
 pub async fn decide_form(
     State(app): State<App>,
     principal: Principal,
+    client: ClientIdentity,
     context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
     let is_page = fields.is_checked("page");
     let decided = match submitted_decision(&fields) {
-        Ok(answer) => app.service().decide_tool_call(principal.user, turn, block, answer).await,
+        Ok(answer) => {
+            let actor = actor(&principal, &client);
+            app.service().decide_tool_call(principal.user, actor, (turn, block), answer).await
+        }
         Err(invalid) if is_page => Err(invalid.into()),
         Err(invalid) => return Err(invalid.into()),
     };

@@ -52,7 +52,7 @@ impl DeleteAccountPage {
             <section class="panel" aria-labelledby="before-title">
                 <h2 id="before-title">{delete_all::export_first()}</h2>
                 <p class="hint">{transfer::export_all_hint()}</p>
-                <p><a class="button" href="/api/export" download="">{words::export_my_data()}</a></p>
+                <p><a class="button" href="/settings/data/export">{words::export_my_data()}</a></p>
             </section>
             <section class="panel" aria-labelledby="delete-title">
                 <h2 id="delete-title">{words::delete_account()}</h2>
@@ -84,7 +84,7 @@ mod tests {
             let page = page.draw(None);
             (page.body.to_html().replace("<!>", ""), page.notice)
         });
-        for part in ["2 chats", "1 document", "value=\"&lt;delte&gt;\"", "not that", "href=\"/api/export\" download"] {
+        for part in ["2 chats", "1 document", "value=\"&lt;delte&gt;\"", "not that", "href=\"/settings/data/export\""] {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(matches!(notice, Some(ActionNotice::Refused(_))), "{notice:?}");

@@ -279,7 +279,7 @@ impl ProfilePage {
             <section class="panel" id="data" aria-labelledby="data-title">
                 <h2 id="data-title">{words::your_data()}</h2>
                 <p class="hint">{transfer::export_all_hint()}</p>
-                <p><a class="button" href="/api/export" download="">{words::export_my_data()}</a></p>
+                <p><a class="button" href="/settings/data/export">{words::export_my_data()}</a></p>
                 {deletion}
             </section>
         }
@@ -401,7 +401,7 @@ mod tests {
         owner.account.role = AccountRole::Owner;
         for (page, can_delete) in [(sample(1), true), (owner, false)] {
             let html = html(page);
-            assert!(html.contains("href=\"/api/export\" download"), "{html}");
+            assert!(html.contains("href=\"/settings/data/export\""), "{html}");
             assert_eq!(html.contains("href=\"/settings/profile/delete\""), can_delete, "{html}");
         }
     }

@@ -229,6 +229,17 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
         AuditVerb::LinkIdentity => localized_word("Link sign-in", "关联登录"),
         AuditVerb::UnlinkIdentity => localized_word("Unlink sign-in", "取消关联登录"),
+        AuditVerb::AddProvider => localized_word("Add provider", "添加服务商"),
+        AuditVerb::ChangeProvider => localized_word("Change provider", "更改服务商"),
+        AuditVerb::RemoveProvider => localized_word("Remove provider", "移除服务商"),
+        AuditVerb::AddToolServer => localized_word("Add tool server", "添加工具服务器"),
+        AuditVerb::ChangeToolServer => localized_word("Change tool server", "更改工具服务器"),
+        AuditVerb::RemoveToolServer => localized_word("Remove tool server", "移除工具服务器"),
+        AuditVerb::SetToolPolicy => localized_word("Set tool permission", "设置工具权限"),
+        AuditVerb::SetWebSearch => localized_word("Set search engine", "设置搜索引擎"),
+        AuditVerb::RemoveWebSearch => localized_word("Remove search engine", "移除搜索引擎"),
+        AuditVerb::ExportEverything => localized_word("Export everything", "导出全部"),
+        AuditVerb::DeleteEverything => localized_word("Delete everything", "删除全部内容"),
     }
 }
 

@@ -8,6 +8,7 @@ define_messages! {
     export_all: "Export everything", "导出全部";
     export_all_hint: "One archive with all chats and branches, provider responses, images and documents. API keys and \
         settings are not included.", "一个包含所有对话及其分支、服务商的原始响应、图片和文档的存档。不包括 API 密钥和设置。";
+    export_confirmed: "You can export everything now.", "现在可以导出全部内容。";
     storage: "Storage used", "存储用量";
     storage_hint: "Deleted items count until they leave Trash. Database indexes are not counted.",
         "已删除的内容在移出回收站前仍计入用量。不含数据库索引。";

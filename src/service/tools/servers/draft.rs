@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
+use crate::providers::connection_facts::{CLIENT_SECRET, HEADERS};
 use crate::providers::headers::{self, SecretHeaders};
 use crate::tools::servers::headers::ServerSecrets;
 use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
@@ -76,6 +77,21 @@ impl NewToolServer {
 }
 
 impl ToolServerChange {
+    /// Returns whether a change is about a secret, or about the address that receives the secrets.
+    pub fn touches_secrets(&self) -> bool {
+        self.url.is_some()
+            || self.headers.is_some()
+            || self.oauth_client_id.is_some()
+            || self.oauth_client_secret.is_some()
+    }
+
+    /// Returns the secrets that a change gives, for the audit log.
+    pub(super) fn given_secrets(&self) -> Vec<&'static str> {
+        let headers = self.headers.as_ref().is_some_and(|headers| !headers.is_empty()).then_some(HEADERS);
+        let secret = self.oauth_client_secret.is_some().then_some(CLIENT_SECRET);
+        headers.into_iter().chain(secret).collect()
+    }
+
     /// Checks the fields that a new server requires.
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         for (name, field) in [("name", &self.name), ("url", &self.url)] {

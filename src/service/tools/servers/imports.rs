@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
 use self::planner::{ImportPlanner, ImportStep, KnownServer, ServerClaim};
+use crate::accounts::Actor;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, UserId};
 use turnleaf_platform::config::tool_server_tables::ToolServerTable;
@@ -63,14 +64,17 @@ impl Service {
     /// Imports the servers at these places of the plan. With `starts`, stored servers are connected at once.
     ///
     /// # Errors
-    /// `InvalidField` of `value.KEY` when a chosen server needs a value; nothing was stored then.
+    /// `password_needed` in a session whose password was not entered lately; `InvalidField` of `value.KEY` when a chosen
+    /// server needs a value. Nothing was stored then.
     pub async fn import_servers(
         &self,
         owner: UserId,
+        actor: Actor,
         import: &ServerImport,
         (programs, starts): (ProgramImport, bool),
         chosen: &BTreeSet<usize>,
     ) -> Result<ServerImportResult, ServiceError> {
+        self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         let (plan, steps) = self.steps_of_import(owner, import, programs).await?;
         for (at, server) in plan.servers.iter().enumerate().filter(|(at, _)| chosen.contains(at)) {
@@ -82,9 +86,9 @@ impl Service {
         for (at, (server, step)) in plan.servers.into_iter().zip(steps).enumerate() {
             let Some(step) = step.filter(|_| chosen.contains(&at)) else { continue };
             let stored = match step {
-                ImportStep::Add(new) => self.store_tool_server(owner, *new).await.map(|made| made.value.0),
+                ImportStep::Add(new) => self.store_tool_server(owner, actor, *new).await.map(|made| made.value.0),
                 ImportStep::Change(id, change) => {
-                    self.store_tool_server_change(owner, &id, *change).await.map(|(row, _)| row)
+                    self.store_tool_server_change(owner, actor, (&id, *change)).await.map(|(row, _)| row)
                 }
                 ImportStep::Program(table) => {
                     result.programs.push(table);

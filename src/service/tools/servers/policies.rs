@@ -1,11 +1,12 @@
 //! The approval policies of tools: read, set and revoked by their owner.
 
 use super::view::{self, ToolServerView, ToolView};
+use crate::accounts::Actor;
 use crate::tools::toolbox::trust::TrustStatus;
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_domain::{ChatId, InvalidField, MessageCode, UserId};
+use turnleaf_domain::{AuditVerb, ChatId, InvalidField, MessageCode, UserId};
 use turnleaf_providers::page_fetcher::parse_host;
 use turnleaf_store::server_policies::{self, ServerPolicy};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
@@ -43,9 +44,8 @@ impl Service {
     pub async fn set_tool_policy(
         &self,
         owner: UserId,
-        server: &str,
-        tool: &str,
-        host: Option<&str>,
+        actor: Actor,
+        (server, tool, host): (&str, &str, Option<&str>),
         policy: Option<ToolApprovalPolicy>,
     ) -> Result<ToolView, ServiceError> {
         let origin = match server {
@@ -77,6 +77,8 @@ impl Service {
                 tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
             }
         }
+        let target = policy_target((server, tool, stored.host.as_deref()), policy);
+        self.record(&mut tx, actor, AuditVerb::SetToolPolicy, &target).await?;
         tx.commit().await?;
         let policies = tool_policies::list(self.db(), owner).await?;
         let of_servers = server_policies::list(self.db(), owner).await?;
@@ -97,9 +99,9 @@ impl Service {
     pub async fn set_server_policy(
         &self,
         owner: UserId,
-        server: &str,
+        actor: Actor,
+        (server, shown): (&str, Option<&str>),
         policy: Option<ToolApprovalPolicy>,
-        shown: Option<&str>,
     ) -> Result<ToolServerView, ServiceError> {
         if !self.tools().has_server(owner, server).await? {
             return Err(ServiceError::NotFound);
@@ -119,6 +121,7 @@ impl Service {
             }
             None => server_policies::delete(&mut tx, owner, server).await?,
         }
+        self.record(&mut tx, actor, AuditVerb::SetToolPolicy, &policy_target((server, "*", None), policy)).await?;
         tx.commit().await?;
         self.tool_server(owner, server).await
     }
@@ -130,14 +133,16 @@ impl Service {
     pub async fn set_offers_instructions(
         &self,
         owner: UserId,
-        server: &str,
-        offers: bool,
+        actor: Actor,
+        (server, offers): (&str, bool),
     ) -> Result<ToolServerView, ServiceError> {
         if !self.tools().has_server(owner, server).await? {
             return Err(ServiceError::NotFound);
         }
         let mut tx = self.db().begin().await?;
         tool_listings::set_offers_instructions(&mut tx, owner, server, offers).await?;
+        let target = format!("{server}: instructions {}", if offers { "on" } else { "off" });
+        self.record(&mut tx, actor, AuditVerb::ChangeToolServer, &target).await?;
         tx.commit().await?;
         self.tool_server(owner, server).await
     }
@@ -146,12 +151,12 @@ impl Service {
     pub(in crate::tools) async fn allow_server(
         &self,
         owner: UserId,
-        server: &str,
-        shown: Option<&str>,
+        actor: Actor,
+        (server, shown): (&str, Option<&str>),
     ) -> Result<Option<ServerPolicy>, ServiceError> {
         let policies = server_policies::list(self.db(), owner).await?;
         let before = policies.into_iter().find(|policy| policy.server == server);
-        self.set_server_policy(owner, server, Some(ToolApprovalPolicy::Allow), shown).await?;
+        self.set_server_policy(owner, actor, (server, shown), Some(ToolApprovalPolicy::Allow)).await?;
         Ok(before)
     }
 
@@ -159,15 +164,44 @@ impl Service {
     pub(in crate::tools) async fn restore_server_policy(
         &self,
         owner: UserId,
-        server: &str,
-        before: Option<ServerPolicy>,
+        actor: Actor,
+        (server, before): (&str, Option<ServerPolicy>),
     ) -> Result<(), ServiceError> {
+        let target = policy_target((server, "*", None), before.as_ref().map(|policy| policy.policy));
         let mut tx = self.db().begin().await?;
         match before {
             Some(policy) => server_policies::put(&mut tx, owner, &policy, self.clock().now()).await?,
             None => server_policies::delete(&mut tx, owner, server).await?,
         }
+        self.record(&mut tx, actor, AuditVerb::SetToolPolicy, &target).await?;
         Ok(tx.commit().await?)
+    }
+
+    /// Adds an entry about a tool that a person has allowed everywhere by the answer to a call, which its run stores.
+    pub(in crate::tools) async fn record_allowed_tool(
+        &self,
+        actor: Actor,
+        (server, tool, host): (&str, &str, Option<&str>),
+    ) -> Result<(), ServiceError> {
+        let target = policy_target((server, tool, host), Some(ToolApprovalPolicy::Allow));
+        let mut tx = self.db().begin().await?;
+        self.record(&mut tx, actor, AuditVerb::SetToolPolicy, &target).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// Returns the target of the entry about a policy: the tool, or all tools of a server, with the host, and what is set.
+fn policy_target((server, tool, host): (&str, &str, Option<&str>), policy: Option<ToolApprovalPolicy>) -> String {
+    let policy = match policy {
+        Some(ToolApprovalPolicy::Ask) => "ask",
+        Some(ToolApprovalPolicy::Allow) => "allow",
+        Some(ToolApprovalPolicy::Never) => "never",
+        None => "default",
+    };
+    let tool = if server.is_empty() { tool.to_owned() } else { format!("{server}/{tool}") };
+    match host {
+        Some(host) => format!("{tool} {host}: {policy}"),
+        None => format!("{tool}: {policy}"),
     }
 }
 

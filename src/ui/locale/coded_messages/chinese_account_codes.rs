@@ -16,6 +16,7 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::AlreadySetUp => "此服务器已完成设置，请登录。",
         MessageCode::InviteUnusable => "此邀请已过期或已被使用，请索取新的邀请。",
         MessageCode::PasswordNeeded => "请再次输入密码：最近 10 分钟内没有输入过密码。",
+        MessageCode::SecretNotKept => "在你输入密码期间未被保留，请重新输入",
         MessageCode::SignInCodeWrong => "验证码错误或已被使用。",
         MessageCode::SecondFactorOn => "此账号已启用两步验证，请先将其关闭。",
         MessageCode::SecondFactorOff => "此账号没有启用两步验证。",
