@@ -16,6 +16,7 @@ pub mod credential_cache;
 pub mod credentials;
 pub mod deletion;
 mod disabled_accounts;
+mod former_identities;
 pub mod groups;
 pub mod identities;
 pub mod identity_providers;

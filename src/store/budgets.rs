@@ -19,6 +19,9 @@ sql! {
     /// Those of an account ($1), or the defaults, of a kind that nobody knows.
     DELETE_UNREADABLE = "DELETE FROM budgets WHERE owner_id IS NOT DISTINCT FROM $1 \
         AND kind NOT IN ('day_cost', 'day_tokens', 'month_cost', 'month_tokens')";
+    /// Those of an account ($1), except kinds that the other ($2) has.
+    MOVE = "UPDATE budgets SET owner_id = $2 WHERE owner_id = $1 \
+        AND kind NOT IN (SELECT b.kind FROM budgets b WHERE b.owner_id = $2)";
     INSERT = "INSERT INTO budgets (id, owner_id, kind, most) VALUES ($1, $2, $3, $4)";
 }
 
@@ -96,6 +99,14 @@ pub async fn list_all(db: &Db) -> Result<StoredBudgets, StoreError> {
 pub async fn delete_unreadable(tx: &mut Tx, account: Option<UserId>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(DELETE_UNREADABLE).bind(account.map(UserId::uuid)).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Gives the budgets of an account to another one, which keeps those that it has.
+pub async fn move_to(tx: &mut Tx, (from, to): (UserId, UserId)) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(MOVE).bind(from.uuid()).bind(to.uuid()).execute(conn).await?;
     });
     Ok(())
 }

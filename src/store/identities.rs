@@ -25,6 +25,7 @@ sql! {
     TOUCH = "UPDATE identities SET last_used_at = $3 WHERE owner_id = $1 AND id = $2 AND last_used_at < $3";
     LIST = "SELECT id, issuer, email, group_names, created_at, last_used_at FROM identities WHERE owner_id = $1 \
         ORDER BY id";
+    KEYS = "SELECT issuer, subject FROM identities WHERE owner_id = $1 AND issuer <> $2 ORDER BY id";
     COUNT = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer <> $2";
     COUNT_OF_ISSUER = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer = $2";
     DELETE = "DELETE FROM identities WHERE owner_id = $1 AND id = $2 RETURNING issuer";
@@ -183,6 +184,13 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ListedIdentity>, StoreEr
     let rows: Vec<Readable<IdentityRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedIdentity::from).collect())
+}
+
+/// Returns the issuers and subjects of the identities of an account that are not of this issuer.
+pub async fn keys(tx: &mut Tx, owner: UserId, issuer: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let rows: Vec<Readable<(String, String)>> =
+        in_tx!(tx, |conn| sqlx::query_as(KEYS).bind(owner.uuid()).bind(issuer).fetch_all(conn).await?);
+    Ok(keep_readable(rows, TABLE))
 }
 
 /// Counts the identities of an account that are not of this issuer.

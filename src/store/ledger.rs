@@ -99,13 +99,16 @@ sql! {
         CAST(COALESCE(", bounded_sum!("CASE WHEN g.started_at >= $3 THEN g.counted_micros END"),
         ", 0) AS BIGINT) AS day_micros \
         FROM ledger g WHERE g.owner_id = $1 AND g.started_at >= $2");
-    /// The sums of all accounts from $1 on and before $2. They name neither chats nor tokens.
-    BY_ACCOUNT = concat!("SELECT g.owner_id, MAX(u.name) AS name, g.provider, g.model, COUNT(*) AS calls, ",
-        token_sums!(), ", CAST(", bounded_sum!("g.cost_micros"), " AS BIGINT) AS cost_micros, \
+    /// The sums of all accounts from $1 on and before $2. They name neither chats nor tokens, and no account that was
+    /// deleted.
+    BY_ACCOUNT = concat!("SELECT CASE WHEN u.deleted_at IS NULL THEN g.owner_id END AS owner_id, MAX(u.name) AS name, \
+        g.provider, g.model, COUNT(*) AS calls, ", token_sums!(), ", CAST(", bounded_sum!("g.cost_micros"),
+        " AS BIGINT) AS cost_micros, \
         CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_costs, \
         CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) AS estimated_costs \
         FROM ledger g LEFT JOIN users u ON u.id = g.owner_id WHERE g.started_at >= $1 AND g.started_at < $2 \
-        GROUP BY g.owner_id, g.provider, g.model ORDER BY g.owner_id, g.provider, g.model LIMIT $3");
+        GROUP BY 1, g.provider, g.model ORDER BY 1, g.provider, g.model LIMIT $3");
+    MOVE = "UPDATE ledger SET owner_id = $2, chat_id = NULL, token_id = NULL WHERE owner_id = $1 AND started_at >= $3";
     ANONYMIZE = "UPDATE ledger SET owner_id = NULL, chat_id = NULL, token_id = NULL WHERE owner_id = $1";
 }
 
@@ -271,6 +274,14 @@ pub async fn sums_by_account(
         sqlx::query_as(BY_ACCOUNT).bind(from).bind(to).bind(i64::from(limit)).fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(AccountSpending::from).collect())
+}
+
+/// Gives the rows of an account since a moment to another one, without their chats and tokens.
+pub async fn move_to(tx: &mut Tx, (from, to): (UserId, UserId), since: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(MOVE).bind(from.uuid()).bind(to.uuid()).bind(since).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Removes the account, its chats and its tokens from its rows, before the account is deleted. What was spent stays.

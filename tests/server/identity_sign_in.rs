@@ -4,13 +4,14 @@
 use axum::body::Body;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, UserId, limits};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, BudgetKind, UserId, limits};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
 use turnleaf_service::accounts::identity_sign_in::IdentityPurpose;
+use turnleaf_store::{identities, users};
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential, client_at};
@@ -667,6 +668,51 @@ async fn database_has_no_secret_of_sign_in() {
         for secret in [state, browser, "a secret, of this:client"] {
             assert!(!dumped.contains(secret), "{secret}");
         }
+        test.close().await;
+    }
+}
+
+#[tokio::test]
+async fn person_who_deletes_account_and_comes_back_has_same_budgets() {
+    for test in IdentityTest::start(&["corp.example"]).await {
+        test.provider.state().person =
+            json!({ "sub": "0042", "email": "bob@corp.example", "email_verified": true, "groups": [] });
+        let (service, instance, actor) = (test.server.service(), &test.server.api.instance, Actor::default());
+        let come = async || test.find(&test.name_of(&test.sign_in().await.session()).await).await;
+        let of = async |account| {
+            let budgets = service.budgets(account).await.unwrap();
+            (budgets[0].most, budgets[0].used, budgets[0].is_default)
+        };
+        let first = come().await;
+        let budget = |most| vec![(BudgetKind::MonthTokens, Some(most))];
+        service.set_budgets(actor, None, budget(9_000)).await.unwrap();
+        service.set_budgets(actor, Some(first), budget(130)).await.unwrap();
+        instance
+            .sql(
+                "INSERT INTO ledger (id, owner_id, provider, model, status, started_at, counted_tokens, counted_micros) \
+                 SELECT id, id, 'scripted', 'model-a', 'complete', created_at, 110, 0 FROM users WHERE role = 'user'",
+            )
+            .await;
+        assert_eq!(of(first).await, (130, 110, false));
+        service.delete_own_account(first, actor).await.unwrap();
+        service.finish_account_deletions().await.unwrap();
+        // The account that is kept names nobody.
+        assert_eq!((test.count_accounts().await, users::find(&instance.db, first).await.unwrap()), (1, None));
+        let kept = users::list_deleted(&instance.db).await.unwrap();
+        let identities = identities::list(&instance.db, kept[0]).await.unwrap();
+        assert_eq!((kept.len(), identities.len(), identities[0].details.email.as_deref()), (1, 1, None));
+
+        let second = come().await;
+        assert_ne!(second, first);
+        assert_eq!(of(second).await, (130, 110, false));
+        service.finish_account_deletions().await.unwrap();
+        assert_eq!(users::list_deleted(&instance.db).await.unwrap(), [], "nothing is kept for it any more");
+
+        // Not for ever.
+        service.delete_own_account(second, actor).await.unwrap();
+        instance.sql("UPDATE identities SET created_at = '2020-01-01T00:00:00+00:00' WHERE issuer = 'former'").await;
+        service.finish_account_deletions().await.unwrap();
+        assert_eq!(of(come().await).await, (9_000, 0, true));
         test.close().await;
     }
 }

@@ -424,6 +424,9 @@ async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(identities::count_of_others(&mut tx, owner, key.issuer).await.unwrap(), 0);
     assert_eq!(identities::count_of_issuer(&mut tx, owner, key.issuer).await.unwrap(), 1);
     assert_eq!(identities::count_of_issuer(&mut tx, bob, key.issuer).await.unwrap(), 0);
+    let keys = identities::keys(&mut tx, owner, "former").await.unwrap();
+    assert_eq!(keys, [(key.issuer.to_owned(), key.subject.to_owned())]);
+    assert_eq!(identities::keys(&mut tx, owner, key.issuer).await.unwrap(), []);
     tx.commit().await.unwrap();
     let listed = identities::list(db, owner).await.unwrap();
     assert_eq!((&listed[0].details, listed[0].last_used_at), (&changed, later));

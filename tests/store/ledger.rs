@@ -103,6 +103,47 @@ async fn purge_of_chat_keeps_what_was_spent_and_deleted_account_is_anonymous() {
 }
 
 #[tokio::test]
+async fn spending_of_month_and_budgets_are_given_to_another_account() {
+    for fresh in test_databases().await {
+        let db = &fresh.db;
+        let (bob, cy) = (add_account(db, "bob").await, add_account(db, "cy").await);
+        let (_, main) = create_chat(db, bob, "Trees").await;
+        for at in ["2026-10-31T23:59:59Z", "2026-11-02T10:00:00Z"] {
+            let reply = create_reply(db, bob, &main).await;
+            store_call(db, reply, call(0, at)).await;
+        }
+        let mut tx = db.begin().await.unwrap();
+        for (account, kind, most) in
+            [(bob, BudgetKind::DayTokens, 1), (bob, BudgetKind::MonthTokens, 2), (cy, BudgetKind::MonthTokens, 3)]
+        {
+            budgets::set(&mut tx, next_id(), Some(account), kind, Some(most)).await.unwrap();
+        }
+        ledger::move_to(&mut tx, (bob, cy), parse_time("2026-11-01T00:00:00Z")).await.unwrap();
+        budgets::move_to(&mut tx, (bob, cy)).await.unwrap();
+        tx.commit().await.unwrap();
+        let month = async |account, now| spent_at(db, account, now).await.month;
+        assert_eq!(month(cy, "2026-11-03T00:00:00Z").await, amount(110, 50));
+        assert_eq!(month(bob, "2026-11-03T00:00:00Z").await, amount(0, 0));
+        assert_eq!(month(bob, "2026-10-31T23:59:59Z").await, amount(110, 50), "an earlier month stays");
+        for (account, expected) in [
+            (cy, &[(BudgetKind::DayTokens, 1), (BudgetKind::MonthTokens, 3)][..]),
+            (bob, &[(BudgetKind::MonthTokens, 2)]),
+        ] {
+            let stored = budgets::list_for_account(db, account).await.unwrap().budgets;
+            let own: Vec<_> = stored.iter().map(|budget| (budget.kind, budget.most)).collect();
+            assert_eq!(own, expected);
+        }
+        // Accounts whose deletion has started are counted without their ids.
+        let mut tx = db.begin().await.unwrap();
+        assert!(users::start_deletion(&mut tx, cy, next_time()).await.unwrap());
+        tx.commit().await.unwrap();
+        let listed = ledger::sums_by_account(db, november(), 10).await.unwrap();
+        assert_eq!(listed.iter().map(|sum| (sum.account, sum.calls)).collect::<Vec<_>>(), [(None, 1)]);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn spending_belongs_to_day_and_month_in_which_call_began() {
     for fresh in test_databases().await {
         let db = &fresh.db;

@@ -50,6 +50,9 @@ impl Service {
     /// Completes the deletions of accounts that broke off.
     pub async fn finish_account_deletions(&self) -> Result<(), ServiceError> {
         for account in users::list_deleted(self.db()).await? {
+            if self.is_kept_for_identities(account).await? {
+                continue;
+            }
             // Otherwise its deletion is running.
             let Ok(_slot) = self.deletion_slot(account) else { continue };
             if let Err(error) = self.finish_account_deletion(account).await {
@@ -63,6 +66,7 @@ impl Service {
         self.delete_all_owned(account).await?;
         self.remove_own_connections(account).await?;
         let mut tx = self.db().begin().await?;
+        self.keep_for_identities(&mut tx, account).await?;
         ledger::anonymize(&mut tx, account).await?;
         users::delete(&mut tx, account).await?;
         Ok(tx.commit().await?)

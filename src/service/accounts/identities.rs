@@ -111,7 +111,7 @@ impl Service {
             if !users::insert(tx, account, name.names(), AccountRole::User, None, now).await? {
                 continue;
             }
-            if !identities::insert(tx, account, (ids::mint(), key), &details, now).await? {
+            if !self.add_identity(tx, account, key, &details).await? {
                 // The same person signs in twice at once. The next attempt finds the account.
                 return Err(AccountError::busy());
             }
@@ -150,7 +150,7 @@ impl Service {
                     let message = MessageCode::TooMany.with("most", limits::IDENTITIES_PER_USER);
                     return Err(AccountError::conflict("too_many_identities", message));
                 }
-                if !identities::insert(&mut tx, owner, (ids::mint(), key), &details, now).await? {
+                if !self.add_identity(&mut tx, owner, key, &details).await? {
                     return Err(elsewhere());
                 }
                 self.record(&mut tx, actor, AuditVerb::LinkIdentity, &provider.name).await?;

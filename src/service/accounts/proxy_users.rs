@@ -15,7 +15,6 @@ use super::identities::PROXY_ISSUER;
 use super::secrets::secret_hash;
 use crate::Service;
 use turnleaf_domain::{AuditVerb, IdentityId, UserId, limits};
-use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
 use turnleaf_store::users::StoredAccount;
@@ -114,8 +113,7 @@ impl Service {
         if is_taken || account.disabled_at.is_some() {
             return Ok(false);
         }
-        let (id, now) = (ids::mint(), self.clock().now());
-        if !identities::insert(tx, account.id, (id, key), &IdentityDetails::default(), now).await? {
+        if !self.add_identity(tx, account.id, key, &IdentityDetails::default()).await? {
             return Err(AccountError::busy());
         }
         let actor = Actor { user: Some(account.id), ..actor };
