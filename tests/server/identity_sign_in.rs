@@ -614,7 +614,7 @@ async fn person_without_password_authenticates_again_at_provider() {
         assert_eq!((asked["prompt"].as_str(), asked["max_age"].as_str()), ("login", "0"));
         assert_eq!(rename(&bob).await.location, "/settings/profile?done=saved");
         assert_eq!(rename(&first).await.status, StatusCode::FORBIDDEN, "it counts in its session alone");
-        // Who has a password enters that.
+        // An account with a password is asked for it instead.
         let ann = test.server.sign_in(OWNER).await;
         assert_eq!(begin(&ann).await.status, StatusCode::FORBIDDEN);
         test.close().await;

@@ -191,8 +191,8 @@ impl Service {
         Ok(finished)
     }
 
-    /// Returns the sign-in that an answer belongs to, with the account of the person who began it while signed in. It is deleted, so
-    /// that the answer counts once. `None` in another browser, for another provider, and after its time.
+    /// Returns the sign-in that an answer belongs to, with the account of the person who began it while signed in. It is
+    /// deleted, so that the answer counts once. `None` in another browser, for another provider, and after its time.
     async fn take_identity_request(
         &self,
         provider: &IdentityProviderConfig,
