@@ -32,7 +32,7 @@ pub struct ProtectedForm {
 }
 
 /// The outcome of the question for the password of a form with secrets.
-pub enum PromptAnswer {
+pub enum PasswordAnswer {
     /// The page that asks for it.
     Asked(Response),
     /// It was entered lately, and the form is complete again. A secret that was not kept is refused by its field.
@@ -81,10 +81,10 @@ pub async fn ask_password_for_secrets(
     context: &PageContext,
     form: ProtectedForm,
     (fields, is_secret): (&mut SubmittedFields, fn(&str) -> bool),
-) -> Result<PromptAnswer, Problem> {
+) -> Result<PasswordAnswer, Problem> {
     let refusal = match password_state(app, actor(principal, client), fields).await? {
         PasswordState::Recent => {
-            return Ok(PromptAnswer::Given(restore_secrets(app, actor(principal, client), fields)));
+            return Ok(PasswordAnswer::Given(restore_secrets(app, actor(principal, client), fields)));
         }
         PasswordState::Needed(refusal) => refusal,
     };
@@ -98,7 +98,7 @@ pub async fn ask_password_for_secrets(
         let withheld = app.service().withhold_secrets(actor(principal, client), secrets);
         kept.extend(withheld.into_iter().map(|name| (WITHHELD.to_owned(), name)).collect());
     }
-    prompt_response(app, principal, context, (form, kept), refusal).await.map(PromptAnswer::Asked)
+    prompt_response(app, principal, context, (form, kept), refusal).await.map(PasswordAnswer::Asked)
 }
 
 /// Puts the secrets back that a form was sent with before the password was asked for. Returns the refusal of the first

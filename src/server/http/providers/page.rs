@@ -12,7 +12,7 @@ use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{
-    PromptAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
+    PasswordAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
 };
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
@@ -126,8 +126,8 @@ pub async fn add_connection(
 ) -> Result<Response, Problem> {
     let (who, form) = ((&principal, &client), protected("/forms/providers/add"));
     let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-        PromptAnswer::Asked(asked) => return Ok(asked),
-        PromptAnswer::Given(lost) => lost,
+        PasswordAnswer::Asked(asked) => return Ok(asked),
+        PasswordAnswer::Given(lost) => lost,
     };
     let change = lost.map_or_else(|| change_from_form(&fields, false), Err);
     let done = match change {
@@ -168,8 +168,8 @@ pub async fn change(
     if fields.is_checked("whole") || fields.contains("base_url") {
         let (who, form) = ((&principal, &client), protected("/forms/providers/change"));
         match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-            PromptAnswer::Asked(asked) => return Ok(asked),
-            PromptAnswer::Given(missing) => lost = missing,
+            PasswordAnswer::Asked(asked) => return Ok(asked),
+            PasswordAnswer::Given(missing) => lost = missing,
         }
     }
     let change = if let Some(lost) = lost {
@@ -211,8 +211,8 @@ pub async fn save_key(
     let id: String = fields.subject_id("id")?;
     let (who, form) = ((&principal, &client), protected("/forms/providers/key"));
     let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-        PromptAnswer::Asked(asked) => return Ok(asked),
-        PromptAnswer::Given(lost) => lost,
+        PasswordAnswer::Asked(asked) => return Ok(asked),
+        PasswordAnswer::Given(lost) => lost,
     };
     let removes = fields.is_checked("remove");
     let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };

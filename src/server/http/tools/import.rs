@@ -11,7 +11,7 @@ use http::StatusCode;
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::password_prompt::{PromptAnswer, ask_password_for_secrets};
+use crate::server::http::accounts::password_prompt::{PasswordAnswer, ask_password_for_secrets};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::multipart_form::{broken_form_problem, read_text_field, unknown_field_problem};
@@ -68,7 +68,7 @@ pub async fn add(
     let (who, form) = ((&principal, &client), protected("/forms/tools/import"));
     let is_secret = |field: &str| field.starts_with("value.");
     // A value that was not kept is missing, which the page says.
-    if let PromptAnswer::Asked(asked) =
+    if let PasswordAnswer::Asked(asked) =
         ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await?
     {
         return Ok(asked);

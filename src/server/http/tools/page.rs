@@ -12,7 +12,7 @@ use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{
-    PromptAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
+    PasswordAnswer, ProtectedForm, ask_password, ask_password_for_secrets,
 };
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
@@ -176,8 +176,8 @@ pub async fn add(
     refuse_program(&fields)?;
     let (who, form) = ((&principal, &client), protected("/forms/tools/add"));
     let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-        PromptAnswer::Asked(asked) => return Ok(asked),
-        PromptAnswer::Given(lost) => lost,
+        PasswordAnswer::Asked(asked) => return Ok(asked),
+        PasswordAnswer::Given(lost) => lost,
     };
     let done = match lost.map_or_else(|| change_from_form(&fields, false), Err) {
         Ok(change) => {
@@ -216,8 +216,8 @@ pub async fn change(
     if is_whole {
         let (who, form) = ((&principal, &client), protected("/forms/tools/change"));
         match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-            PromptAnswer::Asked(asked) => return Ok(asked),
-            PromptAnswer::Given(missing) => lost = missing,
+            PasswordAnswer::Asked(asked) => return Ok(asked),
+            PasswordAnswer::Given(missing) => lost = missing,
         }
     }
     let change = if let Some(lost) = lost {

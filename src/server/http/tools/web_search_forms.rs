@@ -8,7 +8,7 @@ use http::StatusCode;
 use super::page::{protected, tools_page};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::password_prompt::{PromptAnswer, ask_password, ask_password_for_secrets};
+use crate::server::http::accounts::password_prompt::{PasswordAnswer, ask_password, ask_password_for_secrets};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
@@ -28,8 +28,8 @@ pub async fn save(
     let (who, form) = ((&principal, &client), protected("/forms/tools/search"));
     let is_secret = |field: &str| field == "key";
     let lost = match ask_password_for_secrets(&app, who, &context, form, (&mut fields, is_secret)).await? {
-        PromptAnswer::Asked(asked) => return Ok(asked),
-        PromptAnswer::Given(lost) => lost,
+        PasswordAnswer::Asked(asked) => return Ok(asked),
+        PasswordAnswer::Given(lost) => lost,
     };
     let before = app.service().web_search(principal.user).await?;
     let engine = fields.text("engine").unwrap_or_default();
