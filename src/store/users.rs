@@ -286,8 +286,7 @@ pub async fn set_role(tx: &mut Tx, id: UserId, role: AccountRole) -> Result<bool
 
 /// Returns whether an account is that of an administrator, which it stays until the transaction ends.
 pub async fn hold_administrator(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
-    let held =
-        in_tx!(tx, |conn| sqlx::query(HOLD_ADMINISTRATOR).bind(id.uuid()).execute(conn).await?.rows_affected());
+    let held = in_tx!(tx, |conn| sqlx::query(HOLD_ADMINISTRATOR).bind(id.uuid()).execute(conn).await?.rows_affected());
     Ok(held > 0)
 }
 

@@ -38,7 +38,7 @@ pub struct ToolCall {
     pub caller: ToolCaller,
     pub origin: ToolOrigin,
     pub arguments: Value,
-    /// Whether a page of its server calls the tool, not a model.
+    /// True if a page of its server calls the tool, not a model.
     pub is_from_view: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct ToolDescription {
     pub view: Option<String>,
     /// True if its server does not let its own pages call it.
     pub is_closed_to_views: bool,
-    /// Whether its server keeps it for its own pages.
+    /// True if its server keeps it for its own pages.
     pub is_closed_to_models: bool,
 }
 

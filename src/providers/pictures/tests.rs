@@ -293,9 +293,11 @@ fn tool_result_images_accompany_result_text() {
         json!([{"type": "text", "text": result_text}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
     );
     let mut failed = turns_with_image_result(messages.to_string());
-    if let Content::ToolResult { is_error, .. } = &mut failed[1].blocks[1].content {
+    let mut blocks = failed[1].blocks.to_vec();
+    if let Content::ToolResult { is_error, .. } = &mut blocks[1].content {
         *is_error = true;
     }
+    failed[1].blocks = blocks.into();
     let request = chat_request("claude-sonnet-4-5", failed);
     let result = of(anthropic::request::body(&request, true), &request)["messages"][2]["content"][0].take();
     assert_eq!(result["content"][0]["text"], format!("The tool reported an error:\n\n{result_text}"));

@@ -146,7 +146,7 @@ impl TurnRun<'_> {
                 Ok(())
             }
             CallWork::Over { at, outcome } => {
-                // What a tool tells the user at its very end arrives together with its result.
+                // A message of a tool to the user at its very end arrives together with its result.
                 while let Some(event) = step.take_event(at) {
                     self.handle_question(step, at, event).await?;
                 }

@@ -39,7 +39,7 @@ const AFTER: [&str; 7] = ["error", "found", "given", "in", "is", "provided", "wa
 /// Words before a session and after it among which the refusal must be.
 const WORDS_BEFORE: usize = 3;
 const WORDS_AFTER: usize = 4;
-/// What servers call themselves when they have forgotten that they were initialized.
+/// Words of servers that have forgotten that they were initialized.
 const UNINITIALIZED: [&str; 9] = ["been", "client", "has", "http", "is", "mcp", "server", "session", "the"];
 
 /// The session in which the last request was answered. After a restart, some servers refuse the requests of a session

@@ -1,5 +1,5 @@
-//! How a connection begins: by which transport and with which version of the protocol. The present handshake comes
-//! first; what is tried after a refusal depends on what was refused. `server/discover` of version 2026-07-28 comes
+//! Handshakes of connections: their transport, and their version of the protocol. The present handshake comes
+//! first; the next attempt depends on what was refused. `server/discover` of version 2026-07-28 comes
 //! second, because programs of earlier versions may exit at a first message that is not `initialize`. The predecessor of
 //! streamable HTTP comes last: its servers refuse a POST in any way.
 

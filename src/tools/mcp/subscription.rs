@@ -37,7 +37,7 @@ pub async fn follow_list_changes(
         pause = if began.elapsed() >= longest { first } else { pause };
         sleep(pause).await;
         pause = (2 * pause).min(longest);
-        // What changed in between is not reported any more.
+        // Changes in between are not reported any more.
         listener.list_changed.notify_one();
         listener.note_catalog_change();
     }

@@ -141,7 +141,7 @@ impl UncheckableFilter<'_> {
         if !is_lossy || !INVERTING.contains(&keyword) {
             kept.insert(keyword.to_owned(), value);
         } else if keyword == "oneOf" && !kept.contains_key("anyOf") {
-            // What fits exactly one of the schemas fits at least one of those that accept more.
+            // A value that fits exactly one of the schemas fits at least one of those that accept more.
             kept.insert("anyOf".to_owned(), value);
         }
         is_lossy
