@@ -68,6 +68,8 @@ pub struct OutputEntry {
     /// The signature, or the complete item, was emitted.
     pub is_emitted: bool,
     pub is_done: bool,
+    /// The item began with an event of its own; otherwise a text under unknown numbers opened it.
+    pub is_added: bool,
     /// The hashes of parts without text and of texts whose citations were emitted.
     seen: HashSet<u64>,
     /// The newest form of the item, if it is kept for the next request.
@@ -91,6 +93,7 @@ impl OutputEntry {
             awaits_output: false,
             is_emitted: false,
             is_done: false,
+            is_added: event.get("item").is_some(),
             item: None,
         }
     }
@@ -165,13 +168,49 @@ impl OutputEntry {
     /// Returns true if this item may end with this form, although its event names another index and another id.
     pub fn may_end_as(&self, item: &Value) -> bool {
         let (emitted, call_id) = (self.text(), item.get("call_id").and_then(Value::as_str));
-        let whole: String = final_texts(item).into_iter().map(|(_, text)| text).collect();
+        let whole = whole_text(item);
         match self.kind {
             _ if self.is_done => false,
             OutputItemKind::Call => self.call_id.is_some() && self.call_id.as_deref() == call_id,
             OutputItemKind::Message | OutputItemKind::Reasoning => !emitted.is_empty() && whole.starts_with(&emitted),
             OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => false,
         }
+    }
+
+    /// Returns true if this complete text begins with the text of the unfinished item, or with a part of it that is
+    /// being received.
+    pub fn has_begun(&self, whole: &str) -> bool {
+        let is_begun =
+            |part: &TextPart| !part.is_closed && !part.emitted.is_empty() && whole.starts_with(&part.emitted);
+        !self.is_done
+            && self.has_texts()
+            && !self.is_blank()
+            && (self.parts.iter().any(|(_, part)| is_begun(part)) || whole.starts_with(&self.text()))
+    }
+
+    /// Returns true if an event named the item by this id.
+    pub fn has_id(&self, id: &str) -> bool {
+        self.ids.iter().any(|known| known == id)
+    }
+
+    /// Returns true for the kinds of items that are shown as their text.
+    pub fn has_texts(&self) -> bool {
+        matches!(self.kind, OutputItemKind::Message | OutputItemKind::Reasoning)
+    }
+
+    /// Returns true if no text of it was emitted.
+    pub fn is_blank(&self) -> bool {
+        self.parts.iter().all(|(_, part)| part.emitted.is_empty())
+    }
+
+    /// Gives up the place in the output to the entry that received the text of the item under other numbers.
+    pub fn give_place_to(&mut self, other: &mut Self) {
+        other.index = self.index.take().or(other.index);
+        other.ids.append(&mut self.ids);
+        other.is_added |= self.is_added;
+        self.kind = OutputItemKind::Other;
+        self.is_emitted = true;
+        self.item = None;
     }
 
     /// Returns the text of all its parts.
@@ -200,6 +239,11 @@ pub fn final_texts(item: &Value) -> Vec<FinalText> {
     texts
 }
 
+/// Returns all texts of a complete item as one.
+pub fn whole_text(item: &Value) -> String {
+    final_texts(item).into_iter().map(|(_, text)| text).collect()
+}
+
 /// Returns the text of a part, or its refusal.
 pub fn part_text(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str))
@@ -210,17 +254,38 @@ pub fn is_image_call(item: &Value) -> bool {
     item.get("type").and_then(Value::as_str) == Some("image_generation_call")
 }
 
+/// Returns the entry that received a complete text under other numbers, although the entry `at` is that of its item:
+/// the newest unfinished one whose text it begins with, otherwise the only one that no event announced.
+pub fn entry_with_text(
+    entries: &[OutputEntry],
+    at: usize,
+    whole: &str,
+    is_free: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let own = &entries[at];
+    if whole.is_empty() || own.is_done || !own.has_texts() || !own.is_blank() {
+        return None;
+    }
+    let is_other = |n: &usize| {
+        let entry = &entries[*n];
+        *n != at && entry.kind == own.kind && !entry.is_done && !entry.is_blank() && is_free(*n)
+    };
+    let others = || (0..entries.len()).filter(is_other);
+    let mut unannounced = others().filter(|n| !entries[*n].is_added);
+    let only = unannounced.next().filter(|_| unannounced.next().is_none() && own.is_added);
+    others().rfind(|n| entries[*n].has_begun(whole)).or(only)
+}
+
 /// Matches the items of a snapshot to entries of their kind: by id, otherwise by call id or text, otherwise to the
-/// first free one.
+/// first free one. Where the text of an item arrived under other numbers, its entry is the one that has the text.
 pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Option<usize>> {
     let mut is_free: Vec<bool> = entries.iter().map(|_| true).collect();
     let mut places: Vec<Option<usize>> = output.iter().map(|_| None).collect();
     let emitted: Vec<String> = entries.iter().map(OutputEntry::text).collect();
-    let texts: Vec<String> =
-        output.iter().map(|item| final_texts(item).into_iter().map(|(_, text)| text).collect()).collect();
+    let texts: Vec<String> = output.iter().map(whole_text).collect();
     let has_id = |at: usize, n: usize| {
         let id = output[n].get("id").and_then(Value::as_str);
-        id.is_some_and(|id| entries[at].ids.iter().any(|known| known == id))
+        id.is_some_and(|id| entries[at].has_id(id))
     };
     let has_content = |at: usize, n: usize| match entries[at].kind {
         OutputItemKind::Message | OutputItemKind::Reasoning => !texts[n].is_empty() && emitted[at] == texts[n],
@@ -243,6 +308,10 @@ pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Op
             *place = (0..entries.len()).find(|at| is_free[*at] && entries[*at].kind == kind && fits(*at, n));
             if let Some(at) = *place {
                 is_free[at] = false;
+                if let Some(other) = entry_with_text(entries, at, &texts[n], |other| is_free[other]) {
+                    is_free[other] = false;
+                    *place = Some(other);
+                }
             }
         }
     }

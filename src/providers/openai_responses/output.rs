@@ -97,19 +97,22 @@ impl ResponseOutput {
                     let kind = OutputItemKind::from_item(item);
                     let by_content =
                         || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
-                    let at = self.known(value, kind).or_else(by_content).unwrap_or_else(|| self.open(value, kind));
+                    let at = match self.known(value, kind) {
+                        Some(at) => self.with_text(at, &entry::whole_text(item)),
+                        None => by_content().unwrap_or_else(|| self.open(value, kind)),
+                    };
                     self.finish_item(at, item, is_mended, out);
                 }
             }
             "response.content_part.done" | "response.reasoning_part.done" => {
                 if let Some(part) = value.get("part") {
-                    let at = self.find(value, kind_of_part(part));
+                    let at = self.find_for_final(value, kind_of_part(part), entry::part_text(part));
                     self.finish_part(at, PartPosition::Content(place("content_index")), part, is_mended, out);
                 }
             }
             "response.reasoning_summary_part.done" => {
                 if let Some(part) = value.get("part") {
-                    let at = self.find(value, OutputItemKind::Reasoning);
+                    let at = self.find_for_final(value, OutputItemKind::Reasoning, entry::part_text(part));
                     self.finish_part(at, PartPosition::Summary(place("summary_index")), part, is_mended, out);
                 }
             }
@@ -134,12 +137,13 @@ impl ResponseOutput {
                     "summary_index" => PartPosition::Summary(place(counter)),
                     _ => PartPosition::Arguments,
                 };
-                let at = self.find(value, *kind);
                 if step == "delta" {
+                    let at = self.find_for_delta(value, *kind);
                     let part = self.entries[at].part_for_delta(place);
                     let more = self.entries[at].parts[part].1.push_delta(text, is_mended);
                     self.emit_text(at, part, more, out);
                 } else {
+                    let at = self.find_for_final(value, *kind, Some(text));
                     self.end_text(at, place, text, PartEnding::Text, is_mended, out);
                 }
             }
@@ -151,7 +155,15 @@ impl ResponseOutput {
         for (index, (item, place)) in output.iter().zip(entry::match_snapshot_items(&self.entries, output)).enumerate()
         {
             let named = json!({"output_index": index, "item_id": item.get("id")});
-            let at = place.unwrap_or_else(|| self.open(&named, OutputItemKind::from_item(item)));
+            let kind = OutputItemKind::from_item(item);
+            let at = place.unwrap_or_else(|| self.open(&named, kind));
+            // The entry that the item began with, if its text arrived in another one.
+            let is_own = |entry: &OutputEntry| entry.kind == kind && !entry.is_done && entry.is_blank();
+            let id = id_of(&named);
+            let own = id.and_then(|id| self.entries.iter().position(|entry| is_own(entry) && entry.has_id(id)));
+            if let Some(own) = own.filter(|own| *own != at && self.entries[at].has_texts()) {
+                self.give_place(own, at);
+            }
             self.finish_item(at, item, is_mended, out);
         }
     }
@@ -183,23 +195,59 @@ impl ResponseOutput {
         ResponsesReply { items: self.entries.into_iter().map(to_item).collect(), is_complete: false }
     }
 
-    /// Finds the item of this kind that an event belongs to, or opens one.
-    fn find(&mut self, value: &Value, kind: OutputItemKind) -> usize {
-        self.known(value, kind).unwrap_or_else(|| self.open(value, kind))
+    /// Finds the item of this kind that a delta continues, or opens one. A finished item does not grow while another
+    /// one waits for its text: some servers count deltas differently.
+    fn find_for_delta(&mut self, value: &Value, kind: OutputItemKind) -> usize {
+        let Some(at) = self.known(value, kind) else { return self.open(value, kind) };
+        let has_id = || id_of(value).is_some_and(|id| self.entries[at].has_id(id));
+        if !self.entries[at].is_done || has_id() {
+            return at;
+        }
+        let is_waiting = |entry: &OutputEntry| entry.kind == kind && entry.is_added && !entry.is_done;
+        self.entries.iter().rposition(is_waiting).unwrap_or(at)
     }
 
-    /// Finds the item of this kind that an event belongs to: the newest with its index, otherwise with its id; without
-    /// both the newest of all.
+    /// Finds the item of this kind whose text is complete, or opens one.
+    fn find_for_final(&mut self, value: &Value, kind: OutputItemKind, whole: Option<&str>) -> usize {
+        let whole = whole.unwrap_or_default();
+        match self.known(value, kind) {
+            Some(at) => self.with_text(at, whole),
+            None => {
+                let has_begun = |entry: &OutputEntry| entry.kind == kind && entry.has_begun(whole);
+                self.entries.iter().rposition(has_begun).unwrap_or_else(|| self.open(value, kind))
+            }
+        }
+    }
+
+    /// Returns the entry that has the text of the item at `at`: another one, if its text arrived under other numbers.
+    /// That one takes the place of the item's own entry.
+    fn with_text(&mut self, at: usize, whole: &str) -> usize {
+        let Some(other) = entry::entry_with_text(&self.entries, at, whole, |_| true) else { return at };
+        self.give_place(at, other);
+        other
+    }
+
+    fn give_place(&mut self, at: usize, other: usize) {
+        if let Ok([own, other]) = self.entries.get_disjoint_mut([at, other]) {
+            own.give_place_to(other);
+        }
+    }
+
+    /// Finds the item of this kind that an event belongs to: the newest with its index and its id, otherwise with its
+    /// id, otherwise with its index; without both the newest of all. Ids that change with every event are not known, so
+    /// that the index finds their items.
     fn known(&self, value: &Value, kind: OutputItemKind) -> Option<usize> {
         let index = value.get("output_index").and_then(Value::as_u64);
-        let id = value.get("item_id").or_else(|| value.pointer("/item/id")).and_then(Value::as_str);
-        let id = id.filter(|id| !id.is_empty());
+        let id = id_of(value);
         let newest = |fits: &dyn Fn(&OutputEntry) -> bool| {
             self.entries.iter().rposition(|entry| entry.kind == kind && fits(entry))
         };
-        let by_index = index.and_then(|_| newest(&|entry| entry.index == index));
-        let by_id = || id.and_then(|id| newest(&|entry| entry.ids.iter().any(|known| known == id)));
-        by_index.or_else(by_id).or_else(|| newest(&|_| index.is_none() && id.is_none()))
+        let has_index = |entry: &OutputEntry| index.is_some() && entry.index == index;
+        let has_id = |entry: &OutputEntry| id.is_some_and(|id| entry.has_id(id));
+        newest(&|entry| has_index(entry) && has_id(entry))
+            .or_else(|| newest(&has_id))
+            .or_else(|| newest(&has_index))
+            .or_else(|| newest(&|_| index.is_none() && id.is_none()))
     }
 
     fn open(&mut self, value: &Value, kind: OutputItemKind) -> usize {
@@ -316,6 +364,12 @@ impl ResponseOutput {
         self.close_text(out);
         out.push(DecodedItem::Opaque(opaque_content(name, value.clone())));
     }
+}
+
+/// Returns the item's id that an event names.
+fn id_of(event: &Value) -> Option<&str> {
+    let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
+    id.filter(|id| !id.is_empty())
 }
 
 /// Returns the kind of item that a part belongs to.

@@ -287,6 +287,97 @@ fn two_items_of_one_kind_are_not_mixed_up() {
     assert_eq!(blocks(&events)[2], "text: Two");
 }
 
+/// Returns the event with this output index and item id; null removes the id.
+fn under(mut event: Value, index: u64, id: Value) -> Value {
+    event["output_index"] = json!(index);
+    if event.get("item").is_none() {
+        event["item_id"] = id;
+    }
+    event
+}
+
+#[test]
+fn text_under_numbers_of_another_item_is_shown_once() {
+    for (kind, ..) in KINDS {
+        let whole = item(kind, &["Hello"]);
+        let expected = expected(kind, &["Hello"]);
+        for id in [Value::Null, json!("other"), json!("")] {
+            let delta = |text| under(text_event(kind, "delta", 0, text), 1, id.clone());
+            let text_done = under(text_event(kind, "done", 0, "Hello"), 0, id.clone());
+            for (case, deltas) in [
+                ("whole", vec![delta("Hel"), delta("lo")]),
+                ("cut", vec![delta("Hel")]),
+                ("wrong", vec![delta("Helo")]),
+            ] {
+                for (end, ends) in [
+                    ("item", vec![done(&whole)]),
+                    ("text and item", vec![text_done.clone(), done(&whole)]),
+                    ("snapshot", vec![]),
+                ] {
+                    let events = [vec![added(&whole)], deltas.clone(), ends, vec![completed(&[&whole])]].concat();
+                    let (blocks, next) = shown(&events);
+                    assert_eq!(blocks, expected, "{kind} {id} {case} {end}");
+                    if matches!(kind, "message" | "refusal") {
+                        assert_eq!(next, json!([whole]), "{kind} {id} {case} {end}");
+                    }
+                }
+            }
+            // The deltas are counted as the item is, and only the complete text is not.
+            let delta = under(text_event(kind, "delta", 0, "Hel"), 0, id.clone());
+            let text_done = under(text_event(kind, "done", 0, "Hello"), 1, id.clone());
+            let events = [added(&whole), delta, text_done, done(&whole), completed(&[&whole])];
+            assert_eq!(blocks(&events), expected, "{kind} {id} complete text");
+        }
+    }
+}
+
+#[test]
+fn finished_item_does_not_grow_by_text_of_the_next() {
+    let first = item("message", &["A"]);
+    let mut second = item("message", &["B"]);
+    second["id"] = json!("m2");
+    for id in [json!("m2"), Value::Null, json!("rotated")] {
+        let events = [
+            added(&first),
+            text_event("message", "delta", 0, "A"),
+            done(&first),
+            under(added(&second), 1, Value::Null),
+            under(text_event("message", "delta", 0, "B"), 0, id.clone()),
+            under(done(&second), 1, Value::Null),
+            completed(&[&first, &second]),
+        ];
+        let (blocks, next) = shown(&events);
+        assert_eq!(blocks, ["text: A", "x:message: {\"output_index\":1}", "text: B"], "{id}");
+        assert_eq!(next, json!([first, second]), "{id}");
+    }
+}
+
+#[test]
+fn ids_that_change_with_every_event_leave_items_apart() {
+    let (first, mut second) = (item("message", &["One"]), item("message", &["Two"]));
+    second["id"] = json!("m2");
+    let mut count = 0;
+    let mut rotated = |event: Value, index: u64| {
+        count += 1;
+        let mut event = under(event, index, json!(format!("id{count}")));
+        if event.get("item").is_some() {
+            event["item"]["id"] = json!(format!("id{count}"));
+        }
+        event
+    };
+    let events = [
+        rotated(added(&first), 0),
+        rotated(added(&second), 1),
+        rotated(text_event("message", "delta", 0, "On"), 0),
+        rotated(text_event("message", "delta", 0, "e"), 0),
+        rotated(done(&first), 0),
+        rotated(text_event("message", "delta", 0, "Two"), 1),
+        rotated(done(&second), 1),
+        completed(&[&first, &second]),
+    ];
+    assert_eq!(blocks(&events), ["text: One", "x:message: {\"output_index\":1}", "text: Two"]);
+}
+
 /// Returns the provider tool calls and results of a response as `name? arguments` and `name! result`.
 fn provider_tools(output: &[Value]) -> Vec<String> {
     let events: Vec<Value> = (0..)
