@@ -84,6 +84,11 @@ impl InlineReasoning {
         }
     }
 
+    /// Returns true if the text contains reasoning.
+    pub fn has_found(&self) -> bool {
+        self.is_begun
+    }
+
     /// Reads a piece of the text.
     pub fn push(&mut self, text: &str, out: &mut Vec<DecodedItem>) {
         if text.is_empty() {
@@ -151,6 +156,7 @@ impl InlineReasoning {
         if let Some(at) = find_new(&self.held, CLOSING, added) {
             let reasoning = self.held[..at].trim().to_owned();
             self.held.drain(..at + CLOSING.len());
+            self.is_begun |= !reasoning.is_empty();
             push(DecodedItem::Thinking, reasoning, out);
             self.state = InlineReasoningState::Closed;
             self.read_answer(out);

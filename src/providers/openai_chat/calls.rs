@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::openai_chat::json_progress::JsonProgress;
+use crate::openai_chat::vendor_members::CallMembers;
 use crate::provider::DecodedItem;
 use turnleaf_domain::limits::TOOL_ARGS_BYTES;
 
@@ -15,6 +16,10 @@ struct Call {
     index: Option<u64>,
     /// The server's id; empty while it sent none. Once the call is announced, this is its final id.
     id: String,
+    /// The server's id that came after the announcement: blocks keep the derived one, and this one goes back.
+    late_id: String,
+    /// The announced id was derived, because the server had sent none.
+    is_id_derived: bool,
     name: String,
     /// The number under which `DecodedItem::ToolCall` was emitted; id and name can no longer change.
     number: Option<u64>,
@@ -25,6 +30,12 @@ struct Call {
     is_held_mended: bool,
     /// The number of the last list in which a fragment with a name belonged to this call.
     named_in_list: u64,
+    /// A fragment with a name had arguments, even if they were empty or null: its name is complete.
+    has_arguments: bool,
+    /// A fragment with a name had the type of a function.
+    is_function: bool,
+    /// Members that only this vendor has, if they are kept.
+    members: CallMembers,
 }
 
 /// One element of `delta.tool_calls`, with blank ids and names read as missing.
@@ -34,6 +45,9 @@ struct Fragment<'a> {
     id: &'a str,
     name: &'a str,
     arguments: String,
+    /// The fragment has arguments, even if they are empty or null.
+    has_arguments: bool,
+    is_function: bool,
 }
 
 /// Arguments to append to an announced call.
@@ -54,6 +68,8 @@ pub struct ChatToolCalls {
     ids: Vec<String>,
     /// The number of the current `delta.tool_calls`, from 1.
     list: u64,
+    /// Vendor members are kept for the next request.
+    keeps_members: bool,
 }
 
 impl<'a> Fragment<'a> {
@@ -71,6 +87,8 @@ impl<'a> Fragment<'a> {
             id: filled(text(value.get("id"))),
             name: filled(text(function.get("name"))),
             arguments,
+            has_arguments: function.get("arguments").is_some(),
+            is_function: value.get("type").and_then(Value::as_str) == Some("function"),
         }
     }
 
@@ -80,12 +98,13 @@ impl<'a> Fragment<'a> {
         if self.name.is_empty() {
             return false;
         }
-        let begins_anew = self.arguments.trim_start().starts_with(['{', '[']);
+        // Where a value may stand, a bracket continues the arguments.
+        let begins_anew = self.arguments.trim_start().starts_with(['{', '[']) && !call.progress.takes_value();
         if call.name.is_empty() {
             // A name may arrive after the arguments, but not together with new ones.
             return call.progress.has_begun() && begins_anew;
         }
-        let is_same_id = !self.id.is_empty() && self.id == call.id;
+        let is_same_id = call.has_id(self.id);
         let has_other_id = !self.id.is_empty() && !is_same_id;
         let is_same_name = self.name == call.name;
         if call.progress.is_complete() {
@@ -98,12 +117,56 @@ impl<'a> Fragment<'a> {
             return !is_same_name || has_other_id && begins_anew;
         }
         // Without arguments so far, the name may arrive in pieces or repeatedly, and the id late.
-        let has_late_id = call.id.is_empty() && is_same_name;
-        (has_other_id && !has_late_id) || (call.named_in_list == list && !is_same_id)
+        let has_late_id = call.lacks_id() && is_same_name;
+        let is_name_complete = call.has_arguments || (call.is_function && self.is_function);
+        (has_other_id && !has_late_id)
+            || (!is_same_id && (call.named_in_list == list || (!is_same_name && is_name_complete)))
+    }
+}
+
+impl Call {
+    /// Returns true if the server sent no id for it so far.
+    fn lacks_id(&self) -> bool {
+        self.late_id.is_empty() && (self.id.is_empty() || self.is_id_derived)
+    }
+
+    /// Returns true if a fragment with a name and another id may belong to it.
+    fn may_go_on(&self, fragment: &Fragment<'_>) -> bool {
+        let is_incomplete = self.progress.has_begun() && !self.progress.is_complete();
+        self.lacks_id() || (is_incomplete && self.name == fragment.name)
+    }
+
+    fn has_id(&self, id: &str) -> bool {
+        !id.is_empty() && (self.id == id || self.late_id == id)
+    }
+
+    fn keep_late_id(&mut self, id: &str) {
+        if self.number.is_some() && self.lacks_id() {
+            id.clone_into(&mut self.late_id);
+        }
     }
 }
 
 impl ChatToolCalls {
+    /// Keeps the vendor members of calls.
+    pub fn keep_members(&mut self) {
+        self.keeps_members = true;
+    }
+
+    /// Returns id and vendor members of each announced call for the next request, in the order of their numbers. An id
+    /// that came late replaces the derived one, unless another call has it.
+    pub fn into_sent_parts(self) -> Vec<(String, CallMembers)> {
+        let mut sent = self.ids.clone();
+        let mut announced: Vec<_> = self.calls.into_iter().filter_map(|call| Some((call.number?, call))).collect();
+        announced.sort_by_key(|(number, _)| *number);
+        for ((_, call), at) in announced.iter().zip(0..) {
+            if !call.late_id.is_empty() && !sent.contains(&call.late_id) {
+                sent[at] = call.late_id.clone();
+            }
+        }
+        sent.into_iter().zip(announced.into_iter().map(|(_, call)| call.members)).collect()
+    }
+
     /// Starts a list of fragments: two elements with names are two calls.
     pub fn begin_list(&mut self) {
         self.list += 1;
@@ -119,10 +182,16 @@ impl ChatToolCalls {
         response_id: &str,
         out: &mut Vec<DecodedItem>,
     ) -> Option<MoreArguments> {
-        let fragment = Fragment::from_value(fragment);
+        let value = fragment;
+        let fragment = Fragment::from_value(value);
         let at = match self.find(&fragment) {
             Some(at) => at,
-            None if fragment.id.is_empty() && fragment.name.is_empty() && fragment.arguments.is_empty() => return None,
+            None if fragment.id.is_empty() && fragment.name.is_empty() && fragment.arguments.is_empty() => {
+                if let Some(newest) = self.calls.last_mut().filter(|_| self.keeps_members) {
+                    newest.members.read_fragment(value);
+                }
+                return None;
+            }
             None => {
                 self.announce_all(response_id, out);
                 self.calls.push(Call { index: fragment.index, ..Call::default() });
@@ -130,9 +199,15 @@ impl ChatToolCalls {
             }
         };
         let call = self.calls.get_mut(at)?;
+        if self.keeps_members {
+            call.members.read_fragment(value);
+        }
         if !fragment.name.is_empty() {
             call.named_in_list = self.list;
+            call.has_arguments |= fragment.has_arguments;
+            call.is_function |= fragment.is_function;
         }
+        call.keep_late_id(fragment.id);
         if call.number.is_none() {
             if call.name != fragment.name {
                 call.name.push_str(fragment.name);
@@ -155,6 +230,34 @@ impl ChatToolCalls {
         }
         let number = self.announce(at, response_id, out);
         Some(MoreArguments { number, text, is_mended })
+    }
+
+    /// Returns the call that an element of a whole message repeats: the one of its id, else the one at its position
+    /// if the name is the same.
+    pub fn repeated(&self, position: usize, element: &Value) -> Option<usize> {
+        let element = Fragment::from_value(element);
+        let by_id = self.calls.iter().rposition(|call| call.has_id(element.id));
+        let is_same = |at: &usize| self.calls[*at].name == element.name;
+        by_id.or_else(|| Some(position).filter(|at| *at < self.calls.len()).filter(is_same))
+    }
+
+    /// Reads the element of a whole message that repeats a call. Returns the number of the call with its arguments, if
+    /// they did not arrive whole before.
+    pub fn complete_repeated(
+        &mut self,
+        at: usize,
+        element: &Value,
+        response_id: &str,
+        out: &mut Vec<DecodedItem>,
+    ) -> Option<(u64, String)> {
+        let whole = Fragment::from_value(element);
+        let call = self.calls.get_mut(at)?;
+        if call.name.is_empty() || call.progress.is_complete() || whole.arguments.is_empty() {
+            return None;
+        }
+        call.progress = JsonProgress::default();
+        call.progress.push(&whole.arguments);
+        Some((self.announce(at, response_id, out), whole.arguments))
     }
 
     /// Announces the calls that have a name and no arguments yet.
@@ -183,11 +286,11 @@ impl ChatToolCalls {
     }
 
     /// Finds the call that a fragment continues. With a name it is the newest call with its index, or else with its
-    /// id, or with neither the newest of all, unless the fragment starts a call of its own. Without a name it is the
+    /// id, or else the newest of all, unless the fragment starts a call of its own. Without a name it is the
     /// call of its index and id, else the newest of its index, else that of its id, else the newest of all while that
     /// one is incomplete: unknown ids of such fragments mean nothing, because some servers make a new one for each.
     fn find(&self, fragment: &Fragment<'_>) -> Option<usize> {
-        let has_id = |call: &Call| !fragment.id.is_empty() && call.id == fragment.id;
+        let has_id = |call: &Call| call.has_id(fragment.id);
         let has_index = |call: &Call| fragment.index.is_some() && call.index == fragment.index;
         let newest = self.calls.len().checked_sub(1);
         let by_index = self.calls.iter().rposition(has_index);
@@ -207,8 +310,8 @@ impl ChatToolCalls {
         let candidate = match (fragment.index, fragment.id.is_empty()) {
             (Some(_), _) => by_index,
             (None, true) => newest,
-            // An id may arrive after the name, also without an index.
-            (None, false) => by_id().or_else(|| newest.filter(|at| self.calls[*at].id.is_empty())),
+            // An id may arrive after the name, or be another one in every fragment, also without an index.
+            (None, false) => by_id().or_else(|| newest.filter(|at| self.calls[*at].may_go_on(fragment))),
         };
         candidate.filter(|at| !fragment.starts_after(&self.calls[*at], self.list))
     }
@@ -223,6 +326,7 @@ impl ChatToolCalls {
         let id = unique_call_id(&call.id, &self.ids, response_id);
         call.number = Some(number);
         if call.id.is_empty() {
+            call.is_id_derived = true;
             id.clone_into(&mut call.id);
         }
         out.push(DecodedItem::ToolCall { index: number, id: id.clone(), name: call.name.clone() });
@@ -383,6 +487,96 @@ mod tests {
             ),
         ] {
             assert_eq!(calls(&fragments), expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn other_complete_name_starts_new_call_before_any_arguments() {
+        let typed = |name: &str, arguments: Value| json!({"index": 0, "type": "function", "function": {"name": name, "arguments": arguments}});
+        let bare = |name: &str| json!({"index": 0, "type": "function", "function": {"name": name}});
+        let two = vec!["call-r1-0 f ", "call-r1-1 g "];
+        for (case, fragments, expected) in [
+            ("empty arguments", vec![typed("f", json!("")), typed("g", json!(""))], two.clone()),
+            ("null arguments", vec![typed("f", Value::Null), typed("g", Value::Null)], two.clone()),
+            ("types alone", vec![bare("f"), bare("g")], two.clone()),
+            (
+                "arguments of the second",
+                vec![typed("f", json!("")), typed("g", json!("{}"))],
+                vec!["call-r1-0 f ", "call-r1-1 g {}"],
+            ),
+            (
+                "without indexes",
+                vec![
+                    json!({"function": {"name": "f", "arguments": ""}}),
+                    json!({"function": {"name": "g", "arguments": ""}}),
+                ],
+                two,
+            ),
+            (
+                "a name in pieces",
+                vec![
+                    json!({"index": 0, "type": "function", "function": {"name": "get_"}}),
+                    json!({"index": 0, "function": {"name": "time", "arguments": "{}"}}),
+                ],
+                vec!["call-r1-0 get_time {}"],
+            ),
+            (
+                "a name in pieces with an id",
+                vec![
+                    json!({"index": 0, "id": "a", "type": "function", "function": {"name": "get_", "arguments": ""}}),
+                    json!({"index": 0, "id": "a", "type": "function", "function": {"name": "time", "arguments": "{}"}}),
+                ],
+                vec!["a get_time {}"],
+            ),
+        ] {
+            assert_eq!(calls(&fragments), expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn bracket_inside_arguments_continues_call() {
+        for index in [json!(0), Value::Null] {
+            for value in ["{\"y\":1}", "[1]"] {
+                let part = |id: &str, args: &str| fragment(index.clone(), json!(id), json!("f"), args);
+                let whole = format!("a f {{\"x\":{value}}}");
+                assert_eq!(calls(&[part("a", "{\"x\":"), part("b", value), part("c", "}")]), [whole], "{index}");
+                let in_text = [part("a", "{\"x\":\""), part("b", "{z"), part("c", "\"}")];
+                assert_eq!(calls(&in_text), ["a f {\"x\":\"{z\"}"], "{index} in a text");
+                let other = [part("a", "{\"x\":1"), part("b", "{}")];
+                assert_eq!(calls(&other), ["a f {\"x\":1", "b f {}"], "{index}: a value has no place there");
+            }
+        }
+    }
+
+    #[test]
+    fn id_after_announcement_goes_back_unless_another_call_has_it() {
+        let part = |id: Value, name: &str, args: &str| fragment(json!(0), id, json!(name), args);
+        let null = Value::Null;
+        for (case, fragments, expected) in [
+            ("late", vec![part(null.clone(), "f", "{"), part(json!("a"), "", "}")], vec!["a"]),
+            ("late with the name", vec![part(null.clone(), "f", "{"), part(json!("a"), "f", "}")], vec!["a"]),
+            (
+                "the first one counts",
+                vec![part(null.clone(), "f", "{"), part(json!("a"), "", "}"), part(json!("b"), "", "")],
+                vec!["a"],
+            ),
+            ("never", vec![part(null.clone(), "f", "{}")], vec!["call-r1-0"]),
+            ("in time", vec![part(json!("a"), "f", "{"), part(json!("b"), "", "}")], vec!["a"]),
+            (
+                "that of another call",
+                vec![part(null.clone(), "f", "{"), part(json!("a"), "", "}"), part(json!("a"), "g", "{}")],
+                vec!["call-r1-0", "a"],
+            ),
+        ] {
+            let mut calls = ChatToolCalls::default();
+            let mut items = Vec::new();
+            for fragment in &fragments {
+                calls.begin_list();
+                calls.push_fragment(fragment, false, "r1", &mut items);
+            }
+            calls.announce_all("r1", &mut items);
+            let sent: Vec<String> = calls.into_sent_parts().into_iter().map(|(id, _)| id).collect();
+            assert_eq!(sent, expected, "{case}");
         }
     }
 

@@ -7,11 +7,12 @@ use crate::openai_chat::calls::{ChatToolCalls, MoreArguments};
 use crate::openai_chat::extras::ChunkExtras;
 use crate::openai_chat::message::{ChatCall, ChatReply};
 use crate::openai_chat::usage::ChatUsageCounts;
-use crate::openai_chat::vendor_members::{self, CallMembers};
+use crate::openai_chat::vendor_members;
 use crate::provider::DecodedItem;
 use crate::surrogates;
 
 mod content_part;
+mod final_message;
 
 /// The kind of text that is being received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,18 +27,20 @@ enum ChunkChannel {
 /// The state of one response body.
 #[derive(Debug, Default)]
 pub struct ChatChunkReader {
-    /// The content for the next request, if it is kept.
-    pub reply: Option<ChatReply>,
+    /// The content so far: text and reasoning, and everything else for the next request if it is kept.
+    reply: ChatReply,
+    keeps_reply: bool,
     response_id: String,
     model: String,
     calls: ChatToolCalls,
-    /// Vendor members of the call that is not announced yet.
-    waiting_members: CallMembers,
+    /// The reply arrives in deltas, so that a whole message repeats it.
+    has_deltas: bool,
     channel: ChunkChannel,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
     surrogate: Option<u32>,
     /// A signature that may arrive in pieces.
     signature: String,
+    has_details: bool,
     extras: ChunkExtras,
     /// Splits reasoning from the text that contains it.
     inline: InlineReasoning,
@@ -47,6 +50,21 @@ pub struct ChatChunkReader {
 }
 
 impl ChatChunkReader {
+    /// Creates a reader that keeps the content for the next request.
+    pub fn keeping_reply() -> Self {
+        let mut reader = Self { keeps_reply: true, ..Self::default() };
+        reader.calls.keep_members();
+        reader
+    }
+
+    /// Returns the content for the next request; incomplete unless it was kept.
+    pub fn into_reply(mut self) -> ChatReply {
+        for (call, (id, members)) in self.reply.calls.iter_mut().zip(self.calls.into_sent_parts()) {
+            (call.id, call.members) = (id, members);
+        }
+        self.reply
+    }
+
     /// Returns true if any chunk had `choices`.
     pub fn has_choices(&self) -> bool {
         self.has_choices
@@ -88,9 +106,14 @@ impl ChatChunkReader {
         for choice in
             choices.iter().filter(|choice| matches!(choice.get("index").and_then(Value::as_u64), None | Some(0)))
         {
-            let delta = choice.get("delta").filter(|delta| delta.is_object()).or_else(|| choice.get("message"));
-            if let Some(delta) = delta {
-                self.delta(delta, is_mended, out);
+            match (choice.get("delta").filter(|delta| delta.is_object()), choice.get("message")) {
+                (Some(delta), _) => {
+                    self.has_deltas = true;
+                    self.delta(delta, is_mended, out);
+                }
+                (None, Some(message)) if self.has_deltas => self.final_message(message, is_mended, out),
+                (None, Some(message)) => self.delta(message, is_mended, out),
+                (None, None) => {}
             }
             if let Some(reason) = text_of(choice, "finish_reason") {
                 self.inline.note_stop(reason);
@@ -128,26 +151,15 @@ impl ChatChunkReader {
             _ => {}
         }
         if let Some(refusal) = text_of(delta, "refusal") {
-            let text = self.accumulate(ChunkChannel::Text, refusal, is_mended, out);
-            if let Some(reply) = &mut self.reply {
-                reply.refusal.push_str(&text);
-            }
-            push_text(DecodedItem::Text, text, out);
+            self.refusal(refusal, is_mended, out);
         }
-        match delta.get("tool_calls") {
-            Some(Value::Array(calls)) => {
-                self.calls.begin_list();
-                calls.iter().for_each(|call| self.call(call, is_mended, out));
-            }
-            _ => {
-                if let Some(call) = delta.get("function_call").filter(|call| call.is_object()) {
-                    self.calls.begin_list();
-                    self.call(call, is_mended, out);
-                }
-            }
+        let calls = calls_of(delta);
+        if !calls.is_empty() {
+            self.calls.begin_list();
+            calls.iter().for_each(|call| self.call(call, is_mended, out));
         }
-        if let Some(reply) = &mut self.reply {
-            vendor_members::read_message(&mut reply.members, delta);
+        if self.keeps_reply {
+            vendor_members::read_message(&mut self.reply.members, delta);
         }
         for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
             self.push_image(image, out);
@@ -163,8 +175,9 @@ impl ChatChunkReader {
         let found = fields.into_iter().find_map(|field| Some((field, text_of(delta, field)?)));
         let mut text = found.map(|(_, text)| text.to_owned()).unwrap_or_default();
         for detail in details {
-            if let Some(reply) = &mut self.reply {
-                reply.push_detail(detail);
+            self.has_details = true;
+            if self.keeps_reply {
+                self.reply.push_detail(detail);
             }
             if found.is_none() {
                 text.extend(text_of(detail, "text").or_else(|| text_of(detail, "summary")));
@@ -192,13 +205,17 @@ impl ChatChunkReader {
     fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.inline.note_reasoning();
         let text = self.accumulate(ChunkChannel::Thinking, text, is_mended, out);
-        if let Some(reply) = &mut self.reply {
-            reply.reasoning.push_str(&text);
-            if reply.reasoning_field.is_empty() {
-                reply.reasoning_field = field;
-            }
+        self.reply.reasoning.push_str(&text);
+        if self.reply.reasoning_field.is_empty() {
+            self.reply.reasoning_field = field;
         }
         push_text(DecodedItem::Thinking, text, out);
+    }
+
+    fn refusal(&mut self, refusal: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        let text = self.accumulate(ChunkChannel::Text, refusal, is_mended, out);
+        self.reply.refusal.push_str(&text);
+        push_text(DecodedItem::Text, text, out);
     }
 
     fn text(&mut self, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
@@ -206,9 +223,7 @@ impl ChatChunkReader {
             return;
         }
         let text = self.accumulate(ChunkChannel::Text, text, is_mended, out);
-        if let Some(reply) = &mut self.reply {
-            reply.text.push_str(&text);
-        }
+        self.reply.text.push_str(&text);
         self.inline.push(&text, out);
     }
 
@@ -224,46 +239,28 @@ impl ChatChunkReader {
         }
         if let Some(MoreArguments { number: index, text, is_mended }) = more {
             let text = self.accumulate(ChunkChannel::Arguments(index), &text, is_mended, out);
-            if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?))
-            {
+            if let Some(call) = self.kept_call(index) {
                 call.arguments.push_str(&text);
             }
             if !text.is_empty() {
                 out.push(DecodedItem::ToolArguments { index, text });
             }
         }
-        self.keep_call_members(fragment, &out[announced..]);
     }
 
-    /// Keeps the vendor members of a fragment for its call: the one that it announced or continued, else that of its
-    /// id or index. Those of a call that is not announced yet wait.
-    fn keep_call_members(&mut self, fragment: &Value, emitted: &[DecodedItem]) {
-        let Some(reply) = &mut self.reply else { return };
-        let emitted = emitted.iter().rev().find_map(|item| match item {
-            DecodedItem::ToolCall { index, .. } | DecodedItem::ToolArguments { index, .. } => Some(*index),
-            _ => None,
-        });
-        let begins = fragment.pointer("/function/name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-        let id = text_of(fragment, "id");
-        let position = |index: u64| usize::try_from(index).ok().filter(|at| *at < reply.calls.len());
-        let at = emitted
-            .and_then(position)
-            .or_else(|| reply.calls.iter().rposition(|call| Some(call.id.as_str()) == id))
-            .or_else(|| fragment.get("index").and_then(Value::as_u64).and_then(position).filter(|_| !begins))
-            .or_else(|| reply.calls.len().checked_sub(1).filter(|_| !begins));
-        match at.and_then(|at| reply.calls.get_mut(at)) {
-            Some(call) => call.members.read_fragment(fragment),
-            None => self.waiting_members.read_fragment(fragment),
-        }
+    /// Returns a call of the reply, if the reply is kept.
+    fn kept_call(&mut self, number: u64) -> Option<&mut ChatCall> {
+        self.reply.calls.get_mut(usize::try_from(number).ok()?)
     }
 
     /// Calls are announced in order, so the n-th announced call is the n-th call of the reply.
     fn record_calls(&mut self, announced: &[DecodedItem]) {
-        let Some(reply) = &mut self.reply else { return };
+        if !self.keeps_reply {
+            return;
+        }
         for item in announced {
             if let DecodedItem::ToolCall { id, name, .. } = item {
-                let members = std::mem::take(&mut self.waiting_members);
-                reply.calls.push(ChatCall { id: id.clone(), name: name.clone(), members, ..ChatCall::default() });
+                self.reply.calls.push(ChatCall { id: id.clone(), name: name.clone(), ..ChatCall::default() });
             }
         }
     }
@@ -311,23 +308,18 @@ impl ChatChunkReader {
             return;
         }
         let lost = char::REPLACEMENT_CHARACTER.to_string();
-        let reply = self.reply.as_mut();
         match self.channel {
             ChunkChannel::None => {}
             ChunkChannel::Text => {
-                if let Some(reply) = reply {
-                    reply.text.push_str(&lost);
-                }
+                self.reply.text.push_str(&lost);
                 self.inline.push(&lost, out);
             }
             ChunkChannel::Thinking => {
-                if let Some(reply) = reply {
-                    reply.reasoning.push_str(&lost);
-                }
+                self.reply.reasoning.push_str(&lost);
                 out.push(DecodedItem::Thinking(lost));
             }
             ChunkChannel::Arguments(index) => {
-                if let Some(call) = reply.and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
+                if let Some(call) = self.kept_call(index) {
                     call.arguments.push_str(&lost);
                 }
                 out.push(DecodedItem::ToolArguments { index, text: lost });
@@ -339,6 +331,16 @@ impl ChatChunkReader {
 /// Returns a string field that is not empty.
 fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Returns the calls of a delta or a message. Some servers send a single call without a list; `function_call` is the
+/// legacy format.
+fn calls_of(delta: &Value) -> &[Value] {
+    match delta.get("tool_calls") {
+        Some(Value::Array(calls)) if !calls.is_empty() => calls,
+        Some(call @ Value::Object(_)) => std::slice::from_ref(call),
+        _ => delta.get("function_call").filter(|call| call.is_object()).map_or(&[][..], std::slice::from_ref),
+    }
 }
 
 fn push_text(item: fn(String) -> DecodedItem, text: String, out: &mut Vec<DecodedItem>) {

@@ -18,6 +18,8 @@ pub struct ChunkExtras {
     own: Vec<ExecutedTool>,
     /// Sources that some servers repeat on every chunk; the last ones count.
     sources: Map<String, Value>,
+    /// A delta had something of this.
+    has_read: bool,
 }
 
 impl ChunkExtras {
@@ -41,8 +43,8 @@ impl ChunkExtras {
                 _ => continue,
             };
             match key.as_str() {
-                "provider_specific_fields" => {}
-                known if DECODED_MEMBERS.contains(&known) => {}
+                "provider_specific_fields" => continue,
+                known if DECODED_MEMBERS.contains(&known) => continue,
                 "executed_tools" => pieces.iter().for_each(|piece| self.read_executed_tool(piece)),
                 "annotations" => pieces.iter().for_each(|piece| match page(piece) {
                     Some(page) => self.pages.push(page),
@@ -52,6 +54,14 @@ impl ChunkExtras {
                     .waiting
                     .extend(pieces.iter().map(|piece| DecodedItem::Opaque(opaque_content(key, piece.clone())))),
             }
+            self.has_read = true;
+        }
+    }
+
+    /// Reads those of a whole message, unless the deltas had any, which it repeats.
+    pub fn read_final_keys(&mut self, message: &Value) {
+        if !self.has_read {
+            self.read_unknown_keys(message);
         }
     }
 

@@ -33,8 +33,7 @@ impl ChatDecoder {
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
-        let mut chunks = ChatChunkReader::default();
-        chunks.reply = Some(ChatReply::default());
+        let chunks = ChatChunkReader::keeping_reply();
         Self::new(ChatReader::new(dialect, chunks), FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -46,7 +45,7 @@ impl ChatReader {
 
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> ChatReply {
-        self.chunks.reply.unwrap_or_default()
+        self.chunks.into_reply()
     }
 }
 

@@ -38,6 +38,9 @@ const RESPONSE_MEMBERS: [&str; 10] = [
 /// Parts of the names of text members that endpoints need back; other texts are notes.
 const OPAQUE: [&str; 3] = ["signature", "opaque", "encrypted"];
 
+/// Gemini's mark on the chunks of a message that are thoughts.
+const MARK_OF_THOUGHTS: [&str; 3] = ["extra_content", "google", "thought"];
+
 /// The members that refusals name when they do not accept them.
 const REFUSED: [&str; 4] = ["extra_content", "provider_specific_fields", "thinking_blocks", "reasoning_opaque"];
 
@@ -51,14 +54,12 @@ pub struct CallMembers {
 impl CallMembers {
     /// Reads a fragment of a call.
     pub fn read_fragment(&mut self, fragment: &Value) {
-        let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
-        let is_new = |name: &str| !CALL.contains(&name) && !FUNCTION.contains(&name);
-        merge(&mut self.call, members(fragment).into_iter().filter(|(name, _)| is_new(name)));
-        if let Some(function) = fragment.get("function") {
-            merge(
-                &mut self.function,
-                members(function).into_iter().filter(|(name, _)| !FUNCTION.contains(&name.as_str())),
-            );
+        let function = fragment.get("function").filter(|function| function.is_object());
+        for (members, value) in [(&mut self.call, Some(fragment)), (&mut self.function, function)] {
+            let fields = value.and_then(Value::as_object).into_iter().flatten();
+            let vendor =
+                fields.filter(|(name, _)| !CALL.contains(&name.as_str()) && !FUNCTION.contains(&name.as_str()));
+            merge(members, vendor.map(|(name, value)| (name.clone(), value.clone())));
         }
     }
 
@@ -71,7 +72,8 @@ impl CallMembers {
     }
 }
 
-/// Reads the vendor members of a delta: objects, lists, and texts that are proofs of the provider.
+/// Reads the vendor members of a delta: objects, lists, and texts that are proofs of the provider. A mark that the text
+/// is a thought is not kept, because it would be that of the whole message.
 pub fn read_message(members: &mut Map<String, Value>, delta: &Value) {
     let is_vendor = |name: &str, value: &Value| {
         let is_kept = match value {
@@ -83,6 +85,24 @@ pub fn read_message(members: &mut Map<String, Value>, delta: &Value) {
     };
     let found = delta.as_object().into_iter().flatten().filter(|(name, value)| is_vendor(name, value));
     merge(members, found.map(|(name, value)| (name.clone(), value.clone())));
+    remove_path(members, &MARK_OF_THOUGHTS);
+}
+
+/// Removes a member, and the objects around it that become empty.
+fn remove_path(members: &mut Map<String, Value>, path: &[&str]) {
+    match path {
+        [] => {}
+        [name] => {
+            members.remove(*name);
+        }
+        [name, rest @ ..] => {
+            let Some(Value::Object(inner)) = members.get_mut(*name) else { return };
+            remove_path(inner, rest);
+            if inner.is_empty() {
+                members.remove(*name);
+            }
+        }
+    }
 }
 
 /// Adds members to a message of a request.
@@ -152,7 +172,7 @@ mod tests {
         let mut members = Map::new();
         for delta in [
             json!({"role": "assistant", "content": "a", "channel": "final", "note": "x", "audio": {"id": "a"}}),
-            json!({"extra_content": {"google": {"thought_signature": "s"}}, "annotations": [1]}),
+            json!({"extra_content": {"google": {"thought_signature": "s", "thought": true}}, "annotations": [1]}),
             json!({"reasoning_opaque": "o", "thinking_blocks": [{"signature": "a"}]}),
             json!({"thinking_blocks": [{"signature": "b"}], "extra_content": {}}),
         ] {
@@ -161,5 +181,8 @@ mod tests {
         let expected = json!({"extra_content": {"google": {"thought_signature": "s"}}, "reasoning_opaque": "o",
             "thinking_blocks": [{"signature": "a"}, {"signature": "b"}]});
         assert_eq!(Value::Object(members), expected);
+        let mut members = Map::new();
+        read_message(&mut members, &json!({"content": "<thought>a", "extra_content": {"google": {"thought": true}}}));
+        assert_eq!(Value::Object(members), json!({}), "a thought marks its chunk, not the message");
     }
 }

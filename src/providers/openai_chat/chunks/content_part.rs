@@ -15,8 +15,8 @@ impl ChatChunkReader {
         };
         self.flush(out);
         out.push(DecodedItem::Image(image));
-        if let Some(reply) = &mut self.reply {
-            reply.images.push(part.clone());
+        if self.keeps_reply {
+            self.reply.images.push(part.clone());
         }
     }
 

@@ -475,6 +475,124 @@ fn vendor_members_go_back_where_they_came_from() {
 }
 
 #[test]
+fn vendor_members_stay_with_their_call_in_one_chunk() {
+    let extra = |signature: &str| json!({"google": {"thought_signature": signature}});
+    let dialect = Dialect::from_name("generic").unwrap();
+    let call = |index: Option<u64>, id: &str, name: &str| {
+        let mut call = json!({"id": id, "type": "function", "extra_content": extra(id),
+            "function": {"name": name, "arguments": ""}});
+        if let Some(index) = index {
+            call["index"] = json!(index);
+        }
+        call
+    };
+    for indexes in [[Some(0), Some(1)], [None, None], [Some(0), Some(0)]] {
+        let both = json!([call(indexes[0], "a", "f"), call(indexes[1], "b", "g")]);
+        let later = json!([{"index": 1, "extra_content": {"vendor": 1}, "function": {"arguments": "{}"}}]);
+        for with_arguments in [false, true] {
+            let mut chunks = vec![delta(json!({"tool_calls": both}))];
+            if with_arguments && indexes[1] == Some(1) {
+                chunks.push(delta(json!({"tool_calls": later})));
+            }
+            let body = stream(&[chunks.clone(), vec![finish("tool_calls")]].concat());
+            let reply = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
+            let placed =
+                crate::openai_chat::message::ReasoningPlacement::ByDialect { has_calls: true, is_needed: false };
+            let message = reply.message(dialect, placed, &[0, 1]).unwrap();
+            let at = |pointer: &str| message.pointer(pointer).cloned().unwrap_or_default();
+            let mut second = extra("b");
+            if chunks.len() > 1 {
+                second["vendor"] = json!(1);
+            }
+            assert_eq!(
+                [at("/tool_calls/0/extra_content"), at("/tool_calls/1/extra_content")],
+                [extra("a"), second],
+                "{indexes:?} {with_arguments}"
+            );
+        }
+    }
+}
+
+#[test]
+fn single_call_without_list_is_read() {
+    let call = json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}});
+    let (items, _) = decode(&stream(&[delta(json!({"tool_calls": call})), finish("tool_calls")]));
+    let expected = [
+        DecodedItem::ToolCall { index: 0, id: "a".into(), name: "f".into() },
+        DecodedItem::ToolArguments { index: 0, text: "{}".into() },
+    ];
+    assert_eq!(items[..2], expected);
+}
+
+#[test]
+fn id_that_comes_late_goes_back() {
+    let call = |id: Value, name: &str, arguments: &str| {
+        delta(json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": name, "arguments": arguments}}]}))
+    };
+    let body = stream(&[call(Value::Null, "f", "{\"x\":"), call(json!("a"), "", "1}"), finish("tool_calls")]);
+    let (items, _) = decode(&body);
+    assert_eq!(items[0], DecodedItem::ToolCall { index: 0, id: "call-0".into(), name: "f".into() });
+    let (reader, _) = ChatDecoder::keeping_reply(Dialect::from_name("generic").unwrap()).read_stored(body.as_bytes());
+    let calls = reader.into_reply().calls;
+    assert_eq!((calls[0].id.as_str(), calls[0].arguments.as_str()), ("a", "{\"x\":1}"));
+}
+
+#[test]
+fn whole_message_after_deltas_adds_only_the_rest() {
+    let last = |message: Value| json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let thinking = |items: &[DecodedItem]| -> String {
+        items
+            .iter()
+            .filter_map(|item| if let DecodedItem::Thinking(text) = item { Some(text.as_str()) } else { None })
+            .collect()
+    };
+    for (case, message, expected_text, expected_thinking) in [
+        ("the same", json!({"content": "Hello"}), "Hello", "why"),
+        ("with more", json!({"content": "Hello there", "reasoning": "why not"}), "Hello there", "why not"),
+        ("all again", json!({"content": "Hello", "reasoning": "why"}), "Hello", "why"),
+        (
+            "as parts",
+            json!({"content": [{"type": "text", "text": "Hello"}, {"type": "text", "text": "!"}]}),
+            "Hello!",
+            "why",
+        ),
+        ("another", json!({"content": "Goodbye"}), "Hello", "why"),
+        ("none", json!({"content": null}), "Hello", "why"),
+    ] {
+        let begin =
+            [delta(json!({"reasoning": "why"})), delta(json!({"content": "Hel"})), delta(json!({"content": "lo"}))];
+        let (items, outcome) = decode(&stream(&[&begin[..], &[last(message)]].concat()));
+        assert_eq!((text(&items).as_str(), thinking(&items).as_str()), (expected_text, expected_thinking), "{case}");
+        assert!(outcome.complete, "{case}");
+    }
+    // Without deltas the message is the reply.
+    let (items, _) = decode(&stream(&[last(json!({"content": "Hello"}))]));
+    assert_eq!(text(&items), "Hello");
+}
+
+#[test]
+fn whole_message_repeats_no_call() {
+    let call = |id: &str, arguments: &str| json!({"id": id, "function": {"name": "f", "arguments": arguments}});
+    let chunk = |index: u64, id: &str, arguments: &str| {
+        let mut call = call(id, arguments);
+        call["index"] = json!(index);
+        delta(json!({"tool_calls": [call]}))
+    };
+    let message = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"content": "",
+        "tool_calls": [call("a", "{\"x\":1}"), call("b", "{\"y\":2}"), call("c", "{}")]}}]});
+    let body = stream(&[chunk(0, "a", "{\"x\":1}"), chunk(1, "b", "{\"y\":"), message]);
+    let (items, _) = decode(&body);
+    let replaced = DecodedItem::ToolArgumentsReplaced { index: 1, text: "{\"y\":2}".into() };
+    assert_eq!(items.iter().filter(|item| matches!(item, DecodedItem::ToolCall { .. })).count(), 3);
+    assert_eq!(items.iter().filter(|item| **item == replaced).count(), 1);
+    let (reader, _) = ChatDecoder::keeping_reply(Dialect::from_name("generic").unwrap()).read_stored(body.as_bytes());
+    let sent: Vec<(String, String)> =
+        reader.into_reply().calls.into_iter().map(|call| (call.id, call.arguments)).collect();
+    let expected = [("a", "{\"x\":1}"), ("b", "{\"y\":2}"), ("c", "{}")];
+    assert_eq!(sent, expected.map(|(id, arguments)| (id.to_owned(), arguments.to_owned())));
+}
+
+#[test]
 fn reasoning_in_text_is_reasoning_and_raw_text_goes_back() {
     let deltas = [
         json!({"content": "<think>\nsecret"}),
