@@ -289,6 +289,39 @@ fn calling_answer(member: Option<&str>) -> ScriptedAnswer {
 }
 
 #[tokio::test]
+async fn chat_loop_without_thought_signature_is_resent_as_text() {
+    const UNSIGNED: &str = "Function call is missing a thought_signature in functionCall parts. position 2";
+    let provider = with_tool(ScriptedProvider::new(
+        "scripted",
+        [
+            calling_answer(None),
+            refused_answer(UNSIGNED),
+            calling_answer(None),
+            streamed_answer([text_step("A1")]),
+            streamed_answer([text_step("A2")]),
+        ],
+    ));
+    let log = provider.log();
+    let instance = TestServer::new(provider).await;
+    let first = instance.send("U1").await;
+    let turn = instance.wait_until_ended(first.assistant_turn.id).await;
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "A1"));
+    assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["steps_told"]);
+    assert_eq!(request_messages(&log, 1)[1]["tool_calls"][0]["function"]["name"], "look");
+    let resent = Value::from(request_messages(&log, 2)).to_string();
+    assert!(!resent.contains("tool_calls"), "{resent}");
+    assert!(resent.contains("you called look with {}") && resent.contains("look gave: found it"), "{resent}");
+    // The loop goes on behind the description.
+    let after = request_messages(&log, 3);
+    assert_eq!(after[0], request_messages(&log, 2)[0]);
+    assert_eq!(after[1]["tool_calls"][0]["function"]["name"], "look");
+    let second = send_next(&instance, &first, "U2").await;
+    let turn = instance.wait_until_ended(second.assistant_turn.id).await;
+    assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 0, 5));
+    instance.check_invariants().await;
+}
+
+#[tokio::test]
 async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
     const WANTED: &str = "The `reasoning_content` in the thinking mode must be passed back to the API.";
     // The model did not reason before its call, or the server calls its reasoning by another name than it requires.
