@@ -113,6 +113,7 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
             DecodedItem::Thinking(text) => merged.thinking.push_str(&without_whitespace(text)),
             DecodedItem::TextReplaced(_)
             | DecodedItem::ThinkingReplaced(_)
+            | DecodedItem::FinishedReplaced { .. }
             | DecodedItem::ThinkingTitle(_)
             | DecodedItem::ToolArgumentsReplaced { .. } => {
                 panic!("recordings need no corrections: {item:?}")

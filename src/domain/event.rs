@@ -36,7 +36,8 @@ pub enum Event {
     BlockStart { block: Block },
     /// An open block grew by text, reasoning, or raw tool arguments.
     BlockDelta { block_id: BlockId, text: String },
-    /// A tool call changed its status. Of a finished block only this and [`Event::CallEdited`] change anything.
+    /// A tool call changed its status. Of a finished block only this, [`Event::CallEdited`] and a second end with a
+    /// corrected text change anything.
     BlockUpdate {
         block_id: BlockId,
         status: ToolStatus,
@@ -54,7 +55,7 @@ pub enum Event {
         at: DateTime<Utc>,
     },
     /// A block is finished. `content` is present if it has more than the deltas: parsed arguments, a signature, a
-    /// duration.
+    /// duration. A further end of a finished text or reasoning replaces its content.
     BlockEnd {
         block_id: BlockId,
         state: BlockState,

@@ -122,11 +122,11 @@ fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         }
         Event::BlockEnd { block_id, state, content } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
-            if block.state != BlockState::Open {
-                return Err("the block is finished");
-            }
             if *state == BlockState::Open {
                 return Err("an end must end");
+            }
+            if block.state != BlockState::Open && !is_correction(block, *state, content.as_ref()) {
+                return Err("the block is finished");
             }
             if let Some(content) = content {
                 if content.block_type() != block.content.block_type() {
@@ -152,6 +152,13 @@ fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         Event::Unknown(_) => {}
     }
     Ok(())
+}
+
+/// Returns true if the end of a finished block corrects its text: providers may send the right text of a block after
+/// they have begun the next one.
+fn is_correction(block: &Block, state: BlockState, content: Option<&Content>) -> bool {
+    let is_text = matches!(block.content, Content::Text { is_error: false, .. } | Content::Thinking { .. });
+    block.state == state && is_text && content.is_some()
 }
 
 /// Replaces the arguments of a call. Those of the model stay in its metadata, however often a person edits the call.

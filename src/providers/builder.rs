@@ -11,6 +11,7 @@ use crate::call_id::nameless_call_content;
 use crate::pictures::generated_image::{GeneratedImage, strip_base64};
 use crate::provider::DecodedItem;
 use crate::reply_ending::ReplyContents;
+use open_block::{FinishedBlock, OpenBlock};
 use provider_tools::{PendingProviderCalls, tool_use};
 use text_echo::TextEcho;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
@@ -21,6 +22,7 @@ use turnleaf_domain::tool::parse_arguments;
 use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
 mod corrections;
+mod open_block;
 mod provider_tools;
 mod text;
 mod text_echo;
@@ -46,26 +48,6 @@ pub struct PendingCall {
     pub raw: String,
 }
 
-/// The text or reasoning block that is being written. Calls are kept separately: their deltas may interleave, so they
-/// stay open until the reply ends (docs/reference/domain.md I6 allows that for calls only).
-enum OpenBlock {
-    Nothing,
-    /// `corrected` is the text of the block if the provider corrected what deltas emitted.
-    Text {
-        id: BlockId,
-        corrected: Option<String>,
-    },
-    Thinking {
-        id: BlockId,
-        text: String,
-        is_corrected: bool,
-        /// A title that the text does not show, and the length of the text before it.
-        title: Option<(usize, String)>,
-        redacted: Option<String>,
-        since: Option<Duration>,
-    },
-}
-
 /// The images of one generation. Events do not contain their bytes.
 #[derive(Debug, Default)]
 struct Images {
@@ -82,6 +64,8 @@ pub struct BlockBuilder {
     place: BlockPosition,
     stamp: Stamp,
     open: OpenBlock,
+    /// The blocks of text and reasoning that have ended, in order.
+    finished: Vec<FinishedBlock>,
     /// The repetition of the open text with which a response may begin that continues it.
     echo: TextEcho,
     calls: Vec<PendingCall>,
@@ -105,6 +89,7 @@ impl BlockBuilder {
             place,
             stamp: Box::new(stamp),
             open: OpenBlock::Nothing,
+            finished: Vec::new(),
             echo: TextEcho::default(),
             calls: Vec::new(),
             indexes: Vec::new(),
@@ -147,6 +132,7 @@ impl BlockBuilder {
             DecodedItem::Thinking(text) => self.thinking(&text, None, at, out),
             DecodedItem::TextReplaced(text) => self.replace_text(text, out),
             DecodedItem::ThinkingReplaced(text) => self.replace_thinking(text, at, out),
+            DecodedItem::FinishedReplaced { block, text } => self.replace_finished(block, text, out),
             DecodedItem::ThinkingTitle(title) => self.set_title(title),
             DecodedItem::RedactedThinking(data) => self.thinking("", Some(data), at, out),
             DecodedItem::ThinkingSignature(signature) => {
@@ -349,30 +335,6 @@ impl BlockBuilder {
             block_metadata: Value::Null,
             created_at,
         }
-    }
-
-    fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {
-        let (block_id, content) = match std::mem::replace(&mut self.open, OpenBlock::Nothing) {
-            OpenBlock::Nothing => return,
-            OpenBlock::Text { id, corrected } => {
-                self.release_held_text(id, out);
-                (id, corrected.map(|text| Content::text(&text)))
-            }
-            OpenBlock::Thinking { id, text, is_corrected, title, redacted, since } => {
-                let heading = reasoning_title::last_heading(&text, true).filter(|_| self.has_headings);
-                let title = match (heading, title) {
-                    (Some((at, _)), Some((before, title))) if before > at => Some(title),
-                    (None, title) => title.map(|(_, title)| title),
-                    (Some((_, heading)), _) => Some(heading.to_owned()),
-                };
-                let duration = since.and_then(|since| Some(self.last_at?.saturating_sub(since)));
-                let duration_ms = duration.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-                let content = (duration_ms.is_some() || redacted.is_some() || is_corrected || title.is_some())
-                    .then_some(Content::Thinking { thinking: text, signature: None, redacted, title, duration_ms });
-                (id, content)
-            }
-        };
-        out.push(Event::BlockEnd { block_id, state, content });
     }
 }
 

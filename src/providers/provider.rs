@@ -279,6 +279,12 @@ pub enum DecodedItem {
     TextReplaced(String),
     /// The corrected text of the whole open reasoning, which replaces what was emitted of it. It ends the reasoning.
     ThinkingReplaced(String),
+    /// The corrected text of a block of text or reasoning that has ended. `block` is its number among those of this
+    /// response, from 0 in order of appearance.
+    FinishedReplaced {
+        block: usize,
+        text: String,
+    },
     /// The title of the reasoning so far, where its text does not show that a part begins with this heading.
     ThinkingTitle(String),
     /// The signature of the reasoning before it; opaque.

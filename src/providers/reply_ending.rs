@@ -32,6 +32,7 @@ impl ReplyContents {
             }
             DecodedItem::Opaque(_) => self.has_others = true,
             DecodedItem::Model(_)
+            | DecodedItem::FinishedReplaced { .. }
             | DecodedItem::ThinkingTitle(_)
             | DecodedItem::ToolArguments { .. }
             | DecodedItem::ToolArgumentsReplaced { .. }

@@ -184,7 +184,7 @@ impl RedactingDecoder {
                     self.replace_text(item, out);
                     continue;
                 }
-                item @ DecodedItem::ThinkingTitle(_) => {
+                item @ (DecodedItem::ThinkingTitle(_) | DecodedItem::FinishedReplaced { .. }) => {
                     out.push(self.redact_item(item));
                     continue;
                 }
@@ -231,6 +231,11 @@ impl RedactingDecoder {
                 DecodedItem::ProviderToolResult { id, name, result: secrets.redact_value(result), is_error }
             }
             DecodedItem::ThinkingTitle(title) => DecodedItem::ThinkingTitle(secrets.redact(&title)),
+            DecodedItem::FinishedReplaced { block, text } => {
+                let mut redactor = Redactor::new(secrets.clone());
+                let clean = into_text(redactor.push(text.into())) + &into_text(redactor.finish());
+                DecodedItem::FinishedReplaced { block, text: clean }
+            }
             DecodedItem::Opaque(fields) => match secrets.redact_value(Value::Object(fields)) {
                 Value::Object(fields) => DecodedItem::Opaque(fields),
                 _ => DecodedItem::Opaque(Default::default()),

@@ -137,6 +137,7 @@ fn size(item: &DecodedItem) -> usize {
         | DecodedItem::Thinking(text)
         | DecodedItem::TextReplaced(text)
         | DecodedItem::ThinkingReplaced(text)
+        | DecodedItem::FinishedReplaced { text, .. }
         | DecodedItem::ThinkingTitle(text)
         | DecodedItem::ThinkingSignature(text)
         | DecodedItem::RedactedThinking(text)

@@ -143,6 +143,26 @@ fn contradicting_event_is_named_and_changes_only_sequence_number() {
         (vec![], update(9, ToolStatus::Done), "no such block"),
         (vec![text(), end(0, Done, None)], delta(0, "a"), "the block is finished"),
         (vec![text(), end(0, Done, None)], end(0, Done, None), "the block is finished"),
+        (
+            vec![text(), end(0, Done, None)],
+            end(0, BlockState::Aborted, Some(Content::text("b"))),
+            "the block is finished",
+        ),
+        (
+            vec![start(0, 0, Done, fixtures::error_text("broke off"))],
+            end(0, Done, Some(Content::text("b"))),
+            "the block is finished",
+        ),
+        (
+            vec![start(0, 0, Done, fixtures::tool_use("c", "t", Value::Null, ToolStatus::Done))],
+            end(0, Done, Some(fixtures::tool_use("c", "t", json!({}), ToolStatus::Done))),
+            "the block is finished",
+        ),
+        (
+            vec![text(), end(0, Done, None)],
+            end(0, Done, Some(Content::thinking("a"))),
+            "a block keeps its type",
+        ),
         (vec![text()], end(0, Open, None), "an end must end"),
         (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
@@ -183,6 +203,26 @@ fn contradicting_event_is_named_and_changes_only_sequence_number() {
         assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), ApplyOutcome::Impossible(reason), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
     }
+}
+
+#[test]
+fn further_end_corrects_finished_text_or_reasoning() {
+    use BlockState::{Done, Open};
+    let events = [
+        start(0, 0, Open, Content::thinking("")),
+        delta(0, "wogrn"),
+        end(0, Done, None),
+        start(1, 1, Open, Content::text("")),
+        delta(1, "Oen"),
+        end(0, Done, Some(Content::thinking("right"))),
+        delta(1, "."),
+        end(1, Done, None),
+        end(1, Done, Some(Content::text("One."))),
+    ];
+    let mut turn = pending();
+    assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+    let expected = [("thinking", Done, "right".to_owned()), ("text", Done, "One.".to_owned())];
+    assert_eq!(outline(&turn), expected);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Corrections of what deltas emitted: the final text of an open block, the arguments of a call, the title of
-//! reasoning. No event can take back a delta, so the end of the block carries the corrected content.
+//! Corrections of what deltas emitted: the final text of a block, the arguments of a call, the title of reasoning. No
+//! event can take back a delta, so the end of the block carries the corrected content; that of a block that has ended
+//! is sent again.
 
 use std::time::Duration;
 
@@ -30,6 +31,14 @@ impl BlockBuilder {
                 *is_corrected = true;
             }
             _ => self.thinking(&whole, None, at, out),
+        }
+    }
+
+    /// Corrects the text of a block of text or reasoning of this response that has ended.
+    pub(super) fn replace_finished(&mut self, number: usize, text: String, out: &mut Vec<Event>) {
+        let Some(block) = self.finished.get(number) else { return };
+        if let Some(content) = block.content(text, self.has_headings) {
+            out.push(Event::BlockEnd { block_id: block.id, state: block.state, content: Some(content) });
         }
     }
 

@@ -306,6 +306,44 @@ fn corrections_replace_open_text_reasoning_and_arguments() {
 }
 
 #[test]
+fn finished_text_and_reasoning_are_replaced_by_number() {
+    let replaced = |block, text: &str| DecodedItem::FinishedReplaced { block, text: text.to_owned() };
+    let (blocks, _) = built(
+        vec![
+            DecodedItem::Thinking("**Wogrn**".to_owned()),
+            DecodedItem::ThinkingSignature("s".to_owned()),
+            DecodedItem::Text("Oen".to_owned()),
+            call(0, "a"),
+            replaced(0, "**Right**\n\nwhy"),
+            replaced(1, "One"),
+            replaced(7, "lost"),
+            DecodedItem::RedactedThinking("sealed".to_owned()),
+            DecodedItem::Text("Two".to_owned()),
+            replaced(2, "no text of sealed reasoning"),
+        ],
+        BlockState::Done,
+    );
+    let shown: Vec<String> = blocks
+        .iter()
+        .map(|block| match &block.content {
+            Content::Thinking { thinking, duration_ms, .. } => format!("thinking {thinking:?} {duration_ms:?}"),
+            Content::Text { text, .. } => format!("text {text:?}"),
+            other => other.block_type().to_owned(),
+        })
+        .collect();
+    let expected = [
+        "thinking \"**Right**\\n\\nwhy\" Some(100)",
+        "thinking_signature",
+        "text \"One\"",
+        "tool_use",
+        "thinking \"\" Some(100)",
+        "text \"Two\"",
+    ];
+    assert_eq!(shown, expected);
+    assert!(blocks.iter().all(|block| block.state == BlockState::Done));
+}
+
+#[test]
 fn reasoning_has_its_last_heading_as_title_while_open_and_afterwards() {
     let thinking = |text: &str| DecodedItem::Thinking(text.to_owned());
     for (has_headings, items, open, ended) in [

@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
 use crate::openai_responses::message::{OutputItem, ResponsesReply};
-use crate::openai_responses::text_part::{PartEnding, PartPosition, resolve_all_surrogates};
+use crate::openai_responses::text_part::{FinalSource, PartEnding, PartPosition, resolve_all_surrogates};
 use crate::pictures::GeneratedImage;
 use crate::provider::{DecodedItem, opaque_content};
+use item_lookup::id_of;
 
 mod citations;
+mod item_lookup;
 mod open_text;
 mod provider_tools;
 
@@ -37,27 +39,29 @@ enum OutputChannel {
     Thinking(usize, usize),
 }
 
-/// A part of the open text block.
+/// A part of a block of text or reasoning.
 #[derive(Debug, Clone, Copy)]
-struct OpenTextSegment {
+struct TextSegment {
     entry: usize,
     part: usize,
     /// The number of bytes of the part that earlier blocks have.
     skipped: usize,
+    /// The number of bytes of the part up to the end of the block, once that has ended.
+    end: Option<usize>,
     separator: &'static str,
 }
 
-/// The open text block.
+/// A block of text or reasoning.
 #[derive(Debug, Default)]
-struct OpenText {
+struct TextBlock {
     channel: OutputChannel,
     /// The parts of the block, in order of first appearance.
-    segments: Vec<OpenTextSegment>,
-    /// A part was corrected; the corrected text of the block is emitted once, when the block ends.
+    segments: Vec<TextSegment>,
+    /// A part was corrected, and the corrected text of the block is not emitted yet.
     is_corrected: bool,
 }
 
-impl OpenText {
+impl TextBlock {
     fn segment(&self, entry: usize, part: usize) -> Option<usize> {
         self.segments.iter().rposition(|segment| segment.entry == entry && segment.part == part)
     }
@@ -70,7 +74,9 @@ pub struct ResponseOutput {
     entries: Vec<OutputEntry>,
     /// The ids of the announced calls.
     call_ids: Vec<String>,
-    open: OpenText,
+    open: TextBlock,
+    /// The blocks of text and reasoning that have ended, in order.
+    closed: Vec<TextBlock>,
     keeps_items: bool,
 }
 
@@ -101,7 +107,8 @@ impl ResponseOutput {
                         Some(at) => self.with_text(at, &entry::whole_text(item)),
                         None => by_content().unwrap_or_else(|| self.open(value, kind)),
                     };
-                    self.finish_item(at, item, is_mended, out);
+                    let source = FinalSource::Item { is_completed: is_completed(item) };
+                    self.finish_item(at, (item, source), is_mended, out);
                 }
             }
             "response.content_part.done" | "response.reasoning_part.done" => {
@@ -164,7 +171,8 @@ impl ResponseOutput {
             if let Some(own) = own.filter(|own| *own != at && self.entries[at].has_texts()) {
                 self.give_place(own, at);
             }
-            self.finish_item(at, item, is_mended, out);
+            let source = FinalSource::Snapshot { is_completed: is_completed(item) };
+            self.finish_item(at, (item, source), is_mended, out);
         }
     }
 
@@ -180,6 +188,7 @@ impl ResponseOutput {
             self.end_awaiting_call(at, out);
         }
         self.close_text(out);
+        self.emit_late_corrections(out);
     }
 
     /// Returns the items for the next request, in the order of the output.
@@ -193,61 +202,6 @@ impl ResponseOutput {
             is_done: entry.is_done,
         };
         ResponsesReply { items: self.entries.into_iter().map(to_item).collect(), is_complete: false }
-    }
-
-    /// Finds the item of this kind that a delta continues, or opens one. A finished item does not grow while another
-    /// one waits for its text: some servers count deltas differently.
-    fn find_for_delta(&mut self, value: &Value, kind: OutputItemKind) -> usize {
-        let Some(at) = self.known(value, kind) else { return self.open(value, kind) };
-        let has_id = || id_of(value).is_some_and(|id| self.entries[at].has_id(id));
-        if !self.entries[at].is_done || has_id() {
-            return at;
-        }
-        let is_waiting = |entry: &OutputEntry| entry.kind == kind && entry.is_added && !entry.is_done;
-        self.entries.iter().rposition(is_waiting).unwrap_or(at)
-    }
-
-    /// Finds the item of this kind whose text is complete, or opens one.
-    fn find_for_final(&mut self, value: &Value, kind: OutputItemKind, whole: Option<&str>) -> usize {
-        let whole = whole.unwrap_or_default();
-        match self.known(value, kind) {
-            Some(at) => self.with_text(at, whole),
-            None => {
-                let has_begun = |entry: &OutputEntry| entry.kind == kind && entry.has_begun(whole);
-                self.entries.iter().rposition(has_begun).unwrap_or_else(|| self.open(value, kind))
-            }
-        }
-    }
-
-    /// Returns the entry that has the text of the item at `at`: another one, if its text arrived under other numbers.
-    /// That one takes the place of the item's own entry.
-    fn with_text(&mut self, at: usize, whole: &str) -> usize {
-        let Some(other) = entry::entry_with_text(&self.entries, at, whole, |_| true) else { return at };
-        self.give_place(at, other);
-        other
-    }
-
-    fn give_place(&mut self, at: usize, other: usize) {
-        if let Ok([own, other]) = self.entries.get_disjoint_mut([at, other]) {
-            own.give_place_to(other);
-        }
-    }
-
-    /// Finds the item of this kind that an event belongs to: the newest with its index and its id, otherwise with its
-    /// id, otherwise with its index; without both the newest of all. Ids that change with every event are not known, so
-    /// that the index finds their items.
-    fn known(&self, value: &Value, kind: OutputItemKind) -> Option<usize> {
-        let index = value.get("output_index").and_then(Value::as_u64);
-        let id = id_of(value);
-        let newest = |fits: &dyn Fn(&OutputEntry) -> bool| {
-            self.entries.iter().rposition(|entry| entry.kind == kind && fits(entry))
-        };
-        let has_index = |entry: &OutputEntry| index.is_some() && entry.index == index;
-        let has_id = |entry: &OutputEntry| id.is_some_and(|id| entry.has_id(id));
-        newest(&|entry| has_index(entry) && has_id(entry))
-            .or_else(|| newest(&has_id))
-            .or_else(|| newest(&has_index))
-            .or_else(|| newest(&|_| index.is_none() && id.is_none()))
     }
 
     fn open(&mut self, value: &Value, kind: OutputItemKind) -> usize {
@@ -266,14 +220,20 @@ impl ResponseOutput {
     }
 
     /// Reads a complete item.
-    fn finish_item(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+    fn finish_item(
+        &mut self,
+        at: usize,
+        (item, source): (&Value, FinalSource),
+        is_mended: bool,
+        out: &mut Vec<DecodedItem>,
+    ) {
         if let Some(kind) = item.get("type").and_then(Value::as_str) {
             kind.clone_into(&mut self.entries[at].item_type);
         }
         match self.entries[at].kind {
-            OutputItemKind::Message => self.finish_texts(at, item, is_mended, out),
+            OutputItemKind::Message => self.finish_texts(at, (item, source), is_mended, out),
             OutputItemKind::Reasoning => {
-                self.finish_texts(at, item, is_mended, out);
+                self.finish_texts(at, (item, source), is_mended, out);
                 self.emit_signature(at, item, out);
             }
             OutputItemKind::Call => {
@@ -366,10 +326,9 @@ impl ResponseOutput {
     }
 }
 
-/// Returns the item's id that an event names.
-fn id_of(event: &Value) -> Option<&str> {
-    let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
-    id.filter(|id| !id.is_empty())
+/// Returns true if a complete item says that nothing of it is missing.
+fn is_completed(item: &Value) -> bool {
+    item.get("status").and_then(Value::as_str) == Some("completed")
 }
 
 /// Returns the kind of item that a part belongs to.

@@ -40,6 +40,31 @@ pub enum PartEnding {
     Part,
 }
 
+/// The kind of event that has a complete text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinalSource {
+    /// The end of the text, or of its part.
+    Text,
+    /// The end of its item. `is_completed` means that the item says that nothing is missing.
+    Item { is_completed: bool },
+    /// The final snapshot, likewise.
+    Snapshot { is_completed: bool },
+}
+
+impl FinalSource {
+    fn bit(self) -> u8 {
+        match self {
+            Self::Text => 1,
+            Self::Item { .. } => 2,
+            Self::Snapshot { .. } => 4,
+        }
+    }
+
+    fn is_completed(self) -> bool {
+        matches!(self, Self::Item { is_completed: true } | Self::Snapshot { is_completed: true })
+    }
+}
+
 /// The state of one text.
 #[derive(Debug, Default)]
 pub struct TextPart {
@@ -52,6 +77,8 @@ pub struct TextPart {
     pub is_closed: bool,
     /// The text ended with [`PartEnding::Text`], and with [`PartEnding::Part`].
     endings: (bool, bool),
+    /// The length of a final text that the emitted one begins with, and the kinds of events that had it.
+    shorter: (usize, u8),
 }
 
 /// The difference between a complete text and the emitted one.
@@ -99,23 +126,38 @@ impl TextPart {
         more
     }
 
-    /// Compares the complete text with the emitted one. A blank text, and one that the emitted text begins with, was
-    /// cut off by the server and corrects nothing. The caller applies a correction with [`Self::correct`] if the
-    /// emitted text can still be replaced.
-    pub fn complete_with(&mut self, whole: &str, is_mended: bool) -> TextCompletion {
-        let whole = resolve_surrogates(whole, is_mended);
+    /// Compares the complete text with the emitted one. A blank text erases nothing, and neither does one that the
+    /// emitted text begins with, because servers cut final texts off; unless nothing can be missing
+    /// ([`Self::is_really_shorter`]). The caller applies a correction with [`Self::correct`] if the emitted text can
+    /// still be replaced.
+    pub fn complete_with(&mut self, whole: &str, source: FinalSource) -> TextCompletion {
         if let Some(rest) = whole.strip_prefix(self.emitted.as_str())
             && !whole.is_empty()
         {
-            let rest = rest.to_owned();
             self.surrogate = None;
-            self.emitted = whole;
-            return TextCompletion::Rest(rest);
+            whole.clone_into(&mut self.emitted);
+            return TextCompletion::Rest(rest.to_owned());
         }
-        if whole.trim().is_empty() || self.emitted.starts_with(&whole) {
+        if whole.trim().is_empty() || (self.emitted.starts_with(whole) && !self.is_really_shorter(whole.len(), source))
+        {
             return TextCompletion::Rest(self.flush_lone_surrogate());
         }
-        TextCompletion::Correction(whole)
+        TextCompletion::Correction(whole.to_owned())
+    }
+
+    /// Returns true if the emitted text beyond this length is surplus: it repeats the final text, or the item is
+    /// completed, or the ends of text and item and the snapshot all have this text.
+    fn is_really_shorter(&mut self, length: usize, source: FinalSource) -> bool {
+        const ALL: u8 = 7;
+        let (whole, surplus) = self.emitted.split_at(length);
+        let is_repetition = surplus.len() >= length && surplus.bytes().zip(whole.bytes().cycle()).all(|(a, b)| a == b);
+        if source.is_completed() || is_repetition {
+            return true;
+        }
+        let (known, seen) = self.shorter;
+        let seen = if known == length { seen | source.bit() } else { source.bit() };
+        self.shorter = (length, seen);
+        seen == ALL
     }
 
     /// Replaces the emitted text.
@@ -163,7 +205,10 @@ mod tests {
             ("a whole alone", vec![], vec!["abc", "abc"], "abc"),
             ("a missing end", vec!["a"], vec!["abc"], "abc"),
             ("an empty whole", vec!["a"], vec![""], "a"),
-            ("a cut whole", vec!["abc"], vec!["ab"], "abc"),
+            ("a cut whole", vec!["abc"], vec!["ab", "ab"], "abc"),
+            ("a text that was repeated", vec!["ab", "ab"], vec!["ab"], "ab"),
+            ("a text that was repeated in part", vec!["ab", "aba"], vec!["ab"], "ab"),
+            ("a text that begins like its end", vec!["ab", "abc"], vec!["ab"], "ababc"),
             ("a blank whole", vec!["ab"], vec![" \n"], "ab"),
             ("another whole", vec!["ab"], vec!["xyz", "xyz"], "xyz"),
             ("another whole that grows", vec!["ab"], vec!["xyz", "xyz!", "xy"], "xyz!"),
@@ -173,7 +218,7 @@ mod tests {
             let mut emitted = String::new();
             deltas.iter().for_each(|delta| emitted.push_str(&part.push_delta(delta, false)));
             for whole in wholes {
-                match part.complete_with(whole, false) {
+                match part.complete_with(whole, FinalSource::Text) {
                     TextCompletion::Rest(rest) => emitted.push_str(&rest),
                     TextCompletion::Correction(whole) => {
                         part.correct(whole.clone());
@@ -187,6 +232,33 @@ mod tests {
     }
 
     #[test]
+    fn shorter_final_text_counts_where_nothing_can_be_missing() {
+        use FinalSource::{Item, Snapshot, Text};
+        let item = |is_completed| Item { is_completed };
+        let snapshot = |is_completed| Snapshot { is_completed };
+        for (case, finals, expected) in [
+            ("one event", vec![("ab", Text)], "abc"),
+            ("an item without status", vec![("ab", item(false))], "abc"),
+            ("a completed item", vec![("ab", item(true))], "ab"),
+            ("a completed item without text", vec![("", item(true)), (" ", snapshot(true))], "abc"),
+            ("a completed snapshot", vec![("ab", Text), ("ab", snapshot(true))], "ab"),
+            ("two events", vec![("ab", Text), ("ab", item(false))], "abc"),
+            ("one kind of event", vec![("ab", Text), ("ab", Text), ("ab", Text)], "abc"),
+            ("all agree", vec![("ab", Text), ("ab", item(false)), ("ab", snapshot(false))], "ab"),
+            ("they differ", vec![("ab", Text), ("a", item(false)), ("ab", snapshot(false))], "abc"),
+        ] {
+            let mut part = TextPart::default();
+            part.push_delta("abc", false);
+            for (whole, source) in finals {
+                if let TextCompletion::Correction(whole) = part.complete_with(whole, source) {
+                    part.correct(whole);
+                }
+            }
+            assert_eq!(part.emitted, expected, "{case}");
+        }
+    }
+
+    #[test]
     fn split_surrogate_pair_becomes_one_character() {
         let mended = |json: &str| serde_json::from_str::<String>(&surrogates::replace_lone_surrogates(json)).unwrap();
         let (high, low) = (mended(r#""a\ud83d""#), mended(r#""\ude00""#));
@@ -195,7 +267,7 @@ mod tests {
         assert_eq!(part.push_delta(&low, true), "😀");
         let mut part = TextPart::default();
         part.push_delta(&high, true);
-        assert_eq!(part.complete_with("a😀b", false), TextCompletion::Rest("😀b".to_owned()));
+        assert_eq!(part.complete_with("a😀b", FinalSource::Text), TextCompletion::Rest("😀b".to_owned()));
         let mut part = TextPart::default();
         part.push_delta(&high, true);
         assert_eq!((part.flush_lone_surrogate(), part.flush_lone_surrogate()), ("\u{fffd}".into(), String::new()));

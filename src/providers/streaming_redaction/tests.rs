@@ -231,6 +231,18 @@ fn key_split_across_stream_events_is_redacted() {
             ],
         ),
         (
+            vec![
+                text("so key-01"),
+                DecodedItem::FinishedReplaced { block: 0, text: "thus key-0123456789abcdef, key-01".into() },
+                text("!"),
+            ],
+            vec![
+                text("so "),
+                DecodedItem::FinishedReplaced { block: 0, text: "thus [removed], key-01".into() },
+                text("key-01!"),
+            ],
+        ),
+        (
             vec![DecodedItem::ProviderToolResult {
                 id: "a".into(),
                 name: "b".into(),

@@ -34,7 +34,8 @@ struct BlockGrowth<'e> {
     flaws: usize,
     /// True if there are no flaws between its start and its end, as far as the journal goes.
     is_intact: bool,
-    /// True if no later events change it, except for the progress of a call.
+    /// True if no later events change it, except for the progress of a call. A correction of its text that a lost line
+    /// had is lost with it.
     is_ended: bool,
 }
 

@@ -140,6 +140,20 @@ fn snapshot_replaces_turn_and_keeps_markup_by_block() {
 }
 
 #[test]
+fn corrected_text_is_drawn_without_markup_of_the_old_one() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let block_id = fixtures::block(2, 0, Content::text("")).id;
+        let end = |seq, content| event(seq, Event::BlockEnd { block_id, state: BlockState::Done, content });
+        turn.apply(vec![start(1), delta(2, "Oen"), end(3, None)]);
+        turn.apply(vec![StreamFrame::Other(Aside::Markup { block_id, parts: vec!["<p>Oen</p>".to_owned()] })]);
+        turn.apply(vec![end(4, Some(Content::text("One")))]);
+        let drawn = turn.with_block(block_id, |block, markup| (block.content.clone(), markup.is_some()));
+        assert_eq!(drawn, Some((Content::text("One"), false)));
+    });
+}
+
+#[test]
 fn turn_is_put_at_its_place_on_path() {
     in_owner(|| {
         let state = chat(vec![view(fixtures::user_turn(1, "Hi")), view(fixtures::reply(2, []))]);

@@ -190,14 +190,19 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, outcome: &mut FramesOutc
                 ApplyOutcome::Changed => {}
             }
             match event {
+                Event::BlockEnd { block_id, .. } => {
+                    // A further end may correct the text that the server has rendered.
+                    view.markup.retain(|markup| markup.block_id != block_id);
+                    FrameChange::Shape(Some(block_id))
+                }
                 // The first visible character makes a block a segment.
                 Event::BlockDelta { block_id, .. } if was_blank && !is_blank(&view.turn, block_id) => {
                     FrameChange::Shape(Some(block_id))
                 }
                 Event::BlockDelta { block_id, .. } => FrameChange::Growth(block_id),
-                Event::BlockUpdate { block_id, .. }
-                | Event::CallEdited { block_id, .. }
-                | Event::BlockEnd { block_id, .. } => FrameChange::Shape(Some(block_id)),
+                Event::BlockUpdate { block_id, .. } | Event::CallEdited { block_id, .. } => {
+                    FrameChange::Shape(Some(block_id))
+                }
                 Event::BlockStart { block } => FrameChange::Shape(Some(block.id)),
                 Event::Usage { .. } | Event::Unknown(_) => FrameChange::Nothing,
                 _ => FrameChange::Shape(None),

@@ -1,12 +1,12 @@
-//! The text that is being written: which parts of which items it consists of, and its corrections. A complete text that
-//! differs from its deltas replaces them while the text block is open (docs/reference/providers.md 6.3).
+//! The blocks of text and reasoning: which parts of which items they consist of, and their corrections. A complete text
+//! that differs from its deltas replaces them, also in a block that has ended (docs/reference/providers.md 6.3).
 
 use serde_json::{Value, json};
 
-use super::{OpenTextSegment, OutputChannel, ResponseOutput};
+use super::{OutputChannel, ResponseOutput, TextBlock, TextSegment};
 use crate::openai_responses::entry::{self, OutputItemKind};
 use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
-use crate::openai_responses::text_part::{PartEnding, PartPosition, TextCompletion, resolve_surrogates};
+use crate::openai_responses::text_part::{FinalSource, PartEnding, PartPosition, TextCompletion, resolve_surrogates};
 use crate::provider::DecodedItem;
 use turnleaf_domain::tool::parse_arguments;
 
@@ -16,19 +16,39 @@ const PARAGRAPH: &str = "\n\n";
 impl ResponseOutput {
     /// Ends the text block, because something else follows, and emits its corrected text.
     pub(super) fn close_text(&mut self, out: &mut Vec<DecodedItem>) {
-        let open = std::mem::take(&mut self.open);
-        if !open.is_corrected {
+        let mut block = std::mem::take(&mut self.open);
+        if block.segments.is_empty() {
             return;
         }
-        let text = |segment: &OpenTextSegment| {
+        for segment in &mut block.segments {
+            segment.end = Some(self.entries[segment.entry].parts[segment.part].1.emitted.len());
+        }
+        if std::mem::take(&mut block.is_corrected) {
+            let text = self.text_of(&block);
+            out.push(match block.channel {
+                OutputChannel::Thinking(..) => DecodedItem::ThinkingReplaced(text),
+                OutputChannel::Text(_) | OutputChannel::None => DecodedItem::TextReplaced(text),
+            });
+        }
+        self.closed.push(block);
+    }
+
+    /// Emits the corrections of ended blocks that were put off.
+    pub(super) fn emit_late_corrections(&mut self, out: &mut Vec<DecodedItem>) {
+        for number in 0..self.closed.len() {
+            if std::mem::take(&mut self.closed[number].is_corrected) {
+                out.push(DecodedItem::FinishedReplaced { block: number, text: self.text_of(&self.closed[number]) });
+            }
+        }
+    }
+
+    fn text_of(&self, block: &TextBlock) -> String {
+        let text = |segment: &TextSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
-            format!("{}{}", segment.separator, &whole[segment.skipped.min(whole.len())..])
+            let end = segment.end.unwrap_or(whole.len());
+            [segment.separator, whole.get(segment.skipped..end).unwrap_or_default()]
         };
-        let block: String = open.segments.iter().map(text).collect();
-        out.push(match open.channel {
-            OutputChannel::Thinking(..) => DecodedItem::ThinkingReplaced(block),
-            OutputChannel::Text(_) | OutputChannel::None => DecodedItem::TextReplaced(block),
-        });
+        block.segments.iter().flat_map(text).collect()
     }
 
     /// Reads the complete text of a part.
@@ -43,7 +63,7 @@ impl ResponseOutput {
     ) -> Option<usize> {
         let known = if is_mended { resolve_surrogates(whole, true) } else { whole.to_owned() };
         let part = self.entries[at].part_for_final(place, &known, ending)?;
-        self.complete_part(at, part, &known, out);
+        self.complete_part(at, part, (&known, FinalSource::Text), out);
         if !known.is_empty() {
             self.entries[at].parts[part].1.end(ending);
         }
@@ -52,7 +72,13 @@ impl ResponseOutput {
 
     /// Reads the texts of a complete item. Every one is matched with the parts that deltas emitted, so that nothing is
     /// emitted twice.
-    pub(super) fn finish_texts(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+    pub(super) fn finish_texts(
+        &mut self,
+        at: usize,
+        (item, source): (&Value, FinalSource),
+        is_mended: bool,
+        out: &mut Vec<DecodedItem>,
+    ) {
         let mut finals: Vec<FinalText> = entry::final_texts(item);
         if is_mended {
             finals.iter_mut().for_each(|(_, text)| *text = resolve_surrogates(text, true));
@@ -71,7 +97,7 @@ impl ResponseOutput {
                     continue;
                 }
                 let Some((text, found)) = matches.next() else { return };
-                let part = self.finish_text(at, text, found, out);
+                let part = self.finish_text(at, (text, source), found, out);
                 self.emit_citations(at, part, &text.1, value, out);
             }
         }
@@ -81,7 +107,7 @@ impl ResponseOutput {
     fn finish_text(
         &mut self,
         at: usize,
-        (place, text): &FinalText,
+        ((place, text), source): (&FinalText, FinalSource),
         found: PartMatch,
         out: &mut Vec<DecodedItem>,
     ) -> Option<usize> {
@@ -89,31 +115,49 @@ impl ResponseOutput {
             PartMatch::Emitted(_) => None,
             PartMatch::Continues(part, rest) => {
                 self.entries[at].parts[part].1.emitted.push_str(&rest);
-                self.emit_text(at, part, rest, out);
+                self.emit_rest(at, part, rest, out);
                 None
             }
             PartMatch::New if text.is_empty() => None,
             PartMatch::New => {
                 let part = self.entries[at].add_part(*place);
-                self.complete_part(at, part, text, out);
+                self.complete_part(at, part, (text, source), out);
                 Some(part)
             }
             PartMatch::Part(part) => {
-                self.complete_part(at, part, text, out);
+                self.complete_part(at, part, (text, source), out);
                 Some(part)
             }
         }
     }
 
-    fn complete_part(&mut self, at: usize, part: usize, whole: &str, out: &mut Vec<DecodedItem>) {
-        match self.entries[at].parts[part].1.complete_with(whole, false) {
-            TextCompletion::Rest(rest) => self.emit_text(at, part, rest, out),
+    fn complete_part(
+        &mut self,
+        at: usize,
+        part: usize,
+        (whole, source): (&str, FinalSource),
+        out: &mut Vec<DecodedItem>,
+    ) {
+        match self.entries[at].parts[part].1.complete_with(whole, source) {
+            TextCompletion::Rest(rest) => self.emit_rest(at, part, rest, out),
             TextCompletion::Correction(whole) => self.correct_text(at, part, whole, out),
         }
     }
 
-    /// Replaces the text of a part in the open block, or the arguments of a call. A block that has ended cannot be
-    /// corrected, and arguments that are JSON are not replaced by others that are not.
+    /// Emits the rest of a part, which has it already: in the block of the part, even if that has ended.
+    fn emit_rest(&mut self, at: usize, part: usize, rest: String, out: &mut Vec<DecodedItem>) {
+        if rest.is_empty() {
+            return;
+        }
+        let closed = if self.open.segment(at, part).is_none() { self.closed_place(at, part) } else { None };
+        match closed {
+            Some(place) => self.replace_closed(place, rest.len(), out),
+            None => self.emit_text(at, part, rest, out),
+        }
+    }
+
+    /// Replaces the text of a part in its newest block, or the arguments of a call. Arguments that are JSON are not
+    /// replaced by others that are not, and the text of a part that blocks share changes in the last one only.
     fn correct_text(&mut self, at: usize, part: usize, whole: String, out: &mut Vec<DecodedItem>) {
         let entry = &mut self.entries[at];
         let target = &mut entry.parts[part].1;
@@ -125,13 +169,46 @@ impl ResponseOutput {
             out.extend(entry.call.map(|index| DecodedItem::ToolArgumentsReplaced { index, text: whole }));
             return;
         }
-        let Some(segment) = self.open.segment(at, part) else { return };
-        let skipped = self.open.segments[segment].skipped;
+        let open = self.open.segment(at, part);
+        let closed = if open.is_none() { self.closed_place(at, part) } else { None };
+        let skipped = match (open, closed) {
+            (Some(segment), _) => self.open.segments[segment].skipped,
+            (None, Some((block, segment))) => self.closed[block].segments[segment].skipped,
+            (None, None) => return,
+        };
+        let target = &mut self.entries[at].parts[part].1;
         if target.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
             return;
         }
+        let length = whole.len();
         target.correct(whole);
-        self.open.is_corrected = true;
+        match closed {
+            Some(place) => self.replace_closed(place, length, out),
+            None => self.open.is_corrected = true,
+        }
+    }
+
+    /// Returns the newest ended block that has text of a part, and its place there.
+    fn closed_place(&self, at: usize, part: usize) -> Option<(usize, usize)> {
+        let in_block = |(number, block): (usize, &TextBlock)| Some((number, block.segment(at, part)?));
+        self.closed.iter().enumerate().rev().find_map(in_block)
+    }
+
+    /// Replaces the text of an ended block, whose part has its final text now. `length` is that of the new text: where
+    /// the block has much more, its text is emitted once, at the end of the response.
+    fn replace_closed(&mut self, (block, segment): (usize, usize), length: usize, out: &mut Vec<DecodedItem>) {
+        /// The number of times by which the block may be longer.
+        const MOST: usize = 4;
+        let TextSegment { entry, part, .. } = self.closed[block].segments[segment];
+        let replaced = &mut self.closed[block];
+        replaced.segments[segment].end = Some(self.entries[entry].parts[part].1.emitted.len());
+        let bytes = |segment: &TextSegment| segment.end.unwrap_or_default().saturating_sub(segment.skipped);
+        let in_all: usize = replaced.segments.iter().map(bytes).sum();
+        replaced.is_corrected = in_all > length.saturating_mul(MOST);
+        if !replaced.is_corrected {
+            let text = self.text_of(&self.closed[block]);
+            out.push(DecodedItem::FinishedReplaced { block, text });
+        }
     }
 
     /// Emits the end of the text of a part.
@@ -174,7 +251,7 @@ impl ResponseOutput {
     /// it.
     pub(super) fn characters_before(&self, at: usize, part: usize) -> Option<usize> {
         let segment = self.open.segment(at, part).filter(|n| self.open.segments[*n].skipped == 0)?;
-        let characters = |segment: &OpenTextSegment| {
+        let characters = |segment: &TextSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
             whole[segment.skipped.min(whole.len())..].chars().count() + segment.separator.len()
         };
@@ -184,7 +261,7 @@ impl ResponseOutput {
     fn note_segment(&mut self, entry: usize, part: usize, length: usize, separator: &'static str) {
         if self.open.segment(entry, part).is_none() {
             let skipped = self.entries[entry].parts[part].1.emitted.len().saturating_sub(length);
-            self.open.segments.push(OpenTextSegment { entry, part, skipped, separator });
+            self.open.segments.push(TextSegment { entry, part, skipped, end: None, separator });
         }
     }
 }

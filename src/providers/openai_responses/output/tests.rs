@@ -202,16 +202,95 @@ fn blank_or_cut_final_text_erases_nothing() {
     for (kind, ..) in KINDS {
         for short in ["", " ", "Hel", "Hello"] {
             let whole = item(kind, &[short]);
+            let delta = text_event(kind, "delta", 0, "Hello");
+            let text_done = text_event(kind, "done", 0, short);
+            for ends in [
+                vec![text_done.clone(), done(&whole), completed(&[])],
+                vec![text_done.clone(), completed(&[&whole])],
+                vec![done(&whole), completed(&[&whole])],
+            ] {
+                let events = [vec![added(&whole), delta.clone()], ends].concat();
+                assert_eq!(blocks(&events), expected(kind, &["Hello"]), "{kind} {short:?}");
+            }
+        }
+        for blank in ["", " \n"] {
+            let mut whole = item(kind, &[blank]);
+            whole["status"] = json!("completed");
             let events = [
                 added(&whole),
                 text_event(kind, "delta", 0, "Hello"),
-                text_event(kind, "done", 0, short),
+                text_event(kind, "done", 0, blank),
                 done(&whole),
                 completed(&[&whole]),
             ];
-            assert_eq!(blocks(&events), expected(kind, &["Hello"]), "{kind} {short:?}");
+            assert_eq!(blocks(&events), expected(kind, &["Hello"]), "{kind} completed {blank:?}");
         }
     }
+}
+
+#[test]
+fn shorter_final_text_counts_where_nothing_is_missing() {
+    for (kind, ..) in KINDS {
+        let plain = item(kind, &["Hello"]);
+        let mut with_status = plain.clone();
+        with_status["status"] = json!("completed");
+        for (case, deltas, ends) in [
+            ("repeated", "HelloHello", vec![text_event(kind, "done", 0, "Hello"), completed(&[])]),
+            ("completed item", "Hello wor", vec![done(&with_status), completed(&[])]),
+            ("completed in the snapshot", "Hello wor", vec![completed(&[&with_status])]),
+            ("all agree", "Hello wor", vec![text_event(kind, "done", 0, "Hello"), done(&plain), completed(&[&plain])]),
+        ] {
+            let events = [vec![added(&plain), text_event(kind, "delta", 0, deltas)], ends].concat();
+            assert_eq!(blocks(&events), expected(kind, &["Hello"]), "{kind} {case}");
+        }
+    }
+}
+
+#[test]
+fn final_text_corrects_block_that_has_ended() {
+    let right = "The command ran.";
+    let message = item("message", &["Done."]);
+    let later = |event: Value| under(event, 1, Value::Null);
+    for kind in ["summary", "content"] {
+        let reasoning = item(kind, &[right]);
+        for streamed in ["The comand", "The", "The command ran.The command ran."] {
+            let begin = [
+                added(&reasoning),
+                text_event(kind, "delta", 0, streamed),
+                later(added(&message)),
+                later(text_event("message", "delta", 0, "Done.")),
+            ];
+            for ends in [
+                vec![completed(&[&reasoning, &message])],
+                vec![done(&reasoning), later(done(&message)), completed(&[])],
+                vec![text_event(kind, "done", 0, right), later(done(&message)), completed(&[])],
+                vec![later(done(&message)), done(&reasoning), completed(&[&reasoning, &message])],
+            ] {
+                let events = [&begin[..], &ends].concat();
+                let expected = [format!("thinking: {right}"), "text: Done.".to_owned()];
+                assert_eq!(blocks(&events), expected, "{kind} {streamed} {}", ends.len());
+            }
+        }
+        // A small correction of a long block comes once, at the end.
+        let long = "x".repeat(1000);
+        let whole = item(kind, &[&long, "Two", "Four"]);
+        let events = [
+            added(&whole),
+            text_event(kind, "delta", 0, &long),
+            text_event(kind, "delta", 1, "Tow"),
+            text_event(kind, "delta", 2, "Fuor"),
+            later(added(&message)),
+            later(text_event("message", "delta", 0, "Done.")),
+            done(&whole),
+            completed(&[&whole, &message]),
+        ];
+        assert_eq!(blocks(&events), [format!("thinking: {long}\n\nTwo\n\nFour"), "text: Done.".to_owned()]);
+    }
+    let call = item("function_call", &["{}"]);
+    let whole = item("message", &["One"]);
+    let events =
+        [added(&whole), text_event("message", "delta", 0, "Oen"), later(added(&call)), completed(&[&whole, &call])];
+    assert_eq!(blocks(&events), ["text: One", "tool_use: {}"]);
 }
 
 #[test]

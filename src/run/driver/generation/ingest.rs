@@ -42,6 +42,7 @@ impl TurnRun<'_> {
                 | DecodedItem::Thinking(text)
                 | DecodedItem::TextReplaced(text)
                 | DecodedItem::ThinkingReplaced(text)
+                | DecodedItem::FinishedReplaced { text, .. }
                 | DecodedItem::ToolArguments { text, .. }
                 | DecodedItem::ToolArgumentsReplaced { text, .. }
                 | DecodedItem::ProviderToolArguments { text, .. } => {

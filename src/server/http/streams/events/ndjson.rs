@@ -1,6 +1,7 @@
 //! NDJSON (docs/reference/domain.md 4.10): the text and reasoning of the model as deltas. `text` deltas are
-//! concatenated; the first delta of a reasoning block has no mark, later ones have `append`. Signatures of reasoning
-//! are written if they arrive, which they do only for clients that ask for them.
+//! concatenated; the first delta of a reasoning block has no mark, later ones have `append`. A text that the provider
+//! corrected after its deltas follows with what it replaces. Signatures of reasoning are written if they arrive, which
+//! they do only for clients that ask for them.
 
 use std::collections::HashMap;
 
@@ -17,8 +18,15 @@ enum NdjsonBlockKind {
     Thinking { begun: bool },
 }
 
+/// What the client was sent of a block.
+struct NdjsonBlock {
+    kind: NdjsonBlockKind,
+    /// Its text, unless the block began before the client's cursor.
+    text: Option<String>,
+}
+
 pub struct NdjsonEncoder {
-    blocks: HashMap<BlockId, NdjsonBlockKind>,
+    blocks: HashMap<BlockId, NdjsonBlock>,
 }
 
 impl NdjsonEncoder {
@@ -29,7 +37,8 @@ impl NdjsonEncoder {
             NdjsonBlockKind::Thinking { .. } => Some(NdjsonBlockKind::Thinking { begun: true }),
             kind => Some(kind),
         };
-        let blocks = turn.blocks.iter().filter_map(|block| Some((block.id, begun(block)?))).collect();
+        let known = |block: &Block| Some((block.id, NdjsonBlock { kind: begun(block)?, text: None }));
+        let blocks = turn.blocks.iter().filter_map(known).collect();
         Self { blocks }
     }
 
@@ -37,13 +46,19 @@ impl NdjsonEncoder {
         match event {
             Event::BlockStart { block } => self.encode_block(&block),
             Event::BlockDelta { block_id, text } => self.encode_delta(block_id, &text).into_iter().collect(),
-            Event::BlockEnd { content: Some(content), .. } => signature_line(&content).into_iter().collect(),
+            Event::BlockEnd { block_id, content: Some(content), .. } => {
+                self.encode_correction(block_id, &content).into_iter().chain(signature_line(&content)).collect()
+            }
             _ => Vec::new(),
         }
     }
 
     fn encode_delta(&mut self, block: BlockId, text: &str) -> Option<Value> {
-        match self.blocks.get_mut(&block)? {
+        let block = self.blocks.get_mut(&block)?;
+        if let Some(sent) = &mut block.text {
+            sent.push_str(text);
+        }
+        match &mut block.kind {
             NdjsonBlockKind::Text => Some(json!({ "type": "text", "content": text })),
             NdjsonBlockKind::Thinking { begun: true } => {
                 Some(json!({ "type": "thinking", "content": text, "append": true }))
@@ -55,18 +70,31 @@ impl NdjsonEncoder {
         }
     }
 
-    fn encode_block(&mut self, block: &Block) -> Vec<Value> {
-        if let Some(kind) = kind(block) {
-            self.blocks.insert(block.id, kind);
-        }
-        let text = match &block.content {
-            Content::Text { text, .. } if !text.is_empty() => Some(json!({ "type": "text", "content": text })),
-            Content::Thinking { thinking, .. } if !thinking.is_empty() => {
-                self.blocks.insert(block.id, NdjsonBlockKind::Thinking { begun: true });
-                Some(json!({ "type": "thinking", "content": thinking }))
-            }
-            _ => None,
+    /// Writes the text of an ended block if it is another one than the client was sent, which then replaces that.
+    fn encode_correction(&mut self, block: BlockId, content: &Content) -> Option<Value> {
+        let block = self.blocks.get_mut(&block)?;
+        let (text, name) = match content {
+            Content::Text { text, .. } => (text, "text_replaced"),
+            Content::Thinking { thinking, .. } => (thinking, "thinking_replaced"),
+            _ => return None,
         };
+        let sent = block.text.as_mut().filter(|sent| sent.as_str() != text.as_str())?;
+        let before = std::mem::replace(sent, text.clone());
+        Some(json!({ "type": name, "content": text, "replaces": before }))
+    }
+
+    fn encode_block(&mut self, block: &Block) -> Vec<Value> {
+        let (text, line) = match &block.content {
+            Content::Text { text, .. } => (text, json!({ "type": "text", "content": text })),
+            Content::Thinking { thinking, .. } => (thinking, json!({ "type": "thinking", "content": thinking })),
+            content => return signature_line(content).into_iter().collect(),
+        };
+        let kind = match kind(block) {
+            Some(NdjsonBlockKind::Thinking { .. }) => NdjsonBlockKind::Thinking { begun: !text.is_empty() },
+            _ => NdjsonBlockKind::Text,
+        };
+        self.blocks.insert(block.id, NdjsonBlock { kind, text: Some(text.clone()) });
+        let text = (!text.is_empty()).then_some(line);
         text.into_iter().chain(signature_line(&block.content)).collect()
     }
 }
@@ -114,5 +142,45 @@ impl EventEncoder for NdjsonEncoder {
             return None;
         }
         Some(values.into_iter().map(|value| format!("{value}\n")).collect::<String>().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{BlockState, Role, TurnStatus, fixtures};
+
+    #[test]
+    fn corrected_text_follows_with_what_it_replaces() {
+        let turn = fixtures::turn(2, Role::Assistant, TurnStatus::Streaming);
+        let mut encoder = NdjsonEncoder::new(&turn);
+        let mut block = fixtures::block(2, 0, Content::text(""));
+        block.state = BlockState::Open;
+        let id = block.id;
+        let end = |content| Event::BlockEnd { block_id: id, state: BlockState::Done, content };
+        let mut lines = Vec::new();
+        for event in [
+            Event::BlockStart { block },
+            Event::BlockDelta { block_id: id, text: "Oe".into() },
+            Event::BlockDelta { block_id: id, text: "n".into() },
+            end(Some(Content::text("Oen"))),
+            end(Some(Content::text("One"))),
+            end(Some(Content::text("One."))),
+        ] {
+            lines.extend(encoder.encode_event(event));
+        }
+        let replaced =
+            |content: &str, before: &str| json!({"type": "text_replaced", "content": content, "replaces": before});
+        let more = |content: &str| json!({"type": "text", "content": content});
+        assert_eq!(lines, [more("Oe"), more("n"), replaced("One", "Oen"), replaced("One.", "One")]);
+    }
+
+    #[test]
+    fn block_from_before_the_cursor_is_not_corrected() {
+        let turn = fixtures::reply(2, [Content::thinking("Wogrn")]);
+        let mut encoder = NdjsonEncoder::new(&turn);
+        let content = Some(Content::thinking("Right"));
+        let end = Event::BlockEnd { block_id: turn.blocks[0].id, state: BlockState::Done, content };
+        assert!(encoder.encode_event(end).is_empty());
     }
 }

@@ -84,9 +84,7 @@ impl SocketEncoder {
             match before.blocks.iter().find(|old| old.id == block.id) {
                 None => messages.extend(self.block_start_messages(block)),
                 Some(old) if old == block => {}
-                Some(old) if old.state == BlockState::Open && block.state != BlockState::Open => {
-                    messages.extend(self.block_end_messages(old, block));
-                }
+                Some(old) if block.state != BlockState::Open => messages.extend(self.block_end_messages(old, block)),
                 Some(old) => match (text_of(old), text_of(block)) {
                     (Some(old), Some(new)) if new.starts_with(old) => {
                         messages.extend(text_chunk_message(block, &new[old.len()..]))
