@@ -13,6 +13,7 @@ use crate::provider::DecodedItem;
 use crate::reply_ending::ReplyContents;
 use open_block::{FinishedBlock, OpenBlock};
 use provider_tools::{PendingProviderCalls, tool_use};
+pub use reply_size::ReplySize;
 use text_echo::TextEcho;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::chat_seq;
@@ -24,6 +25,7 @@ use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, Genera
 mod corrections;
 mod open_block;
 mod provider_tools;
+mod reply_size;
 mod text;
 mod text_echo;
 
@@ -80,6 +82,7 @@ pub struct BlockBuilder {
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
     contents: ReplyContents,
+    size: ReplySize,
 }
 
 impl BlockBuilder {
@@ -100,6 +103,7 @@ impl BlockBuilder {
             last_thinking: None,
             last_at: None,
             contents: ReplyContents::default(),
+            size: ReplySize::default(),
         }
     }
 
@@ -119,10 +123,14 @@ impl BlockBuilder {
     /// of reasoning is measured; it is `None` when a stored response is decoded again, and durations stay unknown.
     ///
     /// `Cost`, `ResponseId`, `StopReason` and `Failed` produce no event: the caller ends the reply with `close` and
-    /// the events of the turn.
+    /// the events of the turn. Once the response has exceeded a limit, its further content is left out.
     pub fn push(&mut self, item: DecodedItem, at: Option<Duration>, out: &mut Vec<Event>) {
+        if self.size.exceeded_limit().is_some() && item.is_content() {
+            return;
+        }
         self.last_at = at.or(self.last_at);
         self.contents.note(&item);
+        self.size.note(&item);
         match item {
             DecodedItem::Model(model) => out.push(Event::ModelReturned { model }),
             DecodedItem::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
@@ -183,9 +191,9 @@ impl BlockBuilder {
         &self.calls
     }
 
-    /// Returns the length in bytes of the longest arguments so far.
-    pub fn longest_arguments(&self) -> usize {
-        self.calls.iter().map(|call| call.raw.len()).max().unwrap_or_default()
+    /// Returns how much the response has contained so far, and whether that is too much.
+    pub fn size(&self) -> ReplySize {
+        self.size
     }
 
     /// Takes the images that were added since the last call. They are stored in the same transaction as their blocks.
@@ -252,6 +260,7 @@ impl BlockBuilder {
             && !more.is_empty()
         {
             call.raw.push_str(more);
+            self.size.note_arguments(call.raw.len());
             out.push(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() });
         }
     }

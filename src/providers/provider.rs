@@ -345,6 +345,21 @@ pub enum DecodedItem {
     Failed(Failure),
 }
 
+impl DecodedItem {
+    /// Returns true for a piece of the reply; false for what is known about it.
+    pub fn is_content(&self) -> bool {
+        !matches!(
+            self,
+            Self::Model(_)
+                | Self::Usage(_)
+                | Self::Cost(_)
+                | Self::ResponseId(_)
+                | Self::StopReason(_)
+                | Self::Failed(_)
+        )
+    }
+}
+
 /// The end of a response body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodeOutcome {

@@ -15,11 +15,11 @@ use crate::openai_chat::{ChatDecoder, Dialect, request};
 use crate::openai_responses::{self, ResponsesDecoder};
 use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 use crate::redaction::SecretSet;
-use crate::reply_ending::{ReplyContents, ReplyEnding, reply_ending};
+use crate::reply_ending::{ReplyEnding, reply_ending};
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{
-    Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
-    TurnStatus, Usage,
+    Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, FailureKind, GenerationId, Role, Turn,
+    TurnId, TurnStatus, Usage, limits,
 };
 use turnleaf_platform::endpoint::ProviderApi;
 
@@ -59,29 +59,36 @@ pub fn replay(options: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsage
         let (failure, _) =
             error_classification::classify_status(status, &[], body, PROVIDER, &SecretSet::default(), now);
         let outcome = DecodeOutcome { complete: false, stop_reason: None, failure: Some(failure) };
-        return Ok(print(&ReplayedReply::default(), &outcome, 0, options.with_next_message.then(Vec::new)));
+        return Ok(print(&read(Vec::new(), outcome, false), 0, options.with_next_message.then(Vec::new)));
     }
+    let is_too_long = body.len() > limits::RAW_BYTES;
+    let body = &body[..body.len().min(limits::RAW_BYTES)];
     let mut decoder = decoder_for_api(api, dialect);
     let mut items = Vec::new();
     for piece in body.chunks(options.chunk.unwrap_or(body.len()).max(1)) {
         decoder.feed(piece, &mut items);
     }
-    let outcome = decoder.finish(&mut items);
-    let read = read(items, &outcome, decoder.has_headings());
+    let mut outcome = decoder.finish(&mut items);
+    if is_too_long {
+        let failure = Some(Failure::new(FailureKind::LimitOutput, PROVIDER));
+        outcome = DecodeOutcome { complete: false, stop_reason: None, failure };
+    }
+    let read = read(items, outcome, decoder.has_headings());
     let next = options.with_next_message.then(|| next(api, dialect, &read, body));
-    Ok(print(&read, &outcome, decoder.event_count(), next))
+    Ok(print(&read, decoder.event_count(), next))
 }
 
-/// The folded items.
-#[derive(Debug, Default)]
+/// The folded items and their end.
+#[derive(Debug)]
 struct ReplayedReply {
     blocks: Vec<Block>,
     model: Option<String>,
     usage: Usage,
-    contents: ReplyContents,
+    stop_reason: Option<String>,
+    ending: ReplyEnding,
 }
 
-fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) -> ReplayedReply {
+fn read(items: Vec<DecodedItem>, mut outcome: DecodeOutcome, has_headings: bool) -> ReplayedReply {
     let mut minted = 0;
     let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
     let mut builder = BlockBuilder::new(place, move || {
@@ -93,7 +100,12 @@ fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) ->
     for item in items {
         builder.push(item, None, &mut events);
     }
-    builder.close(if outcome.complete { BlockState::Done } else { BlockState::Aborted }, &mut events);
+    if let Some(kind) = builder.size().exceeded_limit() {
+        outcome = DecodeOutcome { complete: false, stop_reason: None, failure: Some(Failure::new(kind, PROVIDER)) };
+    }
+    let ending = reply_ending(&outcome, builder.contents(), PROVIDER);
+    let is_failed = matches!(ending, ReplyEnding::Failed(_));
+    builder.close(if is_failed { BlockState::Aborted } else { BlockState::Done }, &mut events);
     let mut turn = empty_turn();
     let mut usage = Usage::default();
     for (event, seq) in events.iter().zip(1..) {
@@ -103,7 +115,7 @@ fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) ->
         let applied = fold::apply(&mut turn, seq, event);
         debug_assert_eq!(applied, ApplyOutcome::Changed);
     }
-    ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage, contents: builder.contents() }
+    ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage, stop_reason: outcome.stop_reason, ending }
 }
 
 /// Creates a decoder of an API, for a provider without name and secrets. `dialect` is used for chat completions.
@@ -144,21 +156,21 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
     }
 }
 
-fn print(read: &ReplayedReply, outcome: &DecodeOutcome, events: u64, next: Option<Vec<Value>>) -> Value {
+fn print(read: &ReplayedReply, events: u64, next: Option<Vec<Value>>) -> Value {
     let print_failure =
         |failure: &Failure| json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
-    let (failure, notice) = match reply_ending(outcome, read.contents, PROVIDER) {
+    let (failure, notice) = match &read.ending {
         ReplyEnding::Failed(failure) => (Some(failure), None),
-        ReplyEnding::Finished(notice) => (None, notice),
-        ReplyEnding::Calls | ReplyEnding::Paused => (None, None),
+        ReplyEnding::Finished(notice) => (None, notice.as_ref()),
+        ReplyEnding::Calls | ReplyEnding::Paused(_) => (None, None),
     };
     let mut printed = json!({
         "complete": failure.is_none(),
-        "stop_reason": outcome.stop_reason,
+        "stop_reason": read.stop_reason,
         "model": read.model,
         "blocks": read.blocks.iter().map(|block| json!(block.content)).collect::<Vec<_>>(),
         "usage": read.usage,
-        "failure": failure.as_ref().map(print_failure),
+        "failure": failure.map(print_failure),
         "events": events,
     });
     if let Some(notice) = notice {

@@ -59,8 +59,9 @@ pub enum ReplyEnding {
     Failed(Failure),
     /// The tool calls have to be answered.
     Calls,
-    /// The provider paused and continues when the reply is sent back to it.
-    Paused,
+    /// The provider paused and continues when the reply is sent back to it. The notice explains the end if that request
+    /// is the same again.
+    Paused(EndingNotice),
     /// The reply is finished.
     Finished(Option<EndingNotice>),
 }
@@ -91,17 +92,18 @@ pub fn reply_ending(outcome: &DecodeOutcome, contents: ReplyContents, provider: 
         None => {}
     }
     let reason = outcome.stop_reason.as_deref().unwrap_or_default();
-    let finished = |notice| {
+    let explained = |notice| {
         let stop_reason = outcome.stop_reason.clone().filter(|reason| !reason.trim().is_empty());
-        ReplyEnding::Finished(Some(EndingNotice { notice, stop_reason }))
+        EndingNotice { notice, stop_reason }
     };
+    let finished = |notice| ReplyEnding::Finished(Some(explained(notice)));
     match stop_meaning(reason) {
         StopMeaning::Failed(kind) => {
             let detail = format!("The reply ended with {reason:?}.");
             ReplyEnding::Failed(Failure::new(kind, provider).with_detail(detail))
         }
         _ if contents.has_calls => ReplyEnding::Calls,
-        StopMeaning::Paused if !contents.is_empty() => ReplyEnding::Paused,
+        StopMeaning::Paused if !contents.is_empty() => ReplyEnding::Paused(explained(Notice::StoppedOtherwise)),
         // A pause without any content cannot be continued: the same request would only pause again.
         StopMeaning::Paused => finished(Notice::StoppedOtherwise),
         // A filter that lets nothing through refuses the message, which a person has to change.
@@ -148,7 +150,14 @@ mod tests {
             ("quota_pause", ANSWER, notice(Notice::StoppedOtherwise, "quota_pause")),
             ("OTHER", NOTHING, notice(Notice::StoppedOtherwise, "OTHER")),
             ("SAFETY", ANSWER, notice(Notice::Filtered, "SAFETY")),
-            ("pause_turn", ANSWER, ReplyEnding::Paused),
+            (
+                "pause_turn",
+                ANSWER,
+                ReplyEnding::Paused(EndingNotice {
+                    notice: Notice::StoppedOtherwise,
+                    stop_reason: Some("pause_turn".to_owned()),
+                }),
+            ),
             ("pause_turn", NOTHING, notice(Notice::StoppedOtherwise, "pause_turn")),
         ] {
             assert_eq!(ending_of(reason, contents), ending, "{reason} {contents:?}");

@@ -98,10 +98,10 @@ impl TurnRun<'_> {
             match self.run_generation().await? {
                 GenerationFollowUp::Complete => return Ok(()),
                 GenerationFollowUp::Tools(next) => calls = Some(next),
-                GenerationFollowUp::Continue if pauses == limits::TOOL_ROUNDS => {
+                GenerationFollowUp::Continue(_) if pauses == limits::TOOL_ROUNDS => {
                     return Err(self.failure(FailureKind::LimitRounds).into());
                 }
-                GenerationFollowUp::Continue => pauses += 1,
+                GenerationFollowUp::Continue(_) => pauses += 1,
             }
         }
     }

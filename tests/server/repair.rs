@@ -628,6 +628,21 @@ async fn paused_reply_is_resent_and_continues() {
 }
 
 #[tokio::test]
+async fn pause_that_would_only_repeat_ends_reply_with_notice() {
+    // Reasoning alone is not sent back, so the next request would be the same.
+    let steps = [thinking_step("hm")].into_iter().chain(finish_steps("pause_turn")).collect();
+    let provider = ScriptedProvider::new("scripted", [ScriptedAnswer::Stream(steps)]);
+    let log = provider.log();
+    let instance = TestServer::new(provider).await;
+    let turn = instance.wait_until_ended(instance.send("which?").await.assistant_turn.id).await;
+    assert_eq!((turn.status, log.requests().len()), (TurnStatus::Complete, 1));
+    assert_eq!(notices(&turn), [(1, "stopped_otherwise")]);
+    let Content::Other(notice) = &turn.blocks[1].content else { panic!("{turn:?}") };
+    assert_eq!(notice["stop_reason"], "pause_turn");
+    instance.check_invariants().await;
+}
+
+#[tokio::test]
 async fn provider_with_changed_api_gets_earlier_replies_as_text() {
     let instance =
         TestServer::new(anthropic_provider([complete_answer(&[thinking_block("s"), text_block("Oaks.")], "end_turn")]))

@@ -46,6 +46,7 @@ impl BlockBuilder {
     pub(super) fn replace_arguments(&mut self, index: u64, whole: String) {
         let at = self.indexes.iter().rposition(|known| *known == index).filter(|at| *at >= self.ended);
         if let Some(call) = at.and_then(|at| self.calls.get_mut(at)) {
+            self.size.note_arguments(whole.len());
             call.raw = whole;
         }
     }

@@ -57,6 +57,30 @@ fn broken_reply_prints_failure_and_is_sent_back_as_text() {
 }
 
 #[test]
+fn reply_beyond_limits_ends_as_live_one() {
+    let chunk = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    let call = |arguments: String| {
+        chunk(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": arguments}}]}))
+    };
+    let text = |text: String| chunk(json!({ "content": text }));
+    for (begin, failure, length) in [
+        (call("x".repeat(limits::TOOL_ARGS_BYTES + 1)), "limit_tool_args", 0),
+        (text("x".repeat(limits::REPLY_TEXT_BYTES)) + &text("y".into()), "limit_output", limits::REPLY_TEXT_BYTES + 1),
+    ] {
+        let body = format!("{begin}{}data: {end}\n\n", text("lost".into()));
+        for size in [None, Some(1 << 16)] {
+            let printed = replay(&replay_options(size, false), body.as_bytes()).unwrap();
+            assert_eq!((&printed["complete"], &printed["failure"]["kind"]), (&json!(false), &json!(failure)));
+            assert_eq!(printed["blocks"].as_array().unwrap().len(), 1, "{failure}: nothing after the limit");
+            assert_eq!(printed["blocks"][0]["text"].as_str().map_or(0, str::len), length, "{failure}");
+        }
+    }
+    let within = text("x".repeat(limits::REPLY_TEXT_BYTES)) + &format!("data: {end}\n\n");
+    assert_eq!(replay(&replay_options(None, false), within.as_bytes()).unwrap()["complete"], true);
+}
+
+#[test]
 fn broken_reply_with_signed_reasoning_is_sent_back_with_it() {
     let events = [
         json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}}),

@@ -57,7 +57,7 @@ impl TurnRun<'_> {
         self.response_id = progress.response_id;
         let next = match ending {
             Some(ReplyEnding::Calls) => GenerationFollowUp::Tools(calls),
-            Some(ReplyEnding::Paused) => GenerationFollowUp::Continue,
+            Some(ReplyEnding::Paused(notice)) => GenerationFollowUp::Continue(notice),
             Some(ReplyEnding::Finished(Some(notice))) => {
                 let block = self.new_block(notice.content(), BlockState::Done);
                 self.recorder.push(Event::BlockStart { block });

@@ -21,7 +21,7 @@ use crate::supervisor::RunJob;
 use crate::timeouts::RunTimeouts;
 use turnleaf_domain::byte_delta::is_too_short_for_delta;
 use turnleaf_domain::context::RequestManifest;
-use turnleaf_domain::{Event, Failure, FailureKind, GenerationId, Usage, limits};
+use turnleaf_domain::{BlockState, Event, Failure, FailureKind, GenerationId, Usage, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
 use turnleaf_providers::pictures;
@@ -36,7 +36,9 @@ impl TurnRun<'_> {
         loop {
             let (request, manifest) = self.next_request().await?;
             let body = self.provider.build(&request);
-            if self.paused_at.as_ref() == Some(&body) {
+            if let Some((_, notice)) = self.paused_at.take_if(|(paused, _)| *paused == body) {
+                let block = self.new_block(notice.content(), BlockState::Done);
+                self.recorder.push(Event::BlockStart { block });
                 return Ok(GenerationFollowUp::Complete);
             }
             self.reserve_budget(&body).await?;
@@ -55,7 +57,10 @@ impl TurnRun<'_> {
                 Err(halt) => Err(halt),
             };
             let next = self.conclude_generation(progress, outcome).await?;
-            self.paused_at = matches!(next, GenerationFollowUp::Continue).then_some(body);
+            self.paused_at = match &next {
+                GenerationFollowUp::Continue(notice) => Some((body, notice.clone())),
+                GenerationFollowUp::Complete | GenerationFollowUp::Tools(_) => None,
+            };
             return Ok(next);
         }
     }
@@ -146,7 +151,6 @@ impl TurnRun<'_> {
             first_token_at: None,
             has_content: false,
             request_tokens: 0,
-            reply_bytes: 0,
         }
     }
 

@@ -17,6 +17,7 @@ use turnleaf_domain::{Charge, Event, Failure, GenerationId, TurnId, TurnStatus};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn, Provider};
 use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
+use turnleaf_providers::reply_ending::EndingNotice;
 use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::generations::GenerationEnd;
 use turnleaf_store::generations::requests::RequestBase;
@@ -41,8 +42,9 @@ pub(super) enum GenerationFollowUp {
     Complete,
     /// The tool calls have to be answered.
     Tools(Vec<PendingCall>),
-    /// The provider paused in the middle of a long reply and continues when the reply is sent back to it.
-    Continue,
+    /// The provider paused in the middle of a long reply and continues when the reply is sent back to it. If it cannot
+    /// be sent back, the notice explains the end.
+    Continue(EndingNotice),
 }
 
 /// The state of a run in progress.
@@ -62,8 +64,9 @@ pub(super) struct TurnRun<'a> {
     pub(super) base_of_step: Option<(u32, Option<Arc<RequestBase>>)>,
     /// Images of this turn's own steps that were read from the store.
     pub(super) images: AttachmentsByBlock,
-    /// The request after which the provider paused. Sending the same bytes again would only pause again.
-    pub(super) paused_at: Option<Bytes>,
+    /// The request after which the provider paused, and the notice that explains the end if it is the next one, too:
+    /// sending the same bytes again would only pause again.
+    pub(super) paused_at: Option<(Bytes, EndingNotice)>,
     /// The response bodies of this turn's finished generations, in order.
     pub(super) steps_raw: Vec<StoredResponse>,
     /// The id under which the provider keeps the last of them.

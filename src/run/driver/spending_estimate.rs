@@ -75,7 +75,7 @@ impl TurnRun<'_> {
         if !self.supervisor.enforces_budgets() || progress.is_refused || (is_reported && !is_cut_off) {
             return None;
         }
-        let tokens = (progress.request_tokens, tokens_of_bytes(progress.reply_bytes));
+        let tokens = (progress.request_tokens, tokens_of_bytes(progress.builder.size().bytes()));
         Some(UnreportedCall { call: self.billable_call(progress), tokens })
     }
 }

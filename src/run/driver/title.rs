@@ -265,7 +265,7 @@ async fn receive_in_time(
 fn suggested_title(outcome: &DecodeOutcome, response: &TitleResponse, provider: &str) -> Result<String, TitleHalt> {
     match reply_ending(outcome, response.contents, provider) {
         ReplyEnding::Failed(failure) => Err(TitleHalt::Failed(failure)),
-        ReplyEnding::Calls | ReplyEnding::Paused | ReplyEnding::Finished(_) => clean_suggested_title(&response.text)
+        ReplyEnding::Calls | ReplyEnding::Paused(_) | ReplyEnding::Finished(_) => clean_suggested_title(&response.text)
             .ok_or_else(|| TitleHalt::Failed(Failure::new(FailureKind::NoTitle, provider))),
     }
 }

@@ -37,34 +37,18 @@ impl TurnRun<'_> {
                 DecodedItem::Cost(micros) => progress.reported_micros = Some(*micros),
                 DecodedItem::ResponseId(id) => progress.response_id = Some(id.clone()),
                 DecodedItem::StopReason(reason) => progress.stop_reason = Some(reason.clone()),
-                DecodedItem::Failed(_) => {}
-                DecodedItem::Text(text)
-                | DecodedItem::Thinking(text)
-                | DecodedItem::TextReplaced(text)
-                | DecodedItem::ThinkingReplaced(text)
-                | DecodedItem::FinishedReplaced { text, .. }
-                | DecodedItem::ToolArguments { text, .. }
-                | DecodedItem::ToolArgumentsReplaced { text, .. }
-                | DecodedItem::ProviderToolArguments { text, .. } => {
-                    progress.reply_bytes += text.len() as u64;
-                    self.begin_content(progress);
-                }
-                _ => self.begin_content(progress),
+                item if item.is_content() => self.begin_content(progress),
+                _ => {}
             }
             progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
         }
         events.iter_mut().for_each(|event| self.describe_call(event));
         self.take_new_images(&mut progress.builder);
-        if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
-            self.recorder.extend(events);
-            return Err(self.failure(FailureKind::LimitToolArgs));
-        }
-        if progress.reply_bytes > limits::REPLY_TEXT_BYTES as u64 {
-            self.recorder.extend(events);
-            return Err(self.failure(FailureKind::LimitOutput));
-        }
         self.recorder.extend(events);
-        Ok(())
+        match progress.builder.size().exceeded_limit() {
+            Some(kind) => Err(self.failure(kind)),
+            None => Ok(()),
+        }
     }
 
     fn begin_content(&mut self, progress: &mut GenerationProgress) {

@@ -28,5 +28,4 @@ pub(in crate::driver) struct GenerationProgress {
     pub has_content: bool,
     /// The tokens of the request, estimated.
     pub request_tokens: u64,
-    pub reply_bytes: u64,
 }
