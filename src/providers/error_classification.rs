@@ -221,18 +221,8 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
         return FailureKind::ProviderError;
     }
     // Refused access to a model is reported with the status of a refused key, but the key works for other models.
-    let is_model_refused = is(&["model_not_found", "invalid_model", "deployment_not_found", "unknown_model"])
-        || (status.is_none_or(|status| (400..429).contains(&status) && status != 401)
-            && mentions(&["model", "deployment"])
-            && mentions(&[
-                "does not exist",
-                "not found, try pulling",
-                "is not a valid model",
-                "invalid model:",
-                "invalid model name",
-                "no such model",
-            ]));
-    if is_model_refused {
+    let may_be_model = status.is_none_or(|status| (400..429).contains(&status) && status != 401);
+    if is(&MODEL_CODES) || (may_be_model && says_no_such_model(&message)) {
         return FailureKind::ModelNotFound;
     }
     if is(&["invalid_api_key", "authentication_error", "permission_error", "api_key_invalid", "unauthorized"])
@@ -266,6 +256,56 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
         None if !is(&["invalid_request_error", "invalid_prompt"]) => FailureKind::ProviderError,
         _ => FailureKind::ProviderRefusedRequest,
     }
+}
+
+/// Codes of requests that name a model which does not exist, or which the account may not use.
+const MODEL_CODES: [&str; 9] = [
+    "model_not_found",
+    "invalid_model",
+    "deployment_not_found",
+    "unknown_model",
+    "model_not_available",
+    "model_not_supported",
+    "model_not_exist",
+    "no_such_model",
+    "InvalidEndpointOrModel.NotFound",
+];
+/// What messages say about such a model.
+const MODEL_PHRASES: [&str; 15] = [
+    "does not exist",
+    "model not exist",
+    "is not a valid model",
+    "invalid model:",
+    "invalid model name",
+    "no such model",
+    "unknown model",
+    "unrecognized model",
+    "model not found",
+    "not found the model",
+    "unable to access model",
+    "model identifier is invalid",
+    "model is not available",
+    "model does not exist",
+    "not found, try pulling",
+];
+
+/// Returns true if a message, in lower case, says that a model does not exist.
+fn says_no_such_model(message: &str) -> bool {
+    let is_named = message.contains("model") || message.contains("deployment");
+    let is_missing = || MODEL_PHRASES.iter().any(|phrase| message.contains(phrase)) || says_model_not_found(message);
+    // OpenRouter names the model without the word.
+    (is_named && is_missing()) || message.contains("no endpoints found for ")
+}
+
+/// Returns true for "model … not found" within one sentence.
+fn says_model_not_found(message: &str) -> bool {
+    const LONGEST_NAME: usize = 120;
+    message.match_indices("model").any(|(at, _)| {
+        let rest = &message[at..];
+        let sentence = rest.split(". ").next().unwrap_or_default();
+        let near = &sentence[..sentence.floor_char_boundary(LONGEST_NAME.min(sentence.len()))];
+        near.contains("not found")
+    })
 }
 
 /// Returns the wait that the headers request: milliseconds first, then seconds or a date.

@@ -52,6 +52,47 @@ fn statuses_and_documents_map_to_failure_kinds() {
 }
 
 #[test]
+fn missing_models_are_recognized_in_words_of_every_provider() {
+    for (code, body) in [
+        (
+            400,
+            json!({"error": {"message": "Model Not Exist", "type": "invalid_request_error", "code": "invalid_request_error"}}),
+        ),
+        (400, json!({"error": {"code": "1211", "message": "Unknown Model, please check the model code."}})),
+        (404, json!({"error": {"code": 404, "message": "model not found", "type": "not_found_error"}})),
+        (400, json!({"error": {"code": 400, "message": "model 'q-9' not found", "type": "invalid_request_error"}})),
+        (
+            404,
+            json!({"error": {"message": "Unable to access model a/b. Please visit the list of supported models.",
+                "type": "invalid_request_error", "param": "model", "code": "model_not_available"}}),
+        ),
+        (400, json!({"message": "The provided model identifier is invalid."})),
+        (404, json!({"error": {"message": "No endpoints found for acme/large-9.", "code": 404}})),
+        (
+            404,
+            json!({"error": {"message": "Not found the model kimi-9 or Permission denied", "type": "resource_not_found_error"}}),
+        ),
+        (400, json!({"error": {"message": "The requested model is not supported.", "code": "model_not_supported"}})),
+        (404, json!({"code": 404, "message": "Model not found, inaccessible, and/or not deployed"})),
+        (
+            404,
+            json!({"error": {"message": "Publisher Model `p/m` was not found or your project does not have access to it."}}),
+        ),
+    ] {
+        assert_eq!(kind_of(code, &body.to_string()), FailureKind::ModelNotFound, "{code} {body}");
+    }
+    for (code, message) in [
+        (404, "No endpoints found that support image input"),
+        (404, "No endpoints found matching your data policy"),
+        (400, "Previous response with id 'resp_1' not found."),
+        (400, "Unsupported parameter for this model. The tool was not found"),
+    ] {
+        let body = json!({"error": {"message": message}}).to_string();
+        assert_eq!(kind_of(code, &body), FailureKind::ProviderRefusedRequest, "{code} {message}");
+    }
+}
+
+#[test]
 fn failures_inside_stream_map_to_failure_kinds() {
     use FailureKind::*;
     for (body, expected) in [

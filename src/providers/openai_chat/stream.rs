@@ -127,7 +127,8 @@ fn has_choice(chunk: &Value) -> bool {
     chunk.get("choices").and_then(Value::as_array).is_some_and(|choices| !choices.is_empty())
 }
 
-/// Returns the error document of a chunk with choices, which gateways put beside the choices or into choice 0.
+/// Returns the error document of a chunk with choices, which gateways put beside the choices or into choice 0, its delta
+/// or its message.
 fn error_of_chunk(chunk: &Value) -> Option<Value> {
     let choices = chunk.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let first = choices.iter().find(|choice| matches!(choice.get("index").and_then(Value::as_u64), None | Some(0)));
@@ -136,7 +137,9 @@ fn error_of_chunk(chunk: &Value) -> Option<Value> {
         Value::String(text) => !text.is_empty(),
         _ => false,
     };
-    let error = chunk.get("error").filter(is_error).or_else(|| first?.get("error").filter(is_error));
+    let places = ["/error", "/delta/error", "/message/error"];
+    let of_choice = || places.into_iter().find_map(|place| first?.pointer(place).filter(is_error));
+    let error = chunk.get("error").filter(is_error).or_else(of_choice);
     error.map(|error| json!({"error": error}))
 }
 

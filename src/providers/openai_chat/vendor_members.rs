@@ -9,7 +9,7 @@ const CALL: [&str; 4] = ["index", "id", "type", "function"];
 /// Members of the function of a call, which are members of the call itself in the legacy format.
 const FUNCTION: [&str; 2] = ["name", "arguments"];
 /// Members of a message that have a decoder of their own, or no content.
-pub const DECODED_MEMBERS: [&str; 11] = [
+pub const DECODED_MEMBERS: [&str; 12] = [
     "role",
     "content",
     "refusal",
@@ -21,6 +21,7 @@ pub const DECODED_MEMBERS: [&str; 11] = [
     "reasoning_details",
     "images",
     "token_ids",
+    "error",
 ];
 /// Other members of a message that no endpoint takes back.
 const RESPONSE_MEMBERS: [&str; 10] = [

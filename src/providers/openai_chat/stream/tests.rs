@@ -434,6 +434,18 @@ fn error_of_choice_fails_with_kind_and_words_and_keeps_text() {
         assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(expected)), "{case}");
         assert_eq!(outcome.failure.unwrap().detail.as_deref(), Some(words), "{case}");
     }
+    for place in ["delta", "message"] {
+        let last =
+            json!({"choices": [{"index": 0, place: {"content": "lo", "error": upstream}, "finish_reason": null}]});
+        let begin = delta(json!({"content": if place == "delta" { "Hel" } else { "Hello" }}));
+        let (items, outcome) = decode(&stream(&[begin, last]));
+        assert_eq!(
+            (text(&items).as_str(), kind(&outcome)),
+            ("Hello", Some(FailureKind::ProviderOverloaded)),
+            "{place}"
+        );
+        assert!(!items.iter().any(|item| matches!(item, DecodedItem::Opaque(_))), "{place}");
+    }
     let alone = stream(&[delta(json!({"content": "Hello"})), json!({"error": upstream})]);
     let (items, outcome) = decode(&alone);
     assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(FailureKind::ProviderOverloaded)));
