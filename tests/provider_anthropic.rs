@@ -111,6 +111,7 @@ fn blocks_are_decoded_in_wire_order() {
     for recording in &recordings {
         let mut expected: Vec<String> = Vec::new();
         let mut text = String::new();
+        let mut position = 0;
         for event in events(recording) {
             let block = &event["content_block"];
             // A message may begin with calls that are already complete.
@@ -126,6 +127,9 @@ fn blocks_are_decoded_in_wire_order() {
                 }
                 ("content_block_start", Some("redacted_thinking")) => expected.push(block["data"].to_string()),
                 ("content_block_start", Some("text" | "thinking")) => {}
+                ("content_block_start", Some(kind @ ("compaction" | "fallback"))) => {
+                    expected.extend([format!("{kind}-{position}"), format!("result of {kind}-{position}")]);
+                }
                 ("content_block_start", Some(kind)) => expected.push(format!("x:{kind}")),
                 ("content_block_delta", _) => match event["delta"]["type"].as_str().unwrap() {
                     "signature_delta" => expected.push(event["delta"]["signature"].to_string()),
@@ -134,6 +138,7 @@ fn blocks_are_decoded_in_wire_order() {
                 },
                 _ => {}
             }
+            position += usize::from(event["type"] == "content_block_start");
         }
         let printed = replayed(&recording.body, None);
         let mut found: Vec<String> = Vec::new();

@@ -24,6 +24,9 @@ enum AnthropicBlockKind {
     ProviderCall,
     /// The result of such a provider tool call.
     ProviderCallResult,
+    /// Something that the provider did by itself: it compacted the conversation, or another model answers. It is shown as
+    /// a provider tool call with its result.
+    ProviderStep,
     /// Every other block: kept, not interpreted.
     Other,
 }
@@ -32,6 +35,7 @@ enum AnthropicBlockKind {
 #[derive(Debug)]
 pub struct ContentBlockBuilder {
     pub index: Option<u64>,
+    position: usize,
     kind: AnthropicBlockKind,
     /// The block as `content_block_start` had it, with the known deltas merged in.
     value: Map<String, Value>,
@@ -52,9 +56,9 @@ pub struct ContentBlockBuilder {
 impl ContentBlockBuilder {
     /// Creates the builder of a block from `content_block_start`, or from a complete block. `call_ids`
     /// has the ids of the reply's tool calls; a call without an id gets one that is derived from the response id, and
-    /// repeated ids are made distinct.
+    /// repeated ids are made distinct. `position` is that of the block in the response.
     pub fn new(
-        index: Option<u64>,
+        (index, position): (Option<u64>, usize),
         block: &Value,
         is_mended: bool,
         call_ids: &mut Vec<String>,
@@ -82,10 +86,12 @@ impl ContentBlockBuilder {
             Some(kind) if kind.ends_with("_tool_result") && has(&value, "tool_use_id") => {
                 AnthropicBlockKind::ProviderCallResult
             }
+            Some("compaction" | "fallback") => AnthropicBlockKind::ProviderStep,
             _ => AnthropicBlockKind::Other,
         };
         let mut building = Self {
             index,
+            position,
             kind,
             value,
             input: String::new(),
@@ -119,8 +125,16 @@ impl ContentBlockBuilder {
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.pending_items.push(DecodedItem::ProviderToolCall { id, name, server });
             }
+            AnthropicBlockKind::ProviderStep => {
+                let (id, name) = (self.step_id(), self.text("type").to_owned());
+                self.pending_items.push(DecodedItem::ProviderToolCall { id, name, server: None });
+            }
             AnthropicBlockKind::NamelessCall | AnthropicBlockKind::ProviderCallResult | AnthropicBlockKind::Other => {}
         }
+    }
+
+    fn step_id(&self) -> String {
+        format!("{}-{}", self.text("type"), self.position)
     }
 
     /// Applies one delta to the block.
@@ -204,11 +218,31 @@ impl ContentBlockBuilder {
         if self.kind == AnthropicBlockKind::ProviderCallResult {
             self.pending_items.push(provider_tool_result(&self.value));
         }
+        if self.kind == AnthropicBlockKind::ProviderStep {
+            self.emit_step();
+        }
         let citations = self.value.get("citations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         self.pending_items.extend(sources(citations, self.text("text")));
         for delta in std::mem::take(&mut self.strange) {
             let kind = delta.get("type").and_then(Value::as_str).unwrap_or("delta").to_owned();
             self.pending_items.push(DecodedItem::Opaque(opaque_content(&kind, delta)));
+        }
+    }
+
+    /// Emits what the provider did by itself: the content is the result, other members are the arguments.
+    fn emit_step(&mut self) {
+        let members = self.value.iter().filter(|(name, _)| !matches!(name.as_str(), "type" | "id" | "content"));
+        let arguments: Map<String, Value> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let (id, name) = (self.step_id(), self.text("type").to_owned());
+        if !arguments.is_empty() {
+            let text = redact_value(&Value::Object(arguments)).to_string();
+            self.pending_items.push(DecodedItem::ProviderToolArguments { id: id.clone(), text });
+        }
+        // Of a step that was cut off the end is unknown.
+        if self.is_done {
+            let content = self.value.get("content").filter(|content| !content.is_null());
+            let result = content.map_or_else(|| json!(""), redact_value);
+            self.pending_items.push(DecodedItem::ProviderToolResult { id, name, result, is_error: false });
         }
     }
 

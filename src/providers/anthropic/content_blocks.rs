@@ -36,7 +36,8 @@ impl ContentBlocks {
     /// Starts a block. An open block with the same index is ended first.
     pub fn start(&mut self, index: Option<u64>, block: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.stop(index, out);
-        self.all.push(ContentBlockBuilder::new(index, block, is_mended, &mut self.call_ids, &self.response_id));
+        let place = (index, self.all.len());
+        self.all.push(ContentBlockBuilder::new(place, block, is_mended, &mut self.call_ids, &self.response_id));
         self.flush(out);
     }
 

@@ -213,7 +213,16 @@ fn unknown_blocks_keep_their_place() {
         start(3, json!({"type": "compaction", "content": null})),
         delta(3, json!({"type": "compaction_delta", "content": "all"})),
         stop(3),
+        start(4, json!({"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}})),
+        stop(4),
     ]);
+    let step = |id: &str, name: &str| DecodedItem::ProviderToolCall { id: id.into(), name: name.into(), server: None };
+    let end_of_step = |id: &str, name: &str, result: &str| DecodedItem::ProviderToolResult {
+        id: id.into(),
+        name: name.into(),
+        result: result.into(),
+        is_error: false,
+    };
     let mut tomorrow = opaque_content("block_of_tomorrow", json!({"type": "block_of_tomorrow", "n": 2}));
     tomorrow.insert("deltas".into(), json!([strange]));
     let expected = [
@@ -223,7 +232,14 @@ fn unknown_blocks_keep_their_place() {
         DecodedItem::ProviderToolCall { id: "x".into(), name: "web_search".into(), server: None },
         DecodedItem::ProviderToolArguments { id: "x".into(), text: r#"{"q":"a"}"#.into() },
         DecodedItem::Opaque(tomorrow),
-        opaque_item("compaction", json!({"type": "compaction", "content": "all"})),
+        step("compaction-3", "compaction"),
+        end_of_step("compaction-3", "compaction", "all"),
+        step("fallback-4", "fallback"),
+        DecodedItem::ProviderToolArguments {
+            id: "fallback-4".into(),
+            text: r#"{"from":{"model":"a"},"to":{"model":"b"}}"#.into(),
+        },
+        end_of_step("fallback-4", "fallback", ""),
     ];
     assert_eq!(found, expected);
 }
