@@ -280,6 +280,24 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
     instance.check_invariants().await;
 }
 
+#[tokio::test]
+async fn server_that_misses_thinking_although_it_has_all_gets_the_loop_as_text() {
+    const WANTED: &str = "The `content[].thinking` in the thinking mode must be passed back to the API.";
+    let provider = with_tool(anthropic_provider([
+        complete_answer(&[thinking_block(""), tool_call_block("a")], "tool_use"),
+        refused_answer(WANTED),
+        complete_answer(&[thinking_block(""), text_block("Done.")], "end_turn"),
+    ]));
+    let log = provider.log();
+    let instance = TestServer::new(provider).await;
+    let turn = instance.wait_until_ended(instance.send("U1").await.assistant_turn.id).await;
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "Done."));
+    assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["steps_told"]);
+    assert_eq!(request_messages(&log, 1)[1]["content"][0], thinking_block(""), "unsigned thinking was sent");
+    assert_eq!((request_messages(&log, 2).len(), log.requests().len()), (1, 3));
+    instance.check_invariants().await;
+}
+
 /// Returns the answer that reasons in this member, if any, and calls the tool.
 fn calling_answer(member: Option<&str>) -> ScriptedAnswer {
     let function = json!({ "name": "look", "arguments": "{}" });

@@ -13,9 +13,15 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
     // Servers without signatures require the thinking of a tool loop back (DeepSeek).
     let is_required = ["must be passed", "missing", "required"].iter().any(|part| message.contains(part));
     let is_about_member = message.contains("signature") || message.contains("field required");
-    let is_sent = request.reasoning_members == ReasoningMembers::Required;
-    if is_required && message.contains("thinking") && !is_about_member && !is_sent {
-        return request.has_reasoning().then_some(RequestRepair::ReasoningEchoed);
+    let is_in_loop = request.split_at_steps().1.is_some();
+    let has_earlier = request.has_earlier_reasoning();
+    if is_required && message.contains("thinking") && !is_about_member {
+        return match request.reasoning_members {
+            // All of it was sent, and the server still misses some.
+            ReasoningMembers::Required if is_in_loop => Some(RequestRepair::StepsTold),
+            ReasoningMembers::Required => has_earlier.then_some(RequestRepair::EarlierReasoningLeftOut),
+            _ => request.has_reasoning().then_some(RequestRepair::ReasoningEchoed),
+        };
     }
     let place = message_of(&message);
     let names_block = place.is_some() && (message.contains("thinking") || message.contains("signature"));
@@ -26,8 +32,6 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
     if !is_about_thinking {
         return None;
     }
-    let has_earlier = request.has_earlier_reasoning();
-    let is_in_loop = request.split_at_steps().1.is_some();
     let names_loop = match place {
         Some(place) => place >= request::message_count_before_steps(request),
         None => !has_earlier,
@@ -120,6 +124,11 @@ mod tests {
                 request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
                 assert_eq!(repair(&refusal(&message), &request), None, "nothing is left to leave out: {message}");
             }
+        }
+        for (history, expected) in [(&in_loop, steps_as_text), (&second, earlier), (&first, None)] {
+            let mut request = request::tests::request("claude-opus-4-5", history.clone());
+            request.reasoning_members = ReasoningMembers::Required;
+            assert_eq!(repair(&refusal(wanted), &request), expected, "all thinking was sent already");
         }
     }
 }

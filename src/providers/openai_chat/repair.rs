@@ -52,7 +52,12 @@ pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest)
     let names_member = names_reasoning_member(&message, dialect);
     if names_member && mentions(&REQUIRES) && !mentions(&REFUSES) {
         let is_sent = request.reasoning_members == ReasoningMembers::Required;
-        return (!is_sent).then_some(RequestRepair::ReasoningEchoed);
+        let is_in_loop = request.split_at_steps().1.is_some();
+        return match is_sent {
+            false => Some(RequestRepair::ReasoningEchoed),
+            // All of it was sent, and the server still misses some.
+            true => is_in_loop.then_some(RequestRepair::StepsTold),
+        };
     }
     let names_signature = mentions(&["thought_signature", "thought signature"]);
     if names_signature && mentions(&["missing"]) {

@@ -5,7 +5,7 @@
 use super::generation::progress::GenerationProgress;
 use super::run::{AppliedRepair, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::repair::ReasoningMembers;
+use turnleaf_domain::repair::{ReasoningMembers, RequestRepair};
 use turnleaf_domain::{BlockState, Event, Failure};
 use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{ChatRequest, ProviderError};
@@ -22,9 +22,22 @@ impl TurnRun<'_> {
         let is_about_request = refused.status.is_none_or(|status| matches!(status, 400 | 404 | 422));
         let repair = is_about_request.then(|| self.provider.repair(refused, request)).flatten();
         let Some(repair) = repair.or_else(|| pictures::repair(refused, request)) else { return false };
+        if self.apply_changing_repair(repair, request) {
+            return true;
+        }
+        // Reasoning that is required was all sent before: the next form does without it.
+        let members = repair.reasoning_members();
+        if members == ReasoningMembers::Unknown || members == request.reasoning_members {
+            return false;
+        }
+        let next = self.provider.repair(refused, &ChatRequest { reasoning_members: members, ..request.clone() });
+        next.is_some_and(|next| self.apply_changing_repair(next, request))
+    }
+
+    /// Applies a repair, unless the request would have the same bytes again, which would be refused again.
+    fn apply_changing_repair(&mut self, repair: RequestRepair, request: &ChatRequest) -> bool {
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
         self.repair = Some(AppliedRepair { repair, steps, blocks, is_announced: false, is_kept: false });
-        // Identical bytes would be refused again.
         let is_changed = self.provider.build(&self.assemble_request().0) != self.provider.build(request);
         if !is_changed {
             self.repair = None;
