@@ -135,6 +135,7 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
             }
             DecodedItem::Opaque(map) => merged.others.push(map["type"].as_str().unwrap().to_owned()),
             DecodedItem::Model(_)
+            | DecodedItem::ThinkingHeadings
             | DecodedItem::Usage(_)
             | DecodedItem::Cost(_)
             | DecodedItem::ResponseId(_)

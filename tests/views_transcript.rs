@@ -233,6 +233,36 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
 }
 
 #[test]
+fn headings_of_one_piece_of_reasoning_are_its_sections() {
+    let thinking = |text: &str, state: BlockState| {
+        let mut turn = reply(2, [thought(text, None, Some(4_000)), Content::text("So.")]);
+        turn.blocks[0].block_metadata = turnleaf::domain::reasoning_title::headings_metadata();
+        turn.blocks[0].state = state;
+        if state == BlockState::Open {
+            turn.blocks.truncate(1);
+            turn.status = TurnStatus::Streaming;
+        }
+        render_turn(turn)
+    };
+    let text = "Before.\n\n**Planning**\n\nFirst.\n\n**Checking**\nThen.";
+    for state in [BlockState::Done, BlockState::Open] {
+        let html = thinking(text, state);
+        assert_text(&html, "Planning → Checking");
+        let sections: Vec<&str> =
+            html.split("<details ").filter(|part| part.contains("class=\"reasoning-section\"")).collect();
+        let is_open = |section: &str| section.split_once('>').is_some_and(|(tag, _)| tag.contains(" open"));
+        assert_eq!(sections.iter().map(|section| is_open(section)).collect::<Vec<_>>(), [false, true], "{html}");
+        assert!(sections[0].contains("Planning") && sections[0].contains("First."), "{html}");
+        assert!(sections[1].contains("Checking") && sections[1].contains("Then."), "{html}");
+        assert!(!sections.concat().contains("Before.") && html.contains("Before."), "{html}");
+        assert!(!html.contains("Planning</strong>"), "the heading is the title of its section: {html}");
+    }
+    // A single heading is in the label, and the text stays as it is.
+    let html = thinking("**Planning**\n\nFirst.", BlockState::Done);
+    assert!(!html.contains("reasoning-section") && html.contains("Planning</strong>"), "{html}");
+}
+
+#[test]
 fn finished_reasoning_block_links_to_provider_response_where_known() {
     let thinking = || reply(2, [thought("Hm.", None, Some(2_000)), Content::text("So.")]);
     assert!(!render_turn(thinking()).contains("/raw?of="), "nobody knows of what call it is");

@@ -141,6 +141,7 @@ impl BlockBuilder {
             DecodedItem::TextReplaced(text) => self.replace_text(text, out),
             DecodedItem::ThinkingReplaced(text) => self.replace_thinking(text, at, out),
             DecodedItem::FinishedReplaced { block, text } => self.replace_finished(block, text, out),
+            DecodedItem::ThinkingHeadings => self.has_headings = true,
             DecodedItem::ThinkingTitle(title) => self.set_title(title),
             DecodedItem::RedactedThinking(data) => self.thinking("", Some(data), at, out),
             DecodedItem::ThinkingSignature(signature) => {

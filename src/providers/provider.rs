@@ -285,6 +285,8 @@ pub enum DecodedItem {
         block: usize,
         text: String,
     },
+    /// Paragraphs of the reasoning that follows may begin with headings ([`Decoder::has_headings`]).
+    ThinkingHeadings,
     /// The title of the reasoning so far, where its text does not show that a part begins with this heading.
     ThinkingTitle(String),
     /// The signature of the reasoning before it; opaque.
@@ -355,6 +357,7 @@ impl DecodedItem {
                 | Self::Cost(_)
                 | Self::ResponseId(_)
                 | Self::StopReason(_)
+                | Self::ThinkingHeadings
                 | Self::Failed(_)
         )
     }

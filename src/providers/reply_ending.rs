@@ -33,6 +33,7 @@ impl ReplyContents {
             DecodedItem::Opaque(_) => self.has_others = true,
             DecodedItem::Model(_)
             | DecodedItem::FinishedReplaced { .. }
+            | DecodedItem::ThinkingHeadings
             | DecodedItem::ThinkingTitle(_)
             | DecodedItem::ToolArguments { .. }
             | DecodedItem::ToolArgumentsReplaced { .. }

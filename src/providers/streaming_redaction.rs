@@ -190,6 +190,7 @@ impl RedactingDecoder {
                 }
                 // These items may occur within a text.
                 item @ (DecodedItem::Model(_)
+                | DecodedItem::ThinkingHeadings
                 | DecodedItem::Usage(_)
                 | DecodedItem::Cost(_)
                 | DecodedItem::ResponseId(_)) => {

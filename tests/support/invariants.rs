@@ -153,7 +153,7 @@ fn size(item: &DecodedItem) -> usize {
         DecodedItem::ProviderToolResult { id, name, result, .. } => id.len() + name.len() + result.to_string().len(),
         DecodedItem::Image(image) => image.bytes.len(),
         DecodedItem::Opaque(map) => json!(map).to_string().len(),
-        DecodedItem::Usage(_) | DecodedItem::Cost(_) | DecodedItem::Notice(_) => 0,
+        DecodedItem::ThinkingHeadings | DecodedItem::Usage(_) | DecodedItem::Cost(_) | DecodedItem::Notice(_) => 0,
         DecodedItem::Failed(failure) => failure.message.len() + failure.detail.as_ref().map_or(0, String::len),
     }
 }

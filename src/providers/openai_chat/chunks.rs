@@ -41,6 +41,8 @@ pub struct ChatChunkReader {
     /// A signature that may arrive in pieces.
     signature: String,
     has_details: bool,
+    /// The number of the last part of a summary of the reasoning.
+    summary_part: Option<u64>,
     extras: ChunkExtras,
     /// Splits reasoning from the text that contains it.
     inline: InlineReasoning,
@@ -180,9 +182,13 @@ impl ChatChunkReader {
                 self.reply.push_detail(detail);
             }
             if found.is_none() {
-                text.extend(text_of(detail, "text").or_else(|| text_of(detail, "summary")));
+                let more = text_of(detail, "text").or_else(|| text_of(detail, "summary")).unwrap_or_default();
+                // Two parts of a summary in one chunk.
+                text.push_str(if more.starts_with("**") && !text.is_empty() { "\n\n" } else { "" });
+                text.push_str(more);
             }
         }
+        self.begin_summary(details, out);
         if !text.is_empty() {
             self.push_thinking(&text, found.map_or("", |(field, _)| field), is_mended, out);
         }
@@ -193,6 +199,21 @@ impl ChatChunkReader {
                 self.channel = ChunkChannel::Thinking;
             }
             self.signature.extend(text_of(detail, "signature"));
+        }
+    }
+
+    /// Notes the parts of a summary, which begin with headings, each in a paragraph of its own.
+    fn begin_summary(&mut self, details: &[Value], out: &mut Vec<DecodedItem>) {
+        let Some((detail, text)) = details.iter().find_map(|detail| Some((detail, text_of(detail, "summary")?))) else {
+            return;
+        };
+        let part = detail.get("index").and_then(Value::as_u64).unwrap_or_default();
+        match self.summary_part.replace(part) {
+            None => out.push(DecodedItem::ThinkingHeadings),
+            Some(before) if before != part && text.starts_with("**") && !self.reply.reasoning.ends_with("\n\n") => {
+                out.extend((self.channel == ChunkChannel::Thinking).then(|| DecodedItem::Thinking("\n\n".to_owned())));
+            }
+            Some(_) => {}
         }
     }
 

@@ -111,6 +111,26 @@ fn first_letter_of_block_changes_shape() {
 }
 
 #[test]
+fn heading_of_reasoning_changes_shape() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let mut block = fixtures::block(2, 0, Content::thinking(""));
+        block.state = BlockState::Open;
+        block.block_metadata = crate::domain::reasoning_title::headings_metadata();
+        turn.apply(vec![event(1, Event::BlockStart { block }), delta(2, "**One")]);
+        let of_shape = turn.clone();
+        let titles = count(move || of_shape.with(|view| view.turn.blocks[0].reasoning_title()));
+        assert_eq!(titles(), (None, 1));
+        turn.apply(vec![delta(3, "**")]);
+        assert_eq!(titles(), (None, 1), "the line may go on");
+        turn.apply(vec![delta(4, "\n\nText.")]);
+        assert_eq!(titles(), (Some("One".to_owned()), 2));
+        turn.apply(vec![delta(5, "More.\n")]);
+        assert_eq!(titles().1, 2);
+    });
+}
+
+#[test]
 fn gap_is_reported_and_nothing_after_it_is_applied() {
     in_owner(|| {
         let turn = TurnState::new(view(running(2)));

@@ -181,6 +181,7 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, outcome: &mut FramesOutc
     match frame {
         StreamFrame::Event { turn_id, seq, event } if turn_id == view.turn.id => {
             let was_blank = growing_block(&event).is_some_and(|id| is_blank(&view.turn, id));
+            let title_before = growing_title(&view.turn, &event);
             match fold::apply(&mut view.turn, seq, &event) {
                 ApplyOutcome::Gap => {
                     outcome.is_gap = true;
@@ -189,14 +190,17 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, outcome: &mut FramesOutc
                 ApplyOutcome::AlreadyCovered | ApplyOutcome::Impossible(_) => return FrameChange::Nothing,
                 ApplyOutcome::Changed => {}
             }
+            let has_new_title = title_before != growing_title(&view.turn, &event);
             match event {
                 Event::BlockEnd { block_id, .. } => {
                     // A further end may correct the text that the server has rendered.
                     view.markup.retain(|markup| markup.block_id != block_id);
                     FrameChange::Shape(Some(block_id))
                 }
-                // The first visible character makes a block a segment.
-                Event::BlockDelta { block_id, .. } if was_blank && !is_blank(&view.turn, block_id) => {
+                // The first visible character makes a block a segment, and a heading is the title of its panel.
+                Event::BlockDelta { block_id, .. }
+                    if has_new_title || (was_blank && !is_blank(&view.turn, block_id)) =>
+                {
                     FrameChange::Shape(Some(block_id))
                 }
                 Event::BlockDelta { block_id, .. } => FrameChange::Growth(block_id),
@@ -231,6 +235,13 @@ fn growing_block(event: &Event) -> Option<BlockId> {
         Event::BlockDelta { block_id, .. } => Some(*block_id),
         _ => None,
     }
+}
+
+/// Returns the title of the reasoning that an event grows, if the event can change it: a heading is a whole line.
+fn growing_title(turn: &Turn, event: &Event) -> Option<String> {
+    let Event::BlockDelta { block_id, text } = event else { return None };
+    let grown = || turn.blocks.iter().rev().find(|block| block.id == *block_id);
+    if text.contains('\n') { grown().and_then(Block::reasoning_title) } else { None }
 }
 
 /// Returns whether a block shows nothing yet. Stops at the first character.

@@ -1,14 +1,19 @@
-//! One section of a reasoning panel: a disclosure with the section's title, once there are several. The newest one is
-//! open (docs/reference/ux.md 6).
+//! The sections of a reasoning panel: each block of reasoning, and each heading in one, is a disclosure with its title,
+//! once there are several. The newest one is open (docs/reference/ux.md 6).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use leptos::prelude::*;
 use uuid::Uuid;
 
 use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::segment_view::SegmentBody;
-use crate::domain::BlockId;
+use super::text_block::TextBlock;
+use crate::domain::reasoning_title::ReasoningPart;
 use crate::domain::segment::Segment;
-use crate::ui::erased::{live_view, view};
+use crate::domain::{Block, BlockId, BlockState, Content};
+use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
@@ -16,36 +21,98 @@ use crate::ui::state::{ChatState, TurnState};
 /// Separator between the titles of a breadcrumb.
 pub const TITLE_SEPARATOR: &str = " → ";
 
-/// A piece of reasoning. One without a title, or alone, is no disclosure.
+/// A section as it is shown. Sections of the same value look the same.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShownSection {
+    title: String,
+    /// The bytes of its text in the block.
+    pub range: Range<usize>,
+    fingerprint: u64,
+    /// Whether its text may still grow.
+    pub is_open: bool,
+}
+
+/// The form of a section.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum SectionForm {
+    /// The whole text of the block, which has only this section.
+    Whole,
+    /// Its text without a disclosure.
+    Plain,
+    Titled,
+}
+
+/// Returns the sections of a block of reasoning.
+fn shown_sections(block: &Block) -> Vec<ShownSection> {
+    let Content::Thinking { thinking, .. } = &block.content else { return Vec::new() };
+    let parts = block.reasoning_parts();
+    let last = parts.len().saturating_sub(1);
+    let shown = |(at, part): (usize, ReasoningPart)| {
+        let mut hasher = DefaultHasher::new();
+        thinking.get(part.text.clone()).hash(&mut hasher);
+        ShownSection {
+            title: part.title.unwrap_or_default(),
+            range: part.text,
+            fingerprint: hasher.finish(),
+            is_open: block.state == BlockState::Open && at == last,
+        }
+    };
+    parts.into_iter().enumerate().map(shown).collect()
+}
+
+/// The sections of a piece of reasoning. One without a title, or alone, is no disclosure.
 #[component]
 pub fn ReasoningSection(
     state: ChatState,
     turn: TurnState,
     key: BlockId,
     segment: Segment,
-    /// True if a newer section follows.
+    /// Whether a newer piece follows.
     is_older: Memo<bool>,
-    /// True if the panel has several sections.
+    /// Whether the panel has several pieces.
     has_several: Memo<bool>,
 ) -> impl IntoView {
-    let title = Memo::new({
-        let (turn, segment) = (turn.clone(), segment.clone());
-        move |_| {
-            let Segment::Think { blocks, .. } = &segment else { return String::new() };
-            let of = blocks.first().and_then(|&at| state.block_at(&turn, at));
-            let titles = of.and_then(|(of, block)| of.with_block(block.id, |block, _| block.reasoning_titles()));
-            titles.unwrap_or_default().join(TITLE_SEPARATOR)
-        }
+    let place = match &segment {
+        Segment::Think { blocks, .. } => blocks.first().and_then(|&at| state.block_at(&turn, at)),
+        Segment::Tool { .. } | Segment::Text { .. } => None,
+    };
+    let Some((of, Block { id, .. })) = place else {
+        return view! { <SegmentBody state turn segment is_compact=true/> }.into_any();
+    };
+    let sections = Memo::new({
+        let of = of.clone();
+        move |_| of.with_block(id, |block, _| shown_sections(block)).unwrap_or_default()
     });
-    let is_plain = Memo::new(move |_| !has_several.get() || title.with(String::is_empty));
-    live_view(move || {
-        let (turn, segment) = (turn.clone(), segment.clone());
-        if is_plain.get() {
-            view! { <SegmentBody state turn segment is_compact=true/> }.into_any()
-        } else {
-            view! { <TitledSection state turn key segment is_older title/> }.into_any()
-        }
-    })
+    let count = Memo::new(move |_| sections.with(Vec::len));
+    let has_several = Memo::new(move |_| has_several.get() || count.get() > 1);
+    keyed_rows(
+        move || (0..count.get()).collect(),
+        |at| *at as u128,
+        move |at| {
+            let turn = of.clone();
+            let is_older = Memo::new(move |_| is_older.get() || at + 1 < count.get());
+            let section = Memo::new(move |before: Option<&ShownSection>| {
+                let now = sections.with(|sections| sections.get(at).cloned());
+                now.or_else(|| before.cloned()).unwrap_or_default()
+            });
+            let title = Memo::new(move |_| section.with(|section| section.title.clone()));
+            let form = Memo::new(move |_| match title.with(String::is_empty) || !has_several.get() {
+                true if count.get() > 1 => SectionForm::Plain,
+                true => SectionForm::Whole,
+                false => SectionForm::Titled,
+            });
+            live_view(move || {
+                let turn = turn.clone();
+                match form.get() {
+                    SectionForm::Whole => view! { <TextBlock state turn block=id/> }.into_any(),
+                    SectionForm::Plain => view! { <TextBlock state turn block=id section=Some(section)/> }.into_any(),
+                    SectionForm::Titled => {
+                        view! { <TitledSection state turn key at block=id section is_older/> }.into_any()
+                    }
+                }
+            })
+        },
+    )
 }
 
 #[component]
@@ -53,16 +120,19 @@ fn TitledSection(
     state: ChatState,
     turn: TurnState,
     key: BlockId,
-    segment: Segment,
+    /// Its place in the block.
+    at: usize,
+    block: BlockId,
+    section: Memo<ShownSection>,
     is_older: Memo<bool>,
-    title: Memo<String>,
 ) -> impl IntoView {
+    let title = Memo::new(move |_| section.with(|section| section.title.clone()));
     let is_whole = standalone_context().is_some();
     let stays_open = Memo::new(move |_| is_whole || !is_older.get());
     let open = RwSignal::new(stays_open.get_untracked());
-    let id = format!("section-{key}");
+    let id = if at == 0 { format!("section-{key}") } else { format!("section-{key}-{at}") };
     // The panel remembers its own toggles under the key of its first block.
-    let toggle_key = BlockId::from_uuid(Uuid::from_u128(key.as_u128() ^ 1));
+    let toggle_key = BlockId::from_uuid(Uuid::from_u128(key.as_u128() ^ (at as u128 + 1)));
     follow_growth(state, toggle_key, id.clone(), open, stays_open);
     let on_toggle = toggle_listener(state, toggle_key, id.clone(), open);
     view! {
@@ -71,7 +141,7 @@ fn TitledSection(
                 <span>{title}</span>
                 <Icon name="chevron-right"/>
             </summary>
-            <SegmentBody state turn segment is_compact=true/>
+            <TextBlock state turn block section=Some(section)/>
         </details>
     }
 }

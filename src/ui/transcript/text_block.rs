@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
+use super::reasoning_section::ShownSection;
 use crate::api::view::BlockMarkup;
 use crate::browser::document;
-use crate::domain::sources::{self, ReplySources};
-use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
+use crate::domain::{Block, BlockId, BlockState, Content, language, sources};
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{self, InlineCitation, MarkupPart, PlainEnricher, ReplyLinks, StreamingMarkdown};
@@ -18,7 +18,14 @@ const MARK: &str = "<sup class=\"md-cite\">";
 
 /// A block of text or reasoning, finished or streaming.
 #[component]
-pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl IntoView {
+pub fn TextBlock(
+    state: ChatState,
+    turn: TurnState,
+    block: BlockId,
+    /// The only section of the reasoning that is rendered. It is rendered again when the section changes.
+    #[prop(default = None)]
+    section: Option<Memo<ShownSection>>,
+) -> impl IntoView {
     let known_hosts = state.known_hosts();
     let streaming = StoredValue::new(None::<StreamingMarkdown>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
@@ -30,15 +37,19 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
     });
     let parts = Memo::new(move |_| {
         let sources = sources.get();
-        let draw = |block: &Block, markup: Option<&BlockMarkup>| {
+        let draw = |block: &Block, text: &str, is_open: bool, markup: Option<&BlockMarkup>| {
             let draw = |streaming: &mut Option<StreamingMarkdown>| {
-                let mut parts = draw_parts(block, markup, &sources, id, streaming);
-                parts.extend(text_of(block).and_then(|text| hidden_badge(text, block.state == BlockState::Open)));
+                let cites = match section {
+                    None if !is_open => InlineCitation::marks_in_block(&sources, id, block.id, text),
+                    _ => Vec::new(),
+                };
+                let mut parts = draw_parts(text, is_open, markup, &cites, streaming);
+                parts.extend(hidden_badge(text, is_open));
                 parts
             };
-            streaming.try_update_value(draw).unwrap_or_default()
+            streaming.try_update_value(draw)
         };
-        turn.with_block(block, draw).unwrap_or_default()
+        read_text(&turn, block, section, draw).unwrap_or_default()
     });
     // A standalone page has no server for the confirmation page.
     let links = StoredValue::new(ReplyLinks::new(id, block, standalone_context().is_none()));
@@ -47,9 +58,10 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
         links.try_update_value(draw).unwrap_or_default()
     });
     let is_open =
-        Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
+        Memo::new(move |_| read_text(&of_state, block, section, |_, _, is_open, _| Some(is_open)).unwrap_or_default());
     // Fonts and voices depend on the text's language; the interface may be in another one.
-    let lang = Memo::new(move |_| of_language.with_block(block, |block, _| language_of(block)).flatten());
+    let lang =
+        Memo::new(move |_| read_text(&of_language, block, section, |_, text, is_open, _| language_of(text, is_open)));
     view! {
         <div
             class="text"
@@ -72,9 +84,25 @@ fn text_of(block: &Block) -> Option<&str> {
     }
 }
 
-fn language_of(block: &Block) -> Option<&'static str> {
-    let text = text_of(block)?;
-    if block.state == BlockState::Open { language::detect_while_streaming(text) } else { language::detect(text) }
+/// Reads the text of a block, or of a section of it, and whether it may still grow. Tracks what it reads.
+fn read_text<T>(
+    turn: &TurnState,
+    block: BlockId,
+    section: Option<Memo<ShownSection>>,
+    read: impl FnOnce(&Block, &str, bool, Option<&BlockMarkup>) -> Option<T>,
+) -> Option<T> {
+    match section.map(|section| section.get()) {
+        None => turn
+            .with_block(block, |block, markup| read(block, text_of(block)?, block.state == BlockState::Open, markup))?,
+        Some(ShownSection { range, is_open, .. }) => {
+            let of_section = |block: &Block| read(block, text_of(block)?.get(range)?, is_open, None);
+            untrack(|| turn.with_block(block, |block, _| of_section(block)))?
+        }
+    }
+}
+
+fn language_of(text: &str, is_open: bool) -> Option<&'static str> {
+    if is_open { language::detect_while_streaming(text) } else { language::detect(text) }
 }
 
 /// Removes the buttons of a part on a standalone page.
@@ -82,28 +110,26 @@ fn without_standalone_buttons(part: MarkupPart) -> MarkupPart {
     if standalone_context().is_some() { markdown::without_buttons(&part) } else { part }
 }
 
-/// Returns the current parts of a block.
+/// Returns the current parts of a text.
 fn draw_parts(
-    block: &Block,
+    text: &str,
+    is_open: bool,
     markup: Option<&BlockMarkup>,
-    sources: &ReplySources,
-    turn: TurnId,
+    cites: &[InlineCitation],
     streaming: &mut Option<StreamingMarkdown>,
 ) -> Vec<MarkupPart> {
-    let Some(text) = text_of(block) else { return Vec::new() };
-    if block.state != BlockState::Open {
+    if !is_open {
         *streaming = None;
-        let cites = InlineCitation::marks_in_block(sources, turn, block.id, text);
         // The server may have rendered it before it knew the sources.
         let has_marks = |markup: &&BlockMarkup| cites.is_empty() || markup.parts.iter().any(|part| part.contains(MARK));
         return match markup.filter(has_marks) {
             Some(markup) => {
                 markup.parts.iter().cloned().map(MarkupPart::from_server).map(without_standalone_buttons).collect()
             }
-            None => markdown::render_with(text, &cites, &PlainEnricher)
-                .into_iter()
-                .map(without_standalone_buttons)
-                .collect(),
+            None => {
+                let parts = markdown::render_with(text, cites, &PlainEnricher);
+                parts.into_iter().map(without_standalone_buttons).collect()
+            }
         };
     }
     let grown = streaming.take().filter(|grown| text.starts_with(grown.text()));

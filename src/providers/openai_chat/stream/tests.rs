@@ -137,13 +137,54 @@ fn reasoning_is_found_under_every_key_and_emitted_once() {
         json!({"reasoning": "why"}),
         json!({"reasoning_text": "why"}),
         json!({"reasoning": "why", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "why"}]}),
-        json!({"reasoning_details": [{"type": "reasoning.summary", "index": 0, "summary": "why"}]}),
         json!({"reasoning": "why", "reasoning_content": "why"}),
         json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "why"}]}]}),
         json!({"content": [{"type": "thinking", "thinking": "why"}]}),
     ] {
         let (items, _) = decode(&stream(&[delta(reasoning.clone()), finish("stop")]));
         assert_eq!(items, [DecodedItem::Thinking("why".into()), DecodedItem::StopReason("stop".into())], "{reasoning}");
+    }
+}
+
+#[test]
+fn parts_of_reasoning_summary_are_paragraphs_with_headings() {
+    let part = |index: u64, text: &str, beside: bool| {
+        let mut delta = json!({"reasoning_details": [{"type": "reasoning.summary", "index": index, "summary": text}]});
+        if beside {
+            delta["reasoning"] = json!(text);
+        }
+        self::delta(delta)
+    };
+    for beside in [false, true] {
+        let body = stream(&[
+            part(0, "**Planning**\n\nFir", beside),
+            part(0, "st.", beside),
+            part(1, "**Checking**\n\nThen.", beside),
+            delta(json!({"content": "So."})),
+            finish("stop"),
+        ]);
+        let (items, _) = decode(&body);
+        let thinking = |text: &str| DecodedItem::Thinking(text.into());
+        let expected = [
+            DecodedItem::ThinkingHeadings,
+            thinking("**Planning**\n\nFir"),
+            thinking("st."),
+            thinking("\n\n"),
+            thinking("**Checking**\n\nThen."),
+        ];
+        assert_eq!(items[..5], expected, "{beside}");
+        let dialect = Dialect::from_name("openrouter").unwrap();
+        let stored = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
+        assert_eq!(stored.reasoning, "**Planning**\n\nFirst.**Checking**\n\nThen.", "as the server sent it");
+        let options = crate::replay::ReplayOptions {
+            api: "openai_chat".into(),
+            dialect: None,
+            http_status: None,
+            chunk: None,
+            with_next_message: false,
+        };
+        let printed = crate::replay::replay(&options, body.as_bytes()).unwrap();
+        assert_eq!(printed["blocks"][0]["title"], "Checking", "{beside}");
     }
 }
 
