@@ -245,6 +245,10 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
         }
     }
 
+    fn note_requested_model(&mut self, model: &str) {
+        self.reader.note_requested_model(model);
+    }
+
     fn is_over(&self) -> bool {
         self.reader.is_over() || self.failure.is_some()
     }

@@ -2,23 +2,35 @@
 //! like that (docs/reference/providers.md 4.2). Only a tag that opens the reply counts; the same characters later are
 //! text. The raw response keeps the tags.
 
+mod decoder;
+
+pub use decoder::InlineReasoningDecoder;
+
 use crate::provider::DecodedItem;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
 
-/// The opening and the closing tags.
-const TAGS: [(&str, &str); 7] = [
+/// The opening and the closing tags. Case does not matter.
+const TAGS: [(&str, &str); 11] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
+    ("<reason>", "</reason>"),
     ("<reasoning>", "</reasoning>"),
     ("<thought>", "</thought>"),
+    ("<thoughts>", "</thoughts>"),
+    ("<analysis>", "</analysis>"),
     ("<seed:think>", "</seed:think>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
 ];
 
 /// The tag that ends the reasoning of models whose prompt already contains the opening one.
 const CLOSING: &str = "</think>";
+
+/// The number of bytes that are held until it is known whether they are reasoning. A longer text of a model whose prompt
+/// opens the reasoning is reasoning.
+const MOST_HELD: usize = 32 << 10;
 
 /// Splits the text of one response into reasoning and answer.
 #[derive(Debug, Default)]
@@ -42,7 +54,7 @@ enum InlineReasoningState {
     Start,
     /// In reasoning that ends with this tag.
     Inside(&'static str),
-    /// In text that is reasoning if the closing tag follows; all of it is held.
+    /// In text that is reasoning if the closing tag follows, or if it is long; it is held until then.
     Undecided,
     /// After the closing tag: white space before the answer is dropped.
     Closed,
@@ -61,9 +73,14 @@ enum End {
 }
 
 impl InlineReasoning {
-    /// Notes the model that answers.
+    /// Notes the model that was requested, or the one that answers: servers of one model give it any name, or none.
     pub fn note_model(&mut self, model: &str) {
-        self.is_opened_by_prompt = opens_in_prompt(model);
+        self.is_opened_by_prompt |= opens_in_prompt(model);
+    }
+
+    /// Returns the state before the first text of the same response.
+    pub fn like_new(&self) -> Self {
+        Self { is_opened_by_prompt: self.is_opened_by_prompt, has_reasoning: self.has_reasoning, ..Self::default() }
     }
 
     /// Notes that the response has reasoning outside of its text, so that the server has a parser.
@@ -82,6 +99,11 @@ impl InlineReasoning {
         if self.end == End::Open {
             self.end = End::Cut;
         }
+    }
+
+    /// Returns true if all further text is the answer.
+    pub fn is_over(&self) -> bool {
+        self.state == InlineReasoningState::Text
     }
 
     /// Returns true if the text contains reasoning.
@@ -121,10 +143,10 @@ impl InlineReasoning {
         if begin.is_empty() {
             return;
         }
-        if let Some((tag, closing)) = TAGS.iter().find(|(tag, _)| begin.starts_with(tag)) {
+        if let Some((tag, closing)) = TAGS.iter().find(|(tag, _)| starts_with(begin, tag)) {
             self.held = begin[tag.len()..].to_owned();
             self.state = InlineReasoningState::Inside(closing);
-        } else if TAGS.iter().any(|(tag, _)| tag.starts_with(begin)) {
+        } else if TAGS.iter().any(|(tag, _)| starts_with(tag, begin)) {
             // The rest of the tag may follow.
         } else if self.is_opened_by_prompt && !self.has_reasoning {
             self.state = InlineReasoningState::Undecided;
@@ -160,6 +182,9 @@ impl InlineReasoning {
             push(DecodedItem::Thinking, reasoning, out);
             self.state = InlineReasoningState::Closed;
             self.read_answer(out);
+        } else if self.held.len() > MOST_HELD {
+            self.state = InlineReasoningState::Inside(CLOSING);
+            self.read_reasoning(CLOSING, 0, out);
         }
     }
 
@@ -207,13 +232,26 @@ fn find_new(text: &str, tag: &str, added: usize) -> Option<usize> {
     while !text.is_char_boundary(from) {
         from -= 1;
     }
-    text[from..].find(tag).map(|at| from + at)
+    let first = tag.chars().next()?;
+    let begins = text[from..].match_indices(first).map(|(at, _)| from + at);
+    begins.into_iter().find(|at| starts_with(&text[*at..], tag))
+}
+
+/// Returns true if a text begins with a tag, whatever the case of its letters.
+fn starts_with(text: &str, tag: &str) -> bool {
+    text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
 }
 
 /// Returns the length of a text without the end that may begin the tag, and without white space before that.
 fn kept_length(text: &str, tag: &str) -> usize {
+    let is_end = |start: &&str| {
+        text.len()
+            .checked_sub(start.len())
+            .and_then(|at| text.get(at..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(start))
+    };
     let starts = tag.char_indices().map(|(at, _)| &tag[..at]).rev();
-    let begun = starts.into_iter().find(|start| text.ends_with(*start)).unwrap_or_default();
+    let begun = starts.into_iter().find(is_end).unwrap_or_default();
     text[..text.len() - begun.len()].trim_end().len()
 }
 
@@ -274,6 +312,11 @@ mod tests {
             ("<thought>a</thought>c", "a", "c"),
             ("[THINK]a[/THINK]c", "a", "c"),
             ("◁think▷a◁/think▷c", "a", "c"),
+            ("<THINK>a</Think>c", "a", "c"),
+            ("<Thoughts>a</thoughts>c", "a", "c"),
+            ("<reason>a</reasoning>b</reason>c", "a</reasoning>b", "c"),
+            ("<analysis>a</analysis>c", "a", "c"),
+            ("<|START_THINKING|>a<|END_THINKING|>c", "a", "c"),
             ("<think>never </thi closed", "never </thi closed", ""),
             ("<think>a</think>b <think>c</think>", "a", "b <think>c</think>"),
             ("a <think>b</think>", "", "a <think>b</think>"),
@@ -304,6 +347,37 @@ mod tests {
         inline.note_reasoning();
         inline.push("An answer", &mut items);
         assert_eq!(items, [DecodedItem::Text("An answer".to_owned())], "the server has a parser");
+    }
+
+    #[test]
+    fn long_text_of_known_model_is_not_held_for_ever() {
+        let mut inline = InlineReasoning::default();
+        inline.note_model("qwq-32b");
+        let mut items = Vec::new();
+        let mut first = 0;
+        for count in 1..=MOST_HELD / 16 + 2 {
+            inline.push("sixteen letters ", &mut items);
+            if first == 0 && items.iter().any(|item| matches!(item, DecodedItem::Thinking(text) if !text.is_empty())) {
+                first = count * 16;
+            }
+        }
+        assert!((MOST_HELD + 1..=MOST_HELD + 16).contains(&first), "{first}");
+        inline.push("end</thi", &mut items);
+        inline.push("nk>\nAnswer.", &mut items);
+        assert_eq!(items.last(), Some(&DecodedItem::Text("Answer.".to_owned())));
+        assert!(!items.iter().any(|item| matches!(item, DecodedItem::Thinking(text) if text.contains("</thi"))));
+    }
+
+    #[test]
+    fn requested_model_counts_where_response_names_another() {
+        for named in ["gpt-3.5-turbo", "", "local"] {
+            let mut inline = InlineReasoning::default();
+            let mut items = Vec::new();
+            inline.note_model("qwen/qwq-32b");
+            inline.note_model(named);
+            inline.push("plan</think>Answer.", &mut items);
+            assert_eq!(items, [DecodedItem::Thinking("plan".to_owned()), DecodedItem::Text("Answer.".to_owned())]);
+        }
     }
 
     #[test]

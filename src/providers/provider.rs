@@ -246,6 +246,10 @@ pub struct ToolOutcome {
 /// for the boundaries between adjacent texts, and the same outcome (docs/reference/providers.md P2).
 pub trait Decoder: Send {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>);
+    /// Notes the model that was requested, because the response may not name it. Call it before the first byte.
+    fn note_requested_model(&mut self, model: &str) {
+        let _ = model;
+    }
     /// Returns true once nothing relevant can follow: the terminal arrived, or the stream failed. The caller need not
     /// wait for a server that keeps the connection open.
     fn is_over(&self) -> bool {

@@ -31,6 +31,10 @@ pub trait ResponseReader: Send {
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure>;
+    /// Notes the model that was requested.
+    fn note_requested_model(&mut self, model: &str) {
+        let _ = model;
+    }
     /// Reads an event without a name that differs from an earlier one only in its text. Returns false if it does not, or
     /// if that is not known; then the event is parsed.
     fn read_repeated(&mut self, json: &str, out: &mut Vec<DecodedItem>) -> bool {

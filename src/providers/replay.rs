@@ -9,6 +9,7 @@ use crate::anthropic::{self, MessagesDecoder};
 use crate::builder::{BlockBuilder, BlockPosition};
 use crate::error_classification;
 use crate::gemini::{self, GeminiDecoder};
+use crate::inline_reasoning::InlineReasoningDecoder;
 use crate::ollama::{self, OllamaDecoder};
 use crate::openai_chat::message::ReasoningPlacement;
 use crate::openai_chat::{ChatDecoder, Dialect, request};
@@ -118,14 +119,19 @@ fn read(items: Vec<DecodedItem>, mut outcome: DecodeOutcome, has_headings: bool)
     ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage, stop_reason: outcome.stop_reason, ending }
 }
 
-/// Creates a decoder of an API, for a provider without name and secrets. `dialect` is used for chat completions.
+/// Creates a decoder of an API, for an unofficial endpoint without name and secrets. `dialect` is used for chat
+/// completions.
 pub fn decoder_for_api(api: ProviderApi, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
-        ProviderApi::Anthropic => Box::new(MessagesDecoder::for_provider(PROVIDER, SecretSet::default())),
+        ProviderApi::Anthropic => {
+            InlineReasoningDecoder::wrap(Box::new(MessagesDecoder::for_provider(PROVIDER, SecretSet::default())))
+        }
         ProviderApi::OpenaiChat => Box::new(ChatDecoder::for_provider(dialect, PROVIDER, SecretSet::default())),
         ProviderApi::Gemini => Box::new(GeminiDecoder::for_provider(PROVIDER, SecretSet::default())),
         ProviderApi::Ollama => Box::new(OllamaDecoder::for_provider(PROVIDER, SecretSet::default())),
-        ProviderApi::OpenaiResponses => Box::new(ResponsesDecoder::for_provider(PROVIDER, SecretSet::default())),
+        ProviderApi::OpenaiResponses => {
+            InlineReasoningDecoder::wrap(Box::new(ResponsesDecoder::for_provider(PROVIDER, SecretSet::default())))
+        }
     }
 }
 

@@ -252,6 +252,10 @@ impl Decoder for RedactingDecoder {
         self.redact_items(out);
     }
 
+    fn note_requested_model(&mut self, model: &str) {
+        self.decoder.note_requested_model(model);
+    }
+
     fn is_over(&self) -> bool {
         self.decoder.is_over()
     }

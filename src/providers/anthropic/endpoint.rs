@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::{MessagesDecoder, models, repair, request};
 use crate::http_client::{ApiKeyHeader, HttpClient, ProviderTarget};
+use crate::inline_reasoning::InlineReasoningDecoder;
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
@@ -120,7 +121,9 @@ impl Provider for MessagesEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = Box::new(MessagesDecoder::for_provider(self.name(), self.target.secrets.clone()));
+        let decoder: Box<dyn Decoder> =
+            Box::new(MessagesDecoder::for_provider(self.name(), self.target.secrets.clone()));
+        let decoder = if self.is_official() { decoder } else { InlineReasoningDecoder::wrap(decoder) };
         RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }

@@ -164,6 +164,10 @@ impl OllamaReader {
 impl ResponseReader for OllamaReader {
     const IS_JSON_LINES: bool = true;
 
+    fn note_requested_model(&mut self, model: &str) {
+        self.inline.note_model(model);
+    }
+
     fn is_error(&self, parsed: BodyValue<'_>) -> bool {
         parsed.value.get("error").is_some_and(|error| !error.is_null())
     }

@@ -67,6 +67,11 @@ impl ChatChunkReader {
         self.reply
     }
 
+    /// Notes the model that was requested.
+    pub fn note_requested_model(&mut self, model: &str) {
+        self.inline.note_model(model);
+    }
+
     /// Returns true if any chunk had `choices`.
     pub fn has_choices(&self) -> bool {
         self.has_choices

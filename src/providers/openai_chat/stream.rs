@@ -76,6 +76,10 @@ impl ResponseReader for ChatReader {
         Ok(())
     }
 
+    fn note_requested_model(&mut self, model: &str) {
+        self.chunks.note_requested_model(model);
+    }
+
     fn read_repeated(&mut self, json: &str, out: &mut Vec<DecodedItem>) -> bool {
         let Some(text) = self.repeated.text_of(json) else { return false };
         self.chunks.read_text(&text, out);

@@ -9,7 +9,9 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::http_client::{HttpClient, ProviderTarget};
+use crate::inline_reasoning::InlineReasoningDecoder;
 use crate::model_list;
+use crate::openai_chat::Dialect;
 use crate::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
@@ -118,10 +120,12 @@ impl Provider for ResponsesEndpoint {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         let secrets = self.target.secrets.clone();
-        let decoder = Box::new(match self.keeps_responses {
+        let decoder: Box<dyn Decoder> = Box::new(match self.keeps_responses {
             true => ResponsesDecoder::reporting_response_id(self.name(), secrets),
             false => ResponsesDecoder::for_provider(self.name(), secrets),
         });
+        let is_official = Dialect::for_endpoint("", &self.target.base_url).name == "openai";
+        let decoder = if is_official { decoder } else { InlineReasoningDecoder::wrap(decoder) };
         RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }

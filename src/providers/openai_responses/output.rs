@@ -41,7 +41,7 @@ enum OutputChannel {
 
 /// A part of a block of text or reasoning.
 #[derive(Debug, Clone, Copy)]
-struct TextSegment {
+struct OutputSegment {
     entry: usize,
     part: usize,
     /// The number of bytes of the part that earlier blocks have.
@@ -53,15 +53,15 @@ struct TextSegment {
 
 /// A block of text or reasoning.
 #[derive(Debug, Default)]
-struct TextBlock {
+struct OutputBlock {
     channel: OutputChannel,
     /// The parts of the block, in order of first appearance.
-    segments: Vec<TextSegment>,
+    segments: Vec<OutputSegment>,
     /// A part was corrected, and the corrected text of the block is not emitted yet.
     is_corrected: bool,
 }
 
-impl TextBlock {
+impl OutputBlock {
     fn segment(&self, entry: usize, part: usize) -> Option<usize> {
         self.segments.iter().rposition(|segment| segment.entry == entry && segment.part == part)
     }
@@ -74,9 +74,9 @@ pub struct ResponseOutput {
     entries: Vec<OutputEntry>,
     /// The ids of the announced calls.
     call_ids: Vec<String>,
-    open: TextBlock,
+    open: OutputBlock,
     /// The blocks of text and reasoning that have ended, in order.
-    closed: Vec<TextBlock>,
+    closed: Vec<OutputBlock>,
     keeps_items: bool,
 }
 

@@ -81,6 +81,26 @@ fn reply_beyond_limits_ends_as_live_one() {
 }
 
 #[test]
+fn reasoning_in_text_of_imitated_api_is_split_and_goes_back_as_it_came() {
+    let text = "<think>\nplan\n</think>\n\nAnswer.";
+    let message = json!([{"type": "text", "text": text}]);
+    let item = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]);
+    for (api, body, next) in [
+        (
+            "anthropic",
+            json!({"type": "message", "id": "m", "model": "c", "content": message, "stop_reason": "end_turn"}),
+            json!([{"role": "assistant", "content": message}]),
+        ),
+        ("openai_responses", json!({"object": "response", "id": "r", "status": "completed", "output": item}), item),
+    ] {
+        let options = ReplayOptions { api: api.into(), dialect: None, ..replay_options(None, true) };
+        let printed = replay(&options, body.to_string().as_bytes()).unwrap();
+        let expected = json!([{"type": "thinking", "thinking": "plan"}, {"type": "text", "text": "Answer."}]);
+        assert_eq!((&printed["blocks"], &printed["next"]), (&expected, &next), "{api}");
+    }
+}
+
+#[test]
 fn broken_reply_with_signed_reasoning_is_sent_back_with_it() {
     let events = [
         json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}}),

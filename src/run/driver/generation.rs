@@ -195,6 +195,7 @@ impl TurnRun<'_> {
         first_byte: Instant,
     ) -> Result<DecodeOutcome, HaltReason> {
         let mut decoder = self.provider.decoder();
+        decoder.note_requested_model(&self.job.lock.model);
         progress.builder.set_headings(decoder.has_headings());
         let end = self.read(reply, decoder.as_mut(), progress, first_byte).await;
         // The decoder is finished also after an aborted body, so that buffered items and usage are not lost.

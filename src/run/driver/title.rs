@@ -196,6 +196,7 @@ pub(crate) async fn run(supervisor: &Supervisor, job: TitleJob) {
     let keeps_raw = supervisor.stores_raw();
     let mut response = TitleResponse::default();
     let mut decoder = request.provider.decoder();
+    decoder.note_requested_model(&request.lock.model);
     let received = receive_in_time(supervisor, &request, decoder.as_mut(), &mut response, &stop).await;
     let (mut items, now) = (Vec::new(), supervisor.clock().now());
     // The decoder is finished in every case, so that buffered items and usage are not lost.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OutputChannel, ResponseOutput, TextBlock, TextSegment};
+use super::{OutputBlock, OutputChannel, OutputSegment, ResponseOutput};
 use crate::openai_responses::entry::{self, OutputItemKind};
 use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
 use crate::openai_responses::text_part::{FinalSource, PartEnding, PartPosition, TextCompletion, resolve_surrogates};
@@ -42,8 +42,8 @@ impl ResponseOutput {
         }
     }
 
-    fn text_of(&self, block: &TextBlock) -> String {
-        let text = |segment: &TextSegment| {
+    fn text_of(&self, block: &OutputBlock) -> String {
+        let text = |segment: &OutputSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
             let end = segment.end.unwrap_or(whole.len());
             [segment.separator, whole.get(segment.skipped..end).unwrap_or_default()]
@@ -190,7 +190,7 @@ impl ResponseOutput {
 
     /// Returns the newest ended block that has text of a part, and its place there.
     fn closed_place(&self, at: usize, part: usize) -> Option<(usize, usize)> {
-        let in_block = |(number, block): (usize, &TextBlock)| Some((number, block.segment(at, part)?));
+        let in_block = |(number, block): (usize, &OutputBlock)| Some((number, block.segment(at, part)?));
         self.closed.iter().enumerate().rev().find_map(in_block)
     }
 
@@ -199,10 +199,10 @@ impl ResponseOutput {
     fn replace_closed(&mut self, (block, segment): (usize, usize), length: usize, out: &mut Vec<DecodedItem>) {
         /// The number of times by which the block may be longer.
         const MOST: usize = 4;
-        let TextSegment { entry, part, .. } = self.closed[block].segments[segment];
+        let OutputSegment { entry, part, .. } = self.closed[block].segments[segment];
         let replaced = &mut self.closed[block];
         replaced.segments[segment].end = Some(self.entries[entry].parts[part].1.emitted.len());
-        let bytes = |segment: &TextSegment| segment.end.unwrap_or_default().saturating_sub(segment.skipped);
+        let bytes = |segment: &OutputSegment| segment.end.unwrap_or_default().saturating_sub(segment.skipped);
         let in_all: usize = replaced.segments.iter().map(bytes).sum();
         replaced.is_corrected = in_all > length.saturating_mul(MOST);
         if !replaced.is_corrected {
@@ -251,7 +251,7 @@ impl ResponseOutput {
     /// it.
     pub(super) fn characters_before(&self, at: usize, part: usize) -> Option<usize> {
         let segment = self.open.segment(at, part).filter(|n| self.open.segments[*n].skipped == 0)?;
-        let characters = |segment: &TextSegment| {
+        let characters = |segment: &OutputSegment| {
             let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
             whole[segment.skipped.min(whole.len())..].chars().count() + segment.separator.len()
         };
@@ -261,7 +261,7 @@ impl ResponseOutput {
     fn note_segment(&mut self, entry: usize, part: usize, length: usize, separator: &'static str) {
         if self.open.segment(entry, part).is_none() {
             let skipped = self.entries[entry].parts[part].1.emitted.len().saturating_sub(length);
-            self.open.segments.push(TextSegment { entry, part, skipped, end: None, separator });
+            self.open.segments.push(OutputSegment { entry, part, skipped, end: None, separator });
         }
     }
 }
