@@ -28,9 +28,10 @@ impl ChatUsageCounts {
 
 fn read(usage: &Value) -> Usage {
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+    // Some servers count beside the details, which they leave out or fill with zeros.
+    let largest = |paths: &[&str]| paths.iter().filter_map(|path| count(path)).max();
     let input = count("/prompt_tokens");
-    // Together counts reasoning beside the other counts.
-    let reasoning = count("/completion_tokens_details/reasoning_tokens").or(count("/reasoning_tokens"));
+    let reasoning = largest(&["/completion_tokens_details/reasoning_tokens", "/reasoning_tokens"]);
     let mut output = count("/completion_tokens");
     // xAI counts reasoning beside the completion instead of inside; its total shows which.
     if let (Some(input), Some(completion), Some(reasoning), Some(total)) =
@@ -43,7 +44,11 @@ fn read(usage: &Value) -> Usage {
     Usage {
         input_tokens: input,
         output_tokens: output,
-        cache_read_tokens: count("/prompt_tokens_details/cached_tokens").or(count("/prompt_cache_hit_tokens")),
+        cache_read_tokens: largest(&[
+            "/prompt_tokens_details/cached_tokens",
+            "/prompt_cache_hit_tokens",
+            "/cached_tokens",
+        ]),
         cache_write_tokens: count("/prompt_tokens_details/cache_write_tokens"),
         reasoning_tokens: reasoning,
     }
@@ -110,7 +115,9 @@ mod tests {
         for (more, expected) in [
             (json!({"reasoning_tokens": 32}), Some(32)),
             (json!({"reasoning_tokens": 32, "completion_tokens_details": null}), Some(32)),
-            (json!({"reasoning_tokens": 32, "completion_tokens_details": {"reasoning_tokens": 30}}), Some(30)),
+            (json!({"reasoning_tokens": 32, "completion_tokens_details": {"reasoning_tokens": 30}}), Some(32)),
+            (json!({"reasoning_tokens": 32, "completion_tokens_details": {"reasoning_tokens": 0}}), Some(32)),
+            (json!({"completion_tokens_details": {"reasoning_tokens": 0}}), Some(0)),
             (json!({"completion_tokens_details": null}), None),
             (json!({"completion_tokens_details": {}}), None),
         ] {
@@ -118,6 +125,21 @@ mod tests {
             usage.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
             let read = of_chunk(&json!({"choices": [], "usage": usage})).unwrap();
             assert_eq!((read.output_tokens, read.reasoning_tokens), (Some(132), expected), "{usage}");
+        }
+    }
+
+    #[test]
+    fn cached_tokens_are_the_largest_count_of_every_place() {
+        for (more, expected) in [
+            (json!({"cached_tokens": 7}), Some(7)),
+            (json!({"cached_tokens": 7, "prompt_tokens_details": {"cached_tokens": 0}}), Some(7)),
+            (json!({"prompt_cache_hit_tokens": 5, "prompt_tokens_details": null}), Some(5)),
+            (json!({"prompt_tokens_details": {"cached_tokens": 3}, "cached_tokens": 0}), Some(3)),
+            (json!({}), None),
+        ] {
+            let mut usage = json!({"prompt_tokens": 10, "completion_tokens": 2});
+            usage.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            assert_eq!(of_chunk(&json!({"usage": usage})).unwrap().cache_read_tokens, expected, "{usage}");
         }
     }
 
