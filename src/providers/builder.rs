@@ -22,6 +22,7 @@ use turnleaf_domain::reasoning_title;
 use turnleaf_domain::tool::parse_arguments;
 use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
+mod block_end;
 mod corrections;
 mod open_block;
 mod provider_tools;

@@ -41,6 +41,7 @@ mod recovery_actions;
 mod refusal_notice;
 pub mod refusals;
 mod segment_view;
+mod shown_section;
 mod source_list;
 mod status_line;
 mod text_block;

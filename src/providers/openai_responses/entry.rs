@@ -79,10 +79,9 @@ pub struct OutputEntry {
 impl OutputEntry {
     /// Creates the state of an item from the first event that names it.
     pub fn from_event(event: &Value, kind: OutputItemKind) -> Self {
-        let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
         Self {
             index: event.get("output_index").and_then(Value::as_u64),
-            ids: id.filter(|id| !id.is_empty()).map(str::to_owned).into_iter().collect(),
+            ids: id_of(event).map(str::to_owned).into_iter().collect(),
             kind,
             parts: Vec::new(),
             call: None,
@@ -221,6 +220,12 @@ impl OutputEntry {
     fn newest_part(&self, place: PartPosition) -> Option<usize> {
         self.parts.iter().rposition(|(known, _)| *known == place)
     }
+}
+
+/// Returns the item's id that an event names.
+pub fn id_of(event: &Value) -> Option<&str> {
+    let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
+    id.filter(|id| !id.is_empty())
 }
 
 /// Returns the texts of a complete item, in their order: those of its summary, then those of its content, which some

@@ -5,12 +5,11 @@
 use serde_json::{Value, json};
 
 use crate::call_id::{nameless_call_content, unique_call_id};
-use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
+use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind, id_of};
 use crate::openai_responses::message::{OutputItem, ResponsesReply};
 use crate::openai_responses::text_part::{FinalSource, PartEnding, PartPosition, resolve_all_surrogates};
 use crate::pictures::GeneratedImage;
 use crate::provider::{DecodedItem, opaque_content};
-use item_lookup::id_of;
 
 mod citations;
 mod item_lookup;

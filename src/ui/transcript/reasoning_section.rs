@@ -1,18 +1,15 @@
 //! The sections of a reasoning panel: each block of reasoning, and each heading in one, is a disclosure with its title,
 //! once there are several. The newest one is open (docs/reference/ux.md 6).
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
-
 use leptos::prelude::*;
 use uuid::Uuid;
 
 use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::segment_view::SegmentBody;
+use super::shown_section::{ShownSection, shown_sections};
 use super::text_block::TextBlock;
-use crate::domain::reasoning_title::ReasoningPart;
 use crate::domain::segment::Segment;
-use crate::domain::{Block, BlockId, BlockState, Content};
+use crate::domain::{Block, BlockId};
 use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone_context;
@@ -20,17 +17,6 @@ use crate::ui::state::{ChatState, TurnState};
 
 /// Separator between the titles of a breadcrumb.
 pub const TITLE_SEPARATOR: &str = " → ";
-
-/// A section as it is shown. Sections of the same value look the same.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ShownSection {
-    title: String,
-    /// The bytes of its text in the block.
-    pub range: Range<usize>,
-    fingerprint: u64,
-    /// Whether its text may still grow.
-    pub is_open: bool,
-}
 
 /// The form of a section.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,24 +26,6 @@ enum SectionForm {
     /// Its text without a disclosure.
     Plain,
     Titled,
-}
-
-/// Returns the sections of a block of reasoning.
-fn shown_sections(block: &Block) -> Vec<ShownSection> {
-    let Content::Thinking { thinking, .. } = &block.content else { return Vec::new() };
-    let parts = block.reasoning_parts();
-    let last = parts.len().saturating_sub(1);
-    let shown = |(at, part): (usize, ReasoningPart)| {
-        let mut hasher = DefaultHasher::new();
-        thinking.get(part.text.clone()).hash(&mut hasher);
-        ShownSection {
-            title: part.title.unwrap_or_default(),
-            range: part.text,
-            fingerprint: hasher.finish(),
-            is_open: block.state == BlockState::Open && at == last,
-        }
-    };
-    parts.into_iter().enumerate().map(shown).collect()
 }
 
 /// The sections of a piece of reasoning. One without a title, or alone, is no disclosure.

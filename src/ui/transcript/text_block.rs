@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::reasoning_section::ShownSection;
+use super::shown_section::ShownSection;
 use crate::api::view::BlockMarkup;
 use crate::browser::document;
 use crate::domain::{Block, BlockId, BlockState, Content, language, sources};

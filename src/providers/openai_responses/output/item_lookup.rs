@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::ResponseOutput;
-use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
+use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind, id_of};
 
 impl ResponseOutput {
     /// Finds the item of this kind that a delta continues, or opens one. A finished item does not grow while another
@@ -61,10 +61,4 @@ impl ResponseOutput {
             .or_else(|| newest(&has_index))
             .or_else(|| newest(&|_| index.is_none() && id.is_none()))
     }
-}
-
-/// Returns the item's id that an event names.
-pub(super) fn id_of(event: &Value) -> Option<&str> {
-    let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
-    id.filter(|id| !id.is_empty())
 }
