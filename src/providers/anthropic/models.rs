@@ -68,7 +68,7 @@ const IMAGES: ImageBounds = ImageBounds {
 };
 
 /// Returns true if the model accepts images: generation 3 and later.
-fn supports_images(model: &str) -> bool {
+pub fn supports_images(model: &str) -> bool {
     generation(&model.to_ascii_lowercase()).is_some_and(|(family, (major, _))| major >= 3 && family != "instant")
 }
 

@@ -72,9 +72,9 @@ impl Provider for ChatEndpoint {
         models::provider_tools(self.dialect).iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
-    /// The protocol has no place for them in a tool message, so they follow it in a user message.
+    /// Most servers take only text in a tool message, so the images follow it in a user message.
     fn accepts_tool_result_images(&self, _model: &str) -> bool {
-        !self.dialect.answers_tools_before_user
+        true
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

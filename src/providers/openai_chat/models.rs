@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::anthropic::models as anthropic;
+use crate::gemini::models as gemini;
 use crate::openai_chat::dialect::{Dialect, PrefillFormat, ThinkingSwitch};
 use crate::openai_responses::models as openai;
 use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
@@ -53,42 +55,72 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
     }
 }
 
-/// Returns whether a model accepts images; `None` if its name does not tell.
+/// Returns whether a model accepts images; `None` if its name does not tell. Gateways serve the models of others, so the
+/// families are known in every dialect.
 fn supports_images(dialect: &Dialect, model: &str) -> Option<bool> {
-    let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
-    match dialect.thinking {
-        ThinkingSwitch::DeepSeek => Some(false),
-        ThinkingSwitch::Xai if has(&["grok-3", "grok-code"]) => Some(false),
-        ThinkingSwitch::Xai => has(&["grok-4", "vision"]).then_some(true),
-        ThinkingSwitch::Mistral if has(&["pixtral", "mistral-small-latest", "mistral-medium"]) => Some(true),
-        ThinkingSwitch::Moonshot if has(&["kimi-k2.5", "kimi-k2.6", "kimi-k3"]) => Some(true),
-        ThinkingSwitch::Zai if has(&["glm-4.5v", "glm-4.6v", "glm-4v"]) => Some(true),
-        _ if dialect.name == "demo" => Some(true),
-        _ => is_local_vision_model(model).or_else(|| openai::supports_images(model)),
+    if dialect.name == "demo" {
+        return Some(true);
     }
+    if dialect.thinking == ThinkingSwitch::DeepSeek {
+        return Some(false);
+    }
+    let name = model.rsplit('/').next().unwrap_or(model);
+    if name.contains("claude") {
+        return Some(anthropic::supports_images(name));
+    }
+    let known = if name.starts_with("gemini-") { gemini::supports_images(name) } else { None };
+    known.or_else(|| is_local_vision_model(model)).or_else(|| openai::supports_images(model))
 }
 
-/// Returns whether an open-weight model accepts images, by its name in lower case.
+/// Returns whether a model accepts images, by its name in lower case: open weights, and those that only their maker's
+/// service and gateways have.
 pub fn is_local_vision_model(model: &str) -> Option<bool> {
-    const FAMILIES: [&str; 15] = [
+    const BLIND: [&str; 5] = ["gpt-oss", "deepseek-r1", "deepseek-v3", "grok-3", "grok-code"];
+    const FAMILIES: [&str; 38] = [
         "llava",
         "moondream",
         "minicpm-v",
         "-vl",
         "2.5vl",
+        "qvq",
         "vision",
+        "multimodal",
         "pixtral",
         "llama-4",
         "llama4",
         "gemma-3-4b",
         "gemma-3-12b",
         "gemma-3-27b",
+        "gemma3:4b",
+        "gemma3:12b",
+        "gemma3:27b",
+        "gemma3:latest",
+        "grok-4",
+        "mistral-medium",
+        "mistral-large-3",
+        "mistral-large-2512",
         "mistral-small3.",
         "mistral-small-3.",
+        "mistral-small-2503",
+        "mistral-small-2506",
+        "mistral-small-latest",
+        "magistral-small-2509",
+        "magistral-medium-2509",
+        "ministral-3-",
         "internvl",
+        "kimi-k2.5",
+        "kimi-k2.6",
+        "kimi-k3",
+        "glm-4v",
+        "glm-4.5v",
+        "glm-4.6v",
+        "nova-pro",
     ];
-    let is_blind = model.contains("gpt-oss") || model.contains("deepseek-r1");
-    if is_blind { Some(false) } else { FAMILIES.iter().any(|family| model.contains(family)).then_some(true) }
+    let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
+    match has(&BLIND) {
+        true => Some(false),
+        false => (has(&FAMILIES) || model == "gemma3").then_some(true),
+    }
 }
 
 /// Returns the image limits of servers that differ from the default.

@@ -258,16 +258,20 @@ fn push_assistant(
             continue;
         }
         messages.extend(step.message(dialect, reasoning, &sent).map(Message::Value));
-        // A tool message has only text: the images of all results follow in one user message.
+        // A tool message has only text: the images of all results follow in one user message. Servers that refuse that
+        // message take images in the tool message.
         let mut shown = Vec::new();
         for at in sent {
-            let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
-            messages.push(json!({"role": "tool", "tool_call_id": step.calls[at].id, "content": content}).into());
+            let mut content = Value::String(result(at).unwrap_or_else(|| UNANSWERED.to_owned()));
             let mut images = turn.tool_result_images(first_call + at).map(image_part).peekable();
-            if images.peek().is_some() {
+            if images.peek().is_some() && dialect.answers_tools_before_user {
+                let text = json!({"type": "text", "text": content});
+                content = std::iter::once(text).chain(images).collect();
+            } else if images.peek().is_some() {
                 shown.push(text_part(&format!("Images of the result of {}:", step.calls[at].name)));
                 shown.extend(images);
             }
+            messages.push(json!({"role": "tool", "tool_call_id": step.calls[at].id, "content": content}).into());
         }
         if !shown.is_empty() {
             push_user(messages, dialect, Value::Array(shown));

@@ -322,6 +322,13 @@ fn tool_result_images_accompany_result_text() {
                 {"type": "image_url", "image_url": {"url": url}}]}),
         ]
     );
+    let mistral = openai_chat::Dialect::from_name("mistral").unwrap();
+    let body = of(openai_chat::request::body(mistral, &request), &request);
+    assert_eq!(
+        body["messages"].as_array().unwrap()[2..],
+        [json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": result_text},
+            {"type": "image_url", "image_url": {"url": url}}]})]
+    );
     let google = json!([{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}, "finishReason": "STOP"}]}]);
     let request = chat_request("gemini-3-pro", turns_with_image_result(google.to_string()));
     let body = of(gemini::request::body(&request), &request);
