@@ -11,12 +11,16 @@ use turnleaf_domain::{Content, Failure, FailureKind};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplyContents {
     pub has_reasoning: bool,
-    /// Anything that a person can take as an answer: text that is not blank, an image, or a tool of the provider.
+    /// Anything that a person can take as an answer: text that is not blank, or an image.
     pub has_answer: bool,
+    /// Tools that the provider ran. Their results are an answer only where the model did not reason about them.
+    pub has_provider_tools: bool,
     /// Anything else that is stored, such as parts of unknown kinds, which pages do not draw.
     pub has_others: bool,
     /// Calls that Turnleaf or its client has to answer.
     pub has_calls: bool,
+    /// All tokens of the output went into reasoning, which may be hidden.
+    pub is_spent_on_reasoning: bool,
 }
 
 impl ReplyContents {
@@ -27,10 +31,15 @@ impl ReplyContents {
             DecodedItem::Thinking(text) | DecodedItem::ThinkingReplaced(text) => self.has_reasoning |= !text.is_empty(),
             DecodedItem::RedactedThinking(_) | DecodedItem::ThinkingSignature(_) => self.has_reasoning = true,
             DecodedItem::ToolCall { .. } => self.has_calls = true,
-            DecodedItem::Image(_) | DecodedItem::ProviderToolCall { .. } | DecodedItem::ProviderToolResult { .. } => {
-                self.has_answer = true
+            DecodedItem::Image(_) => self.has_answer = true,
+            DecodedItem::ProviderToolCall { .. } | DecodedItem::ProviderToolResult { .. } => {
+                self.has_provider_tools = true;
             }
             DecodedItem::Opaque(_) => self.has_others = true,
+            DecodedItem::Usage(usage) => {
+                let reasoning = usage.reasoning_tokens.filter(|reasoning| *reasoning > 0);
+                self.is_spent_on_reasoning = reasoning.is_some() && reasoning >= usage.output_tokens;
+            }
             DecodedItem::Model(_)
             | DecodedItem::FinishedReplaced { .. }
             | DecodedItem::ThinkingHeadings
@@ -39,7 +48,6 @@ impl ReplyContents {
             | DecodedItem::ToolArgumentsReplaced { .. }
             | DecodedItem::ProviderToolArguments { .. }
             | DecodedItem::Notice(_)
-            | DecodedItem::Usage(_)
             | DecodedItem::Cost(_)
             | DecodedItem::ResponseId(_)
             | DecodedItem::StopReason(_)
@@ -49,7 +57,12 @@ impl ReplyContents {
 
     /// Returns true if the response has contained nothing at all.
     pub fn is_empty(self) -> bool {
-        self == Self::default()
+        Self { is_spent_on_reasoning: false, ..self } == Self::default()
+    }
+
+    /// Returns true if the model ended after reasoning, shown or hidden, without an answer.
+    fn lacks_answer(self) -> bool {
+        !self.has_answer && (self.has_reasoning || (self.is_empty() && self.is_spent_on_reasoning))
     }
 }
 
@@ -103,16 +116,18 @@ pub fn reply_ending(outcome: &DecodeOutcome, contents: ReplyContents, provider: 
             let detail = format!("The reply ended with {reason:?}.");
             ReplyEnding::Failed(Failure::new(kind, provider).with_detail(detail))
         }
+        // A filter that lets nothing through refuses the message, which a person has to change. Calls of a reply that was
+        // filtered or declined are not run.
+        StopMeaning::Early(Notice::Filtered | Notice::Declined) if contents.is_empty() => {
+            ReplyEnding::Failed(Failure::new(FailureKind::ContentFiltered, provider).with_detail(reason))
+        }
+        StopMeaning::Early(notice @ (Notice::Filtered | Notice::Declined)) => finished(notice),
         _ if contents.has_calls => ReplyEnding::Calls,
         StopMeaning::Paused if !contents.is_empty() => ReplyEnding::Paused(explained(Notice::StoppedOtherwise)),
         // A pause without any content cannot be continued: the same request would only pause again.
         StopMeaning::Paused => finished(Notice::StoppedOtherwise),
-        // A filter that lets nothing through refuses the message, which a person has to change.
-        StopMeaning::Early(Notice::Filtered | Notice::Declined) if contents.is_empty() => {
-            ReplyEnding::Failed(Failure::new(FailureKind::ContentFiltered, provider).with_detail(reason))
-        }
         StopMeaning::Early(notice) => finished(notice),
-        StopMeaning::Finished if contents.has_reasoning && !contents.has_answer => finished(Notice::NoAnswer),
+        StopMeaning::Finished if contents.lacks_answer() => finished(Notice::NoAnswer),
         StopMeaning::Finished => ReplyEnding::Finished(None),
     }
 }
@@ -120,9 +135,18 @@ pub fn reply_ending(outcome: &DecodeOutcome, contents: ReplyContents, provider: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnleaf_domain::Usage;
 
-    const NOTHING: ReplyContents =
-        ReplyContents { has_reasoning: false, has_answer: false, has_others: false, has_calls: false };
+    const NOTHING: ReplyContents = ReplyContents {
+        has_reasoning: false,
+        has_answer: false,
+        has_provider_tools: false,
+        has_others: false,
+        has_calls: false,
+        is_spent_on_reasoning: false,
+    };
+    const SPENT: ReplyContents = ReplyContents { is_spent_on_reasoning: true, ..NOTHING };
+    const SEARCH: ReplyContents = ReplyContents { has_provider_tools: true, ..NOTHING };
     const REASONING: ReplyContents = ReplyContents { has_reasoning: true, ..NOTHING };
     const ANSWER: ReplyContents = ReplyContents { has_answer: true, ..REASONING };
     const CALLS: ReplyContents = ReplyContents { has_calls: true, ..REASONING };
@@ -144,6 +168,13 @@ mod tests {
             ("tool_calls", NOTHING, ReplyEnding::Finished(None)),
             ("", NOTHING, ReplyEnding::Finished(None)),
             ("stop", REASONING, notice(Notice::NoAnswer, "stop")),
+            ("stop", ReplyContents { has_provider_tools: true, ..REASONING }, notice(Notice::NoAnswer, "stop")),
+            ("stop", SEARCH, ReplyEnding::Finished(None)),
+            ("stop", SPENT, notice(Notice::NoAnswer, "stop")),
+            ("stop", ReplyContents { is_spent_on_reasoning: true, ..ANSWER }, ReplyEnding::Finished(None)),
+            ("length", SPENT, notice(Notice::LengthReached, "length")),
+            ("SAFETY", CALLS, notice(Notice::Filtered, "SAFETY")),
+            ("refusal", CALLS, notice(Notice::Declined, "refusal")),
             ("stop", CALLS, ReplyEnding::Calls),
             ("length", CALLS, ReplyEnding::Calls),
             ("length", NOTHING, notice(Notice::LengthReached, "length")),
@@ -166,6 +197,23 @@ mod tests {
     }
 
     #[test]
+    fn newest_usage_tells_whether_all_went_into_reasoning() {
+        let mut contents = ReplyContents::default();
+        for (output, reasoning, expected) in [
+            (Some(64), Some(64), true),
+            (Some(64), Some(60), false),
+            (Some(0), Some(0), false),
+            (None, Some(5), true),
+            (Some(5), None, false),
+        ] {
+            let usage = Usage { output_tokens: output, reasoning_tokens: reasoning, ..Usage::default() };
+            contents.note(&DecodedItem::Usage(usage));
+            assert_eq!(contents.is_spent_on_reasoning, expected, "{output:?} {reasoning:?}");
+            assert!(contents.is_empty());
+        }
+    }
+
+    #[test]
     fn failures_stay_failures() {
         let kind = |ending: ReplyEnding| match ending {
             ReplyEnding::Failed(failure) => Some((failure.kind, failure.detail.unwrap_or_default())),
@@ -173,6 +221,7 @@ mod tests {
         };
         let network = (FailureKind::ProviderError, "The reply ended with \"network_error\".".to_owned());
         assert_eq!(kind(ending_of("network_error", ANSWER)), Some(network));
+        assert!(kind(ending_of("content_filter", SPENT)).is_some(), "hidden reasoning is no content");
         assert_eq!(kind(ending_of("refusal", NOTHING)), Some((FailureKind::ContentFiltered, "refusal".to_owned())));
         let cut = DecodeOutcome { complete: false, stop_reason: None, failure: None };
         let truncated = Some((FailureKind::ProviderTruncated, String::new()));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::domain::content_block::ContentBlock;
 use crate::domain::fold::{self, ApplyOutcome};
+use crate::domain::notice::is_notice;
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
 use crate::server::http::streams::socket::arguments::{ArgumentsEncoder, ArgumentsForm};
 use turnleaf_service::EventLine;
@@ -134,8 +135,9 @@ impl SocketEncoder {
     /// Encodes a block as a whole.
     fn whole_block_message(&self, block: &Block) -> Option<Value> {
         let name = match (&block.content, self.turn.role) {
-            // These blocks are never sent to clients.
-            (Content::ThinkingSignature { .. } | Content::Other(_), _) => return None,
+            // These blocks are never sent to clients; notices are, because they tell what happened to the reply.
+            (Content::ThinkingSignature { .. }, _) => return None,
+            (content @ Content::Other(_), _) if !is_notice(content) => return None,
             (Content::Text { .. }, Role::User) => "user_text_block",
             (Content::ToolUse { .. }, _) => "tool_call_block",
             (Content::ToolResult { .. }, _) => "tool_result_block",
