@@ -233,11 +233,11 @@ const SOCKET: &str = "Messages are JSON objects with a `type`. The protocol is t
     From the server: `hello {protocol, session_id, features}` first, `user_text_block {block}`, `assistant_text_start {block_id, sequence_number}`, `chunk {content, \
     block_id}`, `assistant_text_end {block_id, state, content?}`, `thinking_start`, `thinking_chunk` and \
     `thinking_end` of the same shapes, `tool_call_block {block}` (again whenever the call changes), \
-    `tool_call_args_chunk {block_id, partial_args, append}`, `tool_result_block {block}`, `content_block {block}` for \
+    `tool_call_args_chunk {block_id, partial_args, append, preview?}`, `tool_result_block {block}`, `content_block {block}` for \
     other kinds, `end {session_id, turn_id, status}`, `error {message, code}`, `heartbeat {now}`. A `content` in an end \
     replaces the chunks before it. A `block` has the shape of `/blocks`. `partial_args` is the next piece of the \
-    arguments, to be appended; with `args=whole` it is a preview of all arguments so far, sent when they have grown by \
-    an eighth.\n\n\
+    arguments, to be appended, and `preview` has all arguments so far, sent when they have grown by an eighth; with \
+    `args=whole` that preview is `partial_args`.\n\n\
     To the server: `message {content, provider?, model?, params?, client_request_id?}`, where `content` is a string \
     or a list of blocks, and `cancel {}`. Invalid or failed messages get an `error`, and the connection stays \
     open.\n\n\

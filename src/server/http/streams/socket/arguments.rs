@@ -1,5 +1,5 @@
-//! The arguments of a tool call, as a WebSocket client receives them while they grow: in pieces that it appends, or as
-//! the whole text so far, which replaces what it had.
+//! The arguments of a tool call, as a WebSocket client receives them while they grow: in pieces that it appends, now and
+//! then with a preview of the whole text so far, or as that preview alone, which replaces what it had.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const PREVIEW_GROWTH: usize = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgumentsForm {
-    /// The next piece, which the client appends.
+    /// The next piece, which the client appends. `preview` has all arguments so far, where they have grown enough.
     #[default]
     Append,
     /// All arguments so far, which replace the ones before.
@@ -40,24 +40,23 @@ impl ArgumentsEncoder {
     /// one, or the finished call, contains it.
     pub fn encode_growth(&mut self, call: &Block, more: &str) -> Option<Value> {
         let Content::ToolUse { arguments_raw, .. } = &call.content else { return None };
-        let partial = match self.form {
-            ArgumentsForm::Append => more,
-            ArgumentsForm::Whole => {
-                let whole = arguments_raw.as_deref().unwrap_or(more);
-                let shown = self.shown.entry(call.id).or_default();
-                if whole.len() - (*shown).min(whole.len()) < *shown / PREVIEW_GROWTH {
-                    return None;
+        let whole = arguments_raw.as_deref().unwrap_or(more);
+        let shown = self.shown.entry(call.id).or_default();
+        let has_grown = whole.len() - (*shown).min(whole.len()) >= *shown / PREVIEW_GROWTH;
+        if has_grown {
+            *shown = whole.len();
+        }
+        let chunk = |partial: &str, is_append: bool| json!({"type": "tool_call_args_chunk", "block_id": call.id, "partial_args": partial, "append": is_append});
+        match self.form {
+            ArgumentsForm::Append => {
+                let mut piece = chunk(more, true);
+                if has_grown {
+                    piece["preview"] = whole.into();
                 }
-                *shown = whole.len();
-                whole
+                Some(piece)
             }
-        };
-        Some(json!({
-            "type": "tool_call_args_chunk",
-            "block_id": call.id,
-            "partial_args": partial,
-            "append": self.form == ArgumentsForm::Append,
-        }))
+            ArgumentsForm::Whole => has_grown.then(|| chunk(whole, false)),
+        }
     }
 }
 
@@ -67,8 +66,8 @@ mod tests {
     use crate::domain::block::ToolStatus;
     use crate::domain::fixtures;
 
-    /// Streams arguments in pieces of `step` bytes, and returns the encoded values of `partial_args`.
-    fn streamed(form: ArgumentsForm, arguments: &str, step: usize) -> Vec<String> {
+    /// Streams arguments in pieces of `step` bytes, and returns the encoded values of this member.
+    fn streamed(form: ArgumentsForm, member: &str, arguments: &str, step: usize) -> Vec<String> {
         let mut encoder = ArgumentsEncoder::new(form);
         let mut block =
             fixtures::block(2, 0, fixtures::tool_use("c", "write", serde_json::Value::Null, ToolStatus::Pending));
@@ -78,7 +77,7 @@ mod tests {
                 *arguments_raw = Some(arguments[..end].to_owned());
             }
             let chunk = encoder.encode_growth(&block, &arguments[end - step..end]);
-            sent.extend(chunk.map(|chunk| chunk["partial_args"].as_str().unwrap().to_owned()));
+            sent.extend(chunk.and_then(|chunk| Some(chunk[member].as_str()?.to_owned())));
         }
         sent
     }
@@ -86,14 +85,20 @@ mod tests {
     #[test]
     fn appended_pieces_join_to_arguments() {
         let arguments = "{\"path\":\"a.md\"}".repeat(9);
-        assert_eq!(streamed(ArgumentsForm::Append, &arguments, 5).concat(), arguments);
+        assert_eq!(streamed(ArgumentsForm::Append, "partial_args", &arguments, 5).concat(), arguments);
     }
 
     #[test]
     fn whole_previews_grow_and_take_linear_space() {
         let arguments = "0123456789".repeat(10_000);
-        for step in [1, 7, 1000] {
-            let previews = streamed(ArgumentsForm::Whole, &arguments, step);
+        for (form, member, step) in [
+            (ArgumentsForm::Whole, "partial_args", 1),
+            (ArgumentsForm::Whole, "partial_args", 7),
+            (ArgumentsForm::Whole, "partial_args", 1000),
+            (ArgumentsForm::Append, "preview", 1),
+            (ArgumentsForm::Append, "preview", 1000),
+        ] {
+            let previews = streamed(form, member, &arguments, step);
             assert!(previews.len() > 10, "{step}: previews follow the arguments");
             assert!(previews.windows(2).all(|two| two[1].len() > two[0].len()), "{step}");
             assert!(previews.iter().all(|preview| arguments.starts_with(preview.as_str())), "{step}");
