@@ -26,6 +26,12 @@ pub trait ImportSink {
     fn default_lock(&self) -> ModelLock {
         ModelLock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)
     }
+    /// Returns the default model of a provider, for branches whose source names only the provider; `None` if the
+    /// provider does not exist here.
+    fn default_model(&self, provider: &str) -> Option<String> {
+        let _ = provider;
+        None
+    }
     /// Receives an issue. The issues of a conversation precede it.
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()>;
 }

@@ -49,23 +49,33 @@ pub(super) struct ChatSource<'s> {
     pub locks: &'s StoredLocks,
     /// The lock of branches for which the repository names none.
     pub default_lock: &'s ModelLock,
+    /// Returns the default model of a provider that exists here.
+    pub default_model: &'s dyn Fn(&str) -> Option<String>,
 }
 
-/// The rows, and the names of the branches that got the default lock.
+/// The rows, and the names of the branches that got the default lock, and those that got the default model.
 pub(super) struct RestoredChatRows {
     pub chat: Chat,
     pub branches: Vec<ArchivedBranch>,
     pub exchanges: Vec<Exchange>,
     pub without_lock: Vec<String>,
+    pub without_model: Vec<String>,
 }
 
 impl ChatSource<'_> {
     /// Builds the rows. `None` if the repository contains no chat of Turnleaf.
     pub fn build_rows(&self) -> Option<RestoredChatRows> {
         let chat = self.chat()?;
-        let (branches, without_lock) = self.branches(&chat);
-        let exchanges = self.exchanges(&chat, &branches);
-        Some(RestoredChatRows { chat, branches, exchanges, without_lock })
+        let mut rows = RestoredChatRows {
+            branches: Vec::new(),
+            exchanges: Vec::new(),
+            without_lock: Vec::new(),
+            without_model: Vec::new(),
+            chat,
+        };
+        self.add_branches(&mut rows);
+        rows.exchanges = self.exchanges(&rows.chat, &rows.branches);
+        Some(rows)
     }
 
     fn chat(&self) -> Option<Chat> {
@@ -97,15 +107,28 @@ impl ChatSource<'_> {
         (!chat.id.uuid().is_nil()).then_some(chat)
     }
 
-    fn branches(&self, chat: &Chat) -> (Vec<ArchivedBranch>, Vec<String>) {
+    /// Returns the lock that the repository has of a branch. An entry without a model has that of the manifest, if the
+    /// provider is the same.
+    fn stored_lock(&self, name: &str, manifest: Option<&BranchManifest>) -> Option<ModelLock> {
+        let of_manifest = manifest.map(|manifest| manifest.lock.clone());
+        match self.locks.find(name) {
+            None => of_manifest,
+            Some(named) if named.model.is_empty() => {
+                of_manifest.filter(|lock| lock.provider == named.provider).or(Some(named))
+            }
+            Some(whole) => Some(whole),
+        }
+    }
+
+    fn add_branches(&self, rows: &mut RestoredChatRows) {
+        let chat = &rows.chat;
         let outline = self.outline(chat);
         let known: HashSet<BranchId> = outline.iter().map(|branch| branch.id).collect();
         let branch_of: HashMap<TurnId, BranchId> = self.turns.iter().map(|turn| (turn.id, turn.branch)).collect();
-        let (mut branches, mut without_lock) = (Vec::with_capacity(outline.len()), Vec::new());
         for BranchOutline { id, name, entry, first, last, tip } in outline {
             let name = name.unwrap_or("branch");
             let manifest = self.manifests.get(&id);
-            let lock = self.locks.find(name).or_else(|| manifest.map(|manifest| manifest.lock.clone()));
+            let lock = self.stored_lock(name, manifest);
             let default = Branch {
                 id,
                 chat_id: chat.id,
@@ -122,8 +145,14 @@ impl ChatSource<'_> {
             };
             let stored = entry.and_then(|entry| overlay(&default, entry));
             let mut branch = stored.clone().unwrap_or(default);
+            if branch.lock.model.is_empty()
+                && let Some(model) = (self.default_model)(&branch.lock.provider)
+            {
+                rows.without_model.push(branch.name.clone());
+                branch.lock.model = model;
+            }
             if branch.lock.provider.is_empty() || branch.lock.model.is_empty() {
-                without_lock.push(branch.name.clone());
+                rows.without_lock.push(branch.name.clone());
                 branch.lock = self.default_lock.clone();
             }
             (branch.id, branch.chat_id, branch.head_turn_id) = (id, chat.id, last.map(|turn| turn.id));
@@ -138,9 +167,8 @@ impl ChatSource<'_> {
                 branch.origin = BranchOrigin::Fork;
             }
             let system_prompt = manifest.map(|manifest| manifest.system_prompt.clone()).unwrap_or_default();
-            branches.push(ArchivedBranch { branch, system_prompt, tools: None, server_instructions: Vec::new() });
+            rows.branches.push(ArchivedBranch { branch, system_prompt, tools: None, server_instructions: Vec::new() });
         }
-        (branches, without_lock)
     }
 
     /// Lists the branches: those of the metadata, those of turns, and those that only a ref names.

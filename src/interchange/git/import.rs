@@ -205,12 +205,17 @@ fn write_archive(
         metadata,
         locks,
         default_lock: &taker.default_lock(),
+        default_model: &|provider| taker.default_model(provider),
     };
-    let RestoredChatRows { chat, branches, exchanges, without_lock } = rows.build_rows().ok_or(WRONG_FORMAT)?;
-    for branch in without_lock {
+    let RestoredChatRows { chat, branches, exchanges, without_lock, without_model } =
+        rows.build_rows().ok_or(WRONG_FORMAT)?;
+    const NO_LOCK: &str = "the repository does not name the provider and model of this branch: defaults were used";
+    const NO_MODEL: &str =
+        "the repository does not name the model of this branch: the default of its provider was used";
+    let issues = without_lock.into_iter().map(|name| (name, NO_LOCK));
+    for (branch, text) in issues.chain(without_model.into_iter().map(|name| (name, NO_MODEL))) {
         let location = IssueLocation { conversation: chat.title.clone(), message: branch, ..IssueLocation::default() };
-        let text = "the repository does not name the provider and model of this branch: defaults were used".to_owned();
-        report_issue(taker, ImportIssue { kind: IssueKind::PutRight, location, text })?;
+        report_issue(taker, ImportIssue { kind: IssueKind::PutRight, location, text: text.to_owned() })?;
     }
     let out = BufWriter::new(taker.open_scratch().map_err(ImportError::Spool)?);
     let mut writer = ArchiveWriter::new(out, &ArchiveHead::new(chat.updated_at)).map_err(ImportError::Spool)?;

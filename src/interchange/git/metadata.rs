@@ -96,9 +96,10 @@ pub struct StoredMetadata {
 pub struct StoredLocks(HashMap<String, Value>);
 
 impl StoredLocks {
-    /// Returns the lock of a branch.
+    /// Returns the lock of a branch. Its model is empty if the entry names only the provider.
     pub fn find(&self, name: &str) -> Option<ModelLock> {
-        let lock: ModelLock = serde_json::from_value(self.0.get(name)?.clone()).ok()?;
-        (!lock.provider.is_empty() && !lock.model.is_empty()).then_some(lock)
+        let entry = self.0.get(name)?;
+        let word = |key: &str| entry.get(key).and_then(Value::as_str).filter(|word| !word.trim().is_empty());
+        Some(ModelLock::new(word("provider")?, word("model").unwrap_or_default()))
     }
 }

@@ -90,9 +90,11 @@ impl Service {
         stop: &CancellationToken,
     ) -> Result<(), ServiceError> {
         let now = self.clock().now();
+        let (registry, owner) = (self.supervisor().shared_registry(), import.owner);
         let surroundings = ImportSurroundings {
             scratch: self.import_job_registry().scratch_files(),
-            default_lock: self.supervisor().registry().default_lock(import.owner),
+            default_lock: registry.default_lock(owner),
+            default_model: Box::new(move |provider| registry.default_model(owner, provider)),
         };
         let mut reading = ImportReader::start(import, surroundings, stop.child_token());
         let mut stored_at = Instant::now();

@@ -106,6 +106,10 @@ impl ImportSink for ImportedRepository {
         ModelLock::new("mine", "default")
     }
 
+    fn default_model(&self, provider: &str) -> Option<String> {
+        (provider == "other").then(|| "usual".to_owned())
+    }
+
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
         self.issues.push(format!("{}: {}", finding.location, finding.text));
         ControlFlow::Continue(())
@@ -312,6 +316,32 @@ fn locks_come_from_lock_file_and_else_from_defaults() {
     assert_eq!(imported.chat.title, "A chat", "git's description has the title");
     files.0.insert("description".into(), b"Unnamed repository; edit this file\n".to_vec());
     assert_eq!(imported_chat(&files).chat.title, "Hello");
+}
+
+#[test]
+fn lock_without_model_keeps_its_provider_with_the_default_model() {
+    let chat = branched_chat();
+    let mut files = export(&chat, Manifests::Absent);
+    files.0.remove(METADATA_FILE);
+    let entries = |provider: &str| {
+        let stored: Value = serde_json::from_slice(&export(&chat, Manifests::Absent).0[LOCKS_FILE]).unwrap();
+        let names = stored.as_object().unwrap().keys();
+        let locks: serde_json::Map<_, _> =
+            names.map(|name| (name.clone(), serde_json::json!({"provider": provider}))).collect();
+        serde_json::to_vec(&locks).unwrap()
+    };
+    for (provider, lock, words) in [
+        ("other", ModelLock::new("other", "usual"), "does not name the model"),
+        ("elsewhere", ModelLock::new("mine", "default"), "does not name the provider and model"),
+    ] {
+        files.0.insert(LOCKS_FILE.into(), entries(provider));
+        let (heard, read) = import(&files);
+        read.unwrap();
+        let imported = heard.chat.unwrap();
+        assert!(imported.branches.iter().all(|of| of.branch.lock == lock), "{provider}");
+        assert_eq!(heard.issues.len(), chat.branches.len(), "{:?}", heard.issues);
+        assert!(heard.issues.iter().all(|issue| issue.contains(words)), "{:?}", heard.issues);
+    }
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub(super) struct ImportSurroundings {
     pub scratch: ImportScratch,
     /// The lock of branches whose source names no provider and model.
     pub default_lock: ModelLock,
+    /// Returns the default model of a provider.
+    pub default_model: Box<dyn Fn(&str) -> Option<String> + Send>,
 }
 
 /// The receiver of the parsed items, in order. Dropping it stops the reader thread.
@@ -294,6 +296,10 @@ impl ImportSink for ChannelSink<'_> {
         self.surroundings.default_lock.clone()
     }
 
+    fn default_model(&self, provider: &str) -> Option<String> {
+        (self.surroundings.default_model)(provider)
+    }
+
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
         self.pass(ReadItem::Finding(finding))
     }
@@ -348,7 +354,7 @@ mod tests {
             dry_run: true,
         };
         let (scratch, default_lock) = (ImportJobs::default().scratch_files(), ModelLock::new("demo", "demo"));
-        let surroundings = ImportSurroundings { scratch, default_lock };
+        let surroundings = ImportSurroundings { scratch, default_lock, default_model: Box::new(|_| None) };
         let mut reading = ImportReader::start(&import, surroundings, CancellationToken::new());
         while reading.next().await.is_some() {}
         let length = std::fs::metadata(file).unwrap().len();
