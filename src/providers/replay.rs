@@ -163,8 +163,13 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
 }
 
 fn print(read: &ReplayedReply, events: u64, next: Option<Vec<Value>>) -> Value {
-    let print_failure =
-        |failure: &Failure| json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
+    let print_failure = |failure: &Failure| {
+        let mut printed = json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
+        if let Some(detail) = &failure.detail {
+            printed["detail"] = json!(detail);
+        }
+        printed
+    };
     let (failure, notice) = match &read.ending {
         ReplyEnding::Failed(failure) => (Some(failure), None),
         ReplyEnding::Finished(notice) => (None, notice.as_ref()),

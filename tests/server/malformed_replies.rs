@@ -52,7 +52,7 @@ pub fn endpoint(id: &str, api: ProviderApi, base_url: String) -> ProviderEndpoin
 }
 
 /// Responds with this status and these headers, then continues with `then`.
-fn response_script(
+pub fn response_script(
     status: u16,
     headers: &[(&'static str, &str)],
     then: impl IntoIterator<Item = ServerStep>,

@@ -1,5 +1,5 @@
 //! `turnleaf replay` and the server agree on every response: whether the reply is complete, why it failed, which notice
-//! explains its end, and what it contains (docs/reference/providers.md 2.4).
+//! explains its end, what it contains, and what it reports about itself (docs/reference/providers.md 2.4).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint, RetryPolicy};
 use turnleaf_providers::replay::{ReplayOptions, replay};
 
-use crate::fakeprov::FakeProvider;
-use crate::fixtures;
+use crate::fakeprov::{FakeProvider, ServerStep};
+use crate::fixtures::{self, FixtureRecording};
 use crate::http_api::TestApi as Client;
-use crate::malformed_replies::{body_script, endpoint};
+use crate::malformed_replies::{body_script, endpoint, response_script};
 use crate::test_server::TestServer;
 use crate::wire_fixtures::{complete_stream, interrupted_stream};
 
@@ -20,11 +20,14 @@ use crate::wire_fixtures::{complete_stream, interrupted_stream};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The number of providers of one server.
 const BATCH: usize = 40;
+/// The beginnings of the results that the end of a turn gives to calls without one.
+const SYNTHETIC_RESULTS: [&str; 2] = ["interrupted; the tool may", "cancelled: the reply ended"];
 
 struct ParityCase {
     name: String,
     api: ProviderApi,
     dialect: String,
+    status: u16,
     body: Vec<u8>,
 }
 
@@ -32,8 +35,12 @@ struct ParityCase {
 #[derive(Debug, PartialEq)]
 struct ReplayedReply {
     is_complete: bool,
+    /// Kind and detail of the failure. Its message names the provider.
     failure: Value,
     notice: Value,
+    model: Value,
+    usage: Value,
+    stop_reason: Value,
     blocks: Vec<Value>,
 }
 
@@ -41,15 +48,18 @@ fn replayed_reply(case: &ParityCase) -> ReplayedReply {
     let options = ReplayOptions {
         api: case.api.as_str().into(),
         dialect: Some(case.dialect.clone()).filter(|name| !name.is_empty()),
-        http_status: None,
+        http_status: Some(case.status),
         chunk: None,
         with_next_message: false,
     };
     let printed = replay(&options, &case.body).unwrap();
     ReplayedReply {
         is_complete: printed["complete"] == true,
-        failure: printed["failure"]["kind"].clone(),
+        failure: json!([printed["failure"]["kind"], printed["failure"]["detail"]]),
         notice: printed.get("notice").cloned().unwrap_or_default(),
+        model: printed["model"].clone(),
+        usage: printed["usage"].clone(),
+        stop_reason: printed["stop_reason"].clone(),
         blocks: printed["blocks"].as_array().unwrap().iter().map(comparable).collect(),
     }
 }
@@ -58,26 +68,46 @@ fn replayed_reply(case: &ParityCase) -> ReplayedReply {
 fn comparable(block: &Value) -> Value {
     let kind = block["type"].as_str().unwrap_or_default();
     match kind {
-        "text" | "thinking" => json!([kind, block[kind]]),
+        "text" => json!([kind, block["text"]]),
+        "thinking" => json!([kind, block["thinking"], block["title"]]),
         "tool_use" => json!([kind, block["tool_name"], block["arguments"]]),
+        "tool_result" => json!([kind, block["tool_name"], block["result"], block["is_error"]]),
+        "image" => json!([kind, block["blob"], block["mime"], block["alt"]]),
         _ => json!([kind]),
     }
 }
 
-/// Compares a turn with the output of `replay`. A reply with calls continues, so only its beginning is compared.
-fn assert_agrees(case: &ParityCase, turn: &Value) {
+/// Returns true for blocks that Turnleaf adds to what the provider sent: notices, failures, and the results of calls
+/// that it ran or could not run.
+fn is_added(block: &Value, all: &[Value]) -> bool {
+    if block["author"] == "system" || block["type"] == "x:pause" {
+        return true;
+    }
+    if block["type"] != "tool_result" {
+        return false;
+    }
+    let call = all.iter().find(|call| call["id"] == block["parent_block_id"]);
+    let is_ours = call.is_some_and(|call| call["block_metadata"]["run_by"] != "provider");
+    let result = block["result"].as_str().unwrap_or_default();
+    is_ours || SYNTHETIC_RESULTS.iter().any(|start| result.starts_with(start))
+}
+
+/// Compares a turn and its first generation with the output of `replay`. A reply that continues, after its calls or
+/// after a pause, is longer, so only its beginning is compared.
+fn assert_agrees(case: &ParityCase, turn: &Value, generation: &Value) {
     let mut replayed = replayed_reply(case);
     let all = turn["blocks"].as_array().unwrap();
-    let is_ours = |block: &&Value| block["author"] == "system" || block["type"] == "x:pause";
-    let is_result = |block: &&Value| block["type"] == "tool_result" && block["parent_block_id"].is_string();
     let goes_on = replayed.is_complete && turn["generations"].as_u64() != Some(1);
     let endings = ["length_reached", "context_filled", "filtered", "declined", "stopped_otherwise", "no_answer"];
     let notice = all.iter().find(|block| endings.iter().any(|kind| block["kind"] == *kind));
-    let blocks = all.iter().filter(|block| !(is_ours(block) || goes_on && is_result(block))).map(comparable);
+    let blocks = all.iter().filter(|block| !is_added(block, all)).map(comparable);
     let mut seen = ReplayedReply {
         is_complete: turn["status"] == "complete",
-        failure: turn["error"]["kind"].clone(),
+        failure: json!([turn["error"]["kind"], turn["error"]["detail"]]),
         notice: notice.map(|block| json!([block["kind"], block["text"], block["stop_reason"]])).unwrap_or_default(),
+        model: generation["model_returned"].clone(),
+        usage: generation["usage"].clone(),
+        stop_reason: generation["stop_reason"].clone(),
         blocks: blocks.collect(),
     };
     if !replayed.notice.is_null() {
@@ -85,7 +115,6 @@ fn assert_agrees(case: &ParityCase, turn: &Value) {
     }
     replayed.blocks.retain(|block| block[0] != "x:notice");
     if goes_on {
-        replayed.blocks.retain(|block| block[0] != "tool_result");
         seen.blocks.truncate(replayed.blocks.len());
     }
     assert_eq!(seen, replayed, "{}", case.name);
@@ -97,7 +126,8 @@ async fn assert_server_agrees(cases: &[ParityCase]) {
         let (mut providers, mut endpoints) = (Vec::new(), Vec::new());
         for case in cases {
             let then = body_script(complete_stream(case.api, "done"));
-            let provider = FakeProvider::start(vec![body_script(case.body.clone()), then]).await;
+            let body = [ServerStep::Bytes(case.body.clone()), ServerStep::Fin];
+            let provider = FakeProvider::start(vec![response_script(case.status, &[], body), then]).await;
             let retry_policy = RetryPolicy { retries: Some(0), ..RetryPolicy::default() };
             endpoints.push(ProviderEndpoint {
                 dialect: case.dialect.clone(),
@@ -116,14 +146,27 @@ async fn assert_server_agrees(cases: &[ParityCase]) {
             tokio::time::timeout(PATIENCE, client.read_events(id, &[])).await.expect("the reply ends");
             let (_, mut turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
             turn["generations"] = json!(providers[at].requests().len());
-            assert_agrees(case, &turn);
+            let (_, generations) = client.call("GET", &format!("/api/turns/{id}/generations"), None).await;
+            assert_agrees(case, &turn, &generations[0]);
         }
         client.instance.check_invariants().await;
     }
 }
 
 fn parity_case(name: &str, api: ProviderApi, dialect: &str, body: impl Into<Vec<u8>>) -> ParityCase {
-    ParityCase { name: name.to_owned(), api, dialect: dialect.to_owned(), body: body.into() }
+    ParityCase { name: name.to_owned(), api, dialect: dialect.to_owned(), status: 200, body: body.into() }
+}
+
+/// Returns the API of a recording by the name that its metadata has for it.
+fn api_of(recording: &FixtureRecording) -> ProviderApi {
+    match recording.about["api"].as_str().unwrap_or_default() {
+        "anthropic" => ProviderApi::Anthropic,
+        "openai_chat" | "openai_compat" => ProviderApi::OpenaiChat,
+        "openai_responses" => ProviderApi::OpenaiResponses,
+        "gemini" => ProviderApi::Gemini,
+        "ollama_native" => ProviderApi::Ollama,
+        other => panic!("{}: unknown API {other:?}", recording.name),
+    }
 }
 
 #[tokio::test]
@@ -206,25 +249,34 @@ async fn replay_and_server_agree_on_every_ending() {
 #[tokio::test]
 async fn replay_and_server_agree_on_recordings() {
     let folders = [
-        ("anthropic", "sse", ProviderApi::Anthropic),
-        ("openai_chat", "sse", ProviderApi::OpenaiChat),
-        ("openai_compat", "sse", ProviderApi::OpenaiChat),
-        ("openai_responses", "sse", ProviderApi::OpenaiResponses),
-        ("gemini", "sse", ProviderApi::Gemini),
+        ("anthropic", "sse"),
+        ("openai_chat", "sse"),
+        ("openai_compat", "sse"),
+        ("openai_responses", "sse"),
+        ("gemini", "sse"),
+        ("gemini_json_array", "body"),
+        ("ollama_native", "ndjson"),
+        ("derived", "sse"),
+        ("http_errors", "body"),
     ];
     let mut cases = Vec::new();
-    for (folder, ending, api) in folders {
-        for recording in fixtures::recordings(folder, ending).unwrap_or_default() {
-            // A paused reply is continued, so the server's is longer.
-            if recording.name.contains("pause_turn") {
-                continue;
-            }
+    for (folder, ending) in folders {
+        // A folder that is missing is reported by `recordings`.
+        let found = fixtures::recordings(folder, ending);
+        if found.as_ref().is_some_and(Vec::is_empty) {
+            eprintln!("skipped: no recordings with the ending {ending} in {folder}");
+        }
+        for recording in found.unwrap_or_default() {
+            let api = api_of(&recording);
             let provider = recording.about["provider"].as_str().unwrap_or_default();
             let dialect = if api == ProviderApi::OpenaiChat { provider } else { "" };
             let is_known = turnleaf_providers::openai_chat::Dialect::from_name(dialect).is_some();
             let dialect = if is_known { dialect } else { "" };
-            cases.push(parity_case(&recording.name, api, dialect, recording.body));
+            let status = recording.about["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+            let case = parity_case(&recording.name, api, dialect, recording.body);
+            cases.push(ParityCase { status: status.unwrap_or(200), ..case });
         }
     }
+    assert!(!cases.is_empty() || !fixtures::fixtures_root().exists(), "the fixtures hold no recording");
     assert_server_agrees(&cases).await;
 }
