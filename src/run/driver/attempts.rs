@@ -34,11 +34,14 @@ impl TurnRun<'_> {
         let mut number = 1;
         loop {
             let refused = match self.send_once(body.clone(), progress).await? {
-                Ok(DecodeOutcome { failure: Some(failure), .. }) if !progress.has_content => ProviderError {
-                    retries_by_itself: failure.kind.is_auto_retryable(),
-                    body: error_classification::extract_stream_error(&progress.raw).into(),
-                    ..ProviderError::without_response(failure)
-                },
+                Ok(DecodeOutcome { failure: Some(failure), stop_reason, .. }) if !progress.has_content => {
+                    progress.stop_reason = stop_reason.or(progress.stop_reason.take());
+                    ProviderError {
+                        retries_by_itself: failure.kind.is_auto_retryable(),
+                        body: error_classification::extract_stream_error(&progress.raw).into(),
+                        ..ProviderError::without_response(failure)
+                    }
+                }
                 Ok(outcome) => return Ok(AttemptResult::Ended(outcome)),
                 Err(refused) => {
                     progress.is_refused = refused.is_free();
