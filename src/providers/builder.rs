@@ -14,6 +14,7 @@ use crate::reply_ending::ReplyContents;
 use open_block::{FinishedBlock, OpenBlock};
 use provider_tools::{PendingProviderCalls, tool_use};
 pub use reply_size::ReplySize;
+use text::ContinuedText;
 use text_echo::TextEcho;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::chat_seq;
@@ -71,6 +72,8 @@ pub struct BlockBuilder {
     finished: Vec<FinishedBlock>,
     /// The repetition of the open text with which a response may begin that continues it.
     echo: TextEcho,
+    /// The text that the response continues.
+    continued: Option<ContinuedText>,
     calls: Vec<PendingCall>,
     /// `calls[n]` has this index in the response.
     indexes: Vec<u64>,
@@ -95,6 +98,7 @@ impl BlockBuilder {
             open: OpenBlock::Nothing,
             finished: Vec::new(),
             echo: TextEcho::default(),
+            continued: None,
             calls: Vec::new(),
             indexes: Vec::new(),
             ended: 0,

@@ -23,7 +23,9 @@ impl BlockBuilder {
                 (id, content, Some(reasoning))
             }
         };
-        self.finished.push(FinishedBlock { id: block_id, state, reasoning });
+        if self.is_of_response(block_id) {
+            self.finished.push(FinishedBlock { id: block_id, state, reasoning });
+        }
         out.push(Event::BlockEnd { block_id, state, content });
     }
 }

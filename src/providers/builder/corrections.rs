@@ -17,9 +17,10 @@ impl BlockBuilder {
 
     /// Corrects the open text. The end of its block carries the corrected text, because deltas can only append.
     pub(super) fn replace_text(&mut self, text: String, out: &mut Vec<Event>) {
-        match &mut self.open {
-            OpenBlock::Text { corrected, .. } => *corrected = Some(text),
-            _ => self.text(text, out),
+        let OpenBlock::Text { id, .. } = self.open else { return self.text(text, out) };
+        let whole = self.whole_text(id, text);
+        if let OpenBlock::Text { corrected, .. } = &mut self.open {
+            *corrected = Some(whole);
         }
     }
 
@@ -37,7 +38,7 @@ impl BlockBuilder {
     /// Corrects the text of a block of text or reasoning of this response that has ended.
     pub(super) fn replace_finished(&mut self, number: usize, text: String, out: &mut Vec<Event>) {
         let Some(block) = self.finished.get(number) else { return };
-        if let Some(content) = block.content(text, self.has_headings) {
+        if let Some(content) = block.content(self.whole_text(block.id, text), self.has_headings) {
             out.push(Event::BlockEnd { block_id: block.id, state: block.state, content: Some(content) });
         }
     }

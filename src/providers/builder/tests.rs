@@ -403,3 +403,30 @@ fn open_text_is_continued_and_its_repetition_left_out() {
         assert!(matches!(events.last(), Some(Event::BlockEnd { .. })), "{pieces:?}");
     }
 }
+
+#[test]
+fn correction_of_continued_text_keeps_its_beginning() {
+    let text = |text: &str| DecodedItem::Text(text.to_owned());
+    let thinking = || DecodedItem::Thinking("why".to_owned());
+    let replaced = |block, text: &str| DecodedItem::FinishedReplaced { block, text: text.to_owned() };
+    let open = |text: &str| DecodedItem::TextReplaced(text.to_owned());
+    for (items, corrected) in [
+        (vec![text(" fo it"), open(" of it")], Some("Half of it")),
+        (vec![text("Half fo it"), open("Half of it")], Some("Half of it")),
+        (vec![text(" fo it"), thinking(), replaced(0, " of it")], Some("Half of it")),
+        // The response begins another block, which is its first.
+        (vec![thinking(), replaced(0, "because")], None),
+        (vec![thinking(), text("All"), thinking(), replaced(1, "Everything")], None),
+    ] {
+        let mut begun = builder().block(Content::text("Half"), BlockState::Open);
+        begun.id = BlockId::from_uuid(Uuid::from_u128(99));
+        let (mut builder, mut events) = (builder().with_open_text(std::slice::from_ref(&begun)), Vec::new());
+        items.iter().for_each(|item| builder.push(item.clone(), None, &mut events));
+        builder.close(BlockState::Done, &mut events);
+        let ended = events.iter().filter_map(|event| match event {
+            Event::BlockEnd { block_id, content: Some(content), .. } if *block_id == begun.id => Some(content.clone()),
+            _ => None,
+        });
+        assert_eq!(ended.last(), corrected.map(Content::text), "{items:?}");
+    }
+}

@@ -4,6 +4,14 @@ use super::text_echo::TextEcho;
 use super::{BlockBuilder, OpenBlock};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event};
 
+/// A text with which the reply began.
+pub(super) struct ContinuedText {
+    id: BlockId,
+    text: String,
+    /// The response has text for it.
+    is_grown: bool,
+}
+
 impl BlockBuilder {
     /// Continues the text with which the reply began, if it is still open: the first text of the response grows it.
     pub fn with_open_text(mut self, blocks: &[Block]) -> Self {
@@ -11,13 +19,22 @@ impl BlockBuilder {
         if let Some(Block { id, content: Content::Text { text, .. }, .. }) = blocks.iter().rfind(is_open) {
             self.open = OpenBlock::Text { id: *id, corrected: None };
             self.echo = TextEcho::of_text(text.clone());
+            self.continued = Some(ContinuedText { id: *id, text: text.clone(), is_grown: false });
         }
         self
     }
 
     pub(super) fn text(&mut self, text: String, out: &mut Vec<Event>) {
+        if text.is_empty() {
+            return;
+        }
         let text = match self.open {
-            OpenBlock::Text { .. } => self.echo.strip(text),
+            OpenBlock::Text { .. } => {
+                if let Some(continued) = &mut self.continued {
+                    continued.is_grown = true;
+                }
+                self.echo.strip(text)
+            }
             _ => text,
         };
         if text.is_empty() {
@@ -38,6 +55,21 @@ impl BlockBuilder {
             }
         };
         out.push(Event::BlockDelta { block_id: id, text });
+    }
+
+    /// Returns true if a block that ends is one of the response: not if it only continues a text and has nothing new.
+    pub(super) fn is_of_response(&self, id: BlockId) -> bool {
+        !self.continued.as_ref().is_some_and(|continued| continued.id == id && !continued.is_grown)
+    }
+
+    /// Returns the corrected text of a block, with the text that the response continues there.
+    pub(super) fn whole_text(&self, id: BlockId, text: String) -> String {
+        match &self.continued {
+            Some(continued) if continued.id == id && !text.starts_with(&continued.text) => {
+                format!("{}{text}", continued.text)
+            }
+            _ => text,
+        }
     }
 
     /// Appends what was held back of the text that ends.
