@@ -158,11 +158,7 @@ fn contradicting_event_is_named_and_changes_only_sequence_number() {
             end(0, Done, Some(fixtures::tool_use("c", "t", json!({}), ToolStatus::Done))),
             "the block is finished",
         ),
-        (
-            vec![text(), end(0, Done, None)],
-            end(0, Done, Some(Content::thinking("a"))),
-            "a block keeps its type",
-        ),
+        (vec![text(), end(0, Done, None)], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], end(0, Open, None), "an end must end"),
         (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
