@@ -270,7 +270,7 @@ const MODEL_CODES: [&str; 9] = [
     "no_such_model",
     "InvalidEndpointOrModel.NotFound",
 ];
-/// What messages say about such a model.
+/// Words of messages about such a model.
 const MODEL_PHRASES: [&str; 15] = [
     "does not exist",
     "model not exist",

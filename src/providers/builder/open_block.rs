@@ -32,7 +32,7 @@ pub(super) struct FinishedBlock {
     pub reasoning: Option<FinishedReasoning>,
 }
 
-/// What the end of reasoning has beside its text.
+/// The parts of the end of reasoning beside its text.
 pub(super) struct FinishedReasoning {
     pub title: Option<(usize, String)>,
     pub duration_ms: Option<u64>,

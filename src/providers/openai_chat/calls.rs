@@ -98,7 +98,7 @@ impl<'a> Fragment<'a> {
         if self.name.is_empty() {
             return false;
         }
-        // Where a value may stand, a bracket continues the arguments.
+        // A bracket continues the arguments in a place where a value may stand.
         let begins_anew = self.arguments.trim_start().starts_with(['{', '[']) && !call.progress.takes_value();
         if call.name.is_empty() {
             // A name may arrive after the arguments, but not together with new ones.

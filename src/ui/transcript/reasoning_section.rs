@@ -35,9 +35,9 @@ pub fn ReasoningSection(
     turn: TurnState,
     key: BlockId,
     segment: Segment,
-    /// Whether a newer piece follows.
+    /// True if a newer section follows.
     is_older: Memo<bool>,
-    /// Whether the panel has several pieces.
+    /// True if the panel has several sections.
     has_several: Memo<bool>,
 ) -> impl IntoView {
     let place = match &segment {

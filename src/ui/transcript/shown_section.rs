@@ -1,4 +1,4 @@
-//! What is shown of a section of reasoning: equal values look the same, so that older sections are not rendered again
+//! A section of reasoning as it is shown: equal values look the same, so that older sections are not rendered again
 //! while the newest one grows.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,7 @@ pub struct ShownSection {
     /// The bytes of its text in the block.
     pub range: Range<usize>,
     fingerprint: u64,
-    /// Whether its text may still grow.
+    /// True if its text may still grow.
     pub is_open: bool,
 }
 

@@ -18,7 +18,7 @@ enum NdjsonBlockKind {
     Thinking { begun: bool },
 }
 
-/// What the client was sent of a block.
+/// The part of a block that the client was sent.
 struct NdjsonBlock {
     kind: NdjsonBlockKind,
     /// Its text, unless the block began before the client's cursor.
