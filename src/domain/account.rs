@@ -158,6 +158,10 @@ pub enum AuditVerb {
     ResetSecondFactor,
     RenewRecoveryCodes,
     UseRecoveryCode,
+    AddPasskey,
+    RemovePasskey,
+    /// A passkey was used to sign in, or in place of the password before a dangerous action.
+    UsePasskey,
     CreateShare,
     RevokeShare,
     ShareBranch,
@@ -188,7 +192,7 @@ pub enum AuditVerb {
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 53] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -214,6 +218,9 @@ impl AuditVerb {
         Self::ResetSecondFactor,
         Self::RenewRecoveryCodes,
         Self::UseRecoveryCode,
+        Self::AddPasskey,
+        Self::RemovePasskey,
+        Self::UsePasskey,
         Self::CreateShare,
         Self::RevokeShare,
         Self::ShareBranch,
@@ -269,6 +276,9 @@ impl AuditVerb {
             Self::ResetSecondFactor => "reset_second_factor",
             Self::RenewRecoveryCodes => "renew_recovery_codes",
             Self::UseRecoveryCode => "use_recovery_code",
+            Self::AddPasskey => "add_passkey",
+            Self::RemovePasskey => "remove_passkey",
+            Self::UsePasskey => "use_passkey",
             Self::CreateShare => "create_share",
             Self::RevokeShare => "revoke_share",
             Self::ShareBranch => "share_branch",
@@ -318,10 +328,25 @@ pub fn check_account_name(name: &str) -> Result<String, InvalidField> {
 
 /// Validates the name of a group and trims it.
 pub fn check_group_name(name: &str) -> Result<String, InvalidField> {
+    check_label(name, limits::GROUP_NAME_CHARS)
+}
+
+/// Validates the name of an API token and trims it.
+pub fn check_token_name(name: &str) -> Result<String, InvalidField> {
+    check_label(name, limits::API_TOKEN_NAME_CHARS)
+}
+
+/// Validates the name of a passkey and trims it.
+pub fn check_passkey_name(name: &str) -> Result<String, InvalidField> {
+    check_label(name, limits::PASSKEY_NAME_CHARS)
+}
+
+/// Validates a name of one line and trims it.
+fn check_label(name: &str, most: usize) -> Result<String, InvalidField> {
     let name = name.trim();
     let length = name.chars().count();
-    if length == 0 || length > limits::GROUP_NAME_CHARS || name.chars().any(char::is_control) {
-        return Err(InvalidField::invalid_name("name", limits::GROUP_NAME_CHARS));
+    if length == 0 || length > most || name.chars().any(char::is_control) {
+        return Err(InvalidField::invalid_name("name", most));
     }
     Ok(name.to_owned())
 }
@@ -336,16 +361,6 @@ pub fn check_password_length(field: &str, password: &str) -> Result<(), InvalidF
         return Err(InvalidField::too_long(field, *bounds.end()));
     }
     Ok(())
-}
-
-/// Validates the name of an API token and trims it.
-pub fn check_token_name(name: &str) -> Result<String, InvalidField> {
-    let name = name.trim();
-    let length = name.chars().count();
-    if length == 0 || length > limits::API_TOKEN_NAME_CHARS || name.chars().any(char::is_control) {
-        return Err(InvalidField::invalid_name("name", limits::API_TOKEN_NAME_CHARS));
-    }
-    Ok(name.to_owned())
 }
 
 #[cfg(test)]

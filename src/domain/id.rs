@@ -95,6 +95,8 @@ ids! {
     IdentityId;
     /// A sign-in at an identity provider that has begun.
     IdentitySignInId;
+    /// A passkey of an account.
+    PasskeyId;
     /// An entry of the audit log.
     AuditEntryId;
     /// A budget of an account, or of all.

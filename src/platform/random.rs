@@ -10,6 +10,13 @@ pub fn random_token() -> String {
     hex(Key::<XChaCha20Poly1305>::generate())
 }
 
+/// Returns 256 random bits of the system's generator.
+pub fn random_bytes() -> [u8; 32] {
+    let bytes = Key::<XChaCha20Poly1305>::generate();
+    let bytes: &[u8] = bytes.as_ref();
+    std::array::from_fn(|at| bytes[at])
+}
+
 /// Returns 160 random bits of the system's generator, the length of a key for HMAC-SHA1.
 pub fn random_key() -> [u8; 20] {
     let bytes = Key::<XChaCha20Poly1305>::generate();
@@ -27,5 +34,6 @@ mod tests {
         assert_eq!(one.len(), 64);
         assert_ne!(one, other);
         assert_ne!(random_key(), random_key());
+        assert_ne!(random_bytes(), random_bytes());
     }
 }

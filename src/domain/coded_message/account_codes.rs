@@ -22,6 +22,9 @@ macro_rules! with_account_codes {
             SecondFactorOff, "second_factor_off", "The account has no second factor.";
             SecondFactorNotBegun, "second_factor_not_begun",
                 "This code belongs to another setup. Set up the second factor again.";
+            PasskeyUnusable, "passkey_unusable", "This passkey cannot be used here. Try another one, or your password.";
+            PasskeyNotAdded, "passkey_not_added", "The passkey could not be added. Try again.";
+            PasskeysUnavailable, "passkeys_unavailable", "Passkeys cannot be used at this address.";
             IdTokenUnusable, "id_token_unusable",
                 "The sign-in service at {host} sent an identity that cannot be trusted ({error}). Sign in again, or ask the \
                 administrator.";

@@ -1,4 +1,4 @@
-//! Limits of accounts: names and passwords, second factors, sessions, API tokens, invitations, identities, attempts to
+//! Limits of accounts: names and passwords, second factors, passkeys, sessions, API tokens, invitations, identities, attempts to
 //! sign in, groups, and the audit log.
 
 use std::ops::RangeInclusive;
@@ -36,6 +36,16 @@ pub const SIGN_IN_CODE_WAIT: Duration = Duration::from_secs(10 * 60);
 pub const SIGN_INS_BEGUN: usize = 10_000;
 /// The recovery codes that an account gets at once.
 pub const RECOVERY_CODES: usize = 10;
+/// The passkeys of one account, and the length of the name of one.
+pub const PASSKEYS_PER_USER: u64 = 20;
+pub const PASSKEY_NAME_CHARS: usize = 100;
+/// The time for which the challenge of a passkey counts, and the challenges that wait for their answers.
+pub const PASSKEY_CHALLENGE_KEPT: Duration = Duration::from_secs(5 * 60);
+pub const PASSKEY_CHALLENGES: usize = 10_000;
+/// The length of an answer of a passkey, as JSON.
+pub const PASSKEY_ANSWER_BYTES: usize = 32 << 10;
+/// The length of the id of a credential (WebAuthn, 7.1).
+pub const CREDENTIAL_ID_BYTES: usize = 1_023;
 /// The duration of a session without a request, and its longest duration.
 pub const SESSION_IDLE: TimeDelta = TimeDelta::days(14);
 pub const SESSION_KEPT: TimeDelta = TimeDelta::days(60);

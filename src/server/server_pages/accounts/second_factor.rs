@@ -102,7 +102,7 @@ pub fn recovery_codes_page(codes: Vec<String>) -> ServerPage {
 
 /// Renders the page after a form that did nothing.
 pub fn refused_page(notice: Option<ActionNotice>) -> ServerPage {
-    page(words::second_factor(), notice, view! { <p class="lead">{words::second_factor_not_changed()}</p>{back()} })
+    page(words::second_factor(), notice, view! { <p class="lead">{words::not_changed()}</p>{back()} })
 }
 
 #[cfg(test)]

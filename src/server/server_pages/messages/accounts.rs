@@ -48,7 +48,7 @@ define_messages! {
     second_factor_since: "Set up", "设置于";
     turn_off_second_factor: "Turn off second factor", "关闭两步验证";
     second_factor_removed: "The second factor was turned off.", "两步验证已关闭。";
-    second_factor_not_changed: "Nothing was changed.", "未作任何更改。";
+    not_changed: "Nothing was changed.", "未作任何更改。";
     second_factor_secret: "Secret", "密钥";
     second_factor_secret_hint: "Add an account in your authenticator app and type this secret: time-based, 6 digits, 30 \
         seconds.", "在身份验证器应用中添加账号，并输入此密钥：基于时间，6 位数字，30 秒。";
@@ -61,6 +61,26 @@ define_messages! {
         They are not shown again.", "请将这些代码保存在安全的地方。如果身份验证器应用丢失，每个代码可用于登录一次。代码不会再显示。";
     new_recovery_codes: "New recovery codes", "新的恢复代码";
     back_to_account: "Back to your account", "返回账号";
+    // Passkeys.
+    sign_in_with_passkey: "Sign in with a passkey", "使用通行密钥登录";
+    use_passkey: "Use a passkey", "使用通行密钥";
+    passkey_not_used: "No passkey was used. Try again, or enter your password.", "未使用通行密钥。请重试，或输入密码。";
+    passkeys: "Passkeys", "通行密钥";
+    passkeys_hint: "With a passkey your device or security key signs you in, without password and code. Changing your \
+        password does not remove passkeys.", "使用通行密钥时，由你的设备或安全密钥为你登录，无需密码和验证码。更改密码不会移除通行密钥。";
+    passkey_name_hint: "The device or the password manager that keeps it.", "保存它的设备或密码管理器。";
+    add_passkey: "Add a passkey", "添加通行密钥";
+    create_passkey: "Create passkey", "创建通行密钥";
+    create_passkey_lead: "Your browser now asks where to keep the passkey, and who you are.",
+        "浏览器会询问通行密钥的保存位置，并验证你的身份。";
+    passkey_not_created: "No passkey was created. There may be one for your account here already.",
+        "未创建通行密钥，这里可能已有你账号的通行密钥。";
+    passkey_added: "The passkey was added. You can sign in with it now.", "已添加通行密钥，现在可以用它登录。";
+    passkey_removed: "The passkey was removed here. Delete it on your device, too.",
+        "已在此移除通行密钥，请在你的设备上也将其删除。";
+    passkey_synced: "Synced", "已同步";
+    passkey_since: "Added", "添加于";
+    remove_passkey: "Remove", "移除";
     // The own account.
     profile: "Account", "账号";
     no_accounts: "This server has no accounts. Everybody who uses it on this machine is its owner.",
@@ -215,6 +235,9 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::ResetSecondFactor => localized_word("Reset second factor", "重置两步验证"),
         AuditVerb::RenewRecoveryCodes => localized_word("Create recovery codes", "生成恢复代码"),
         AuditVerb::UseRecoveryCode => localized_word("Use recovery code", "使用恢复代码"),
+        AuditVerb::AddPasskey => localized_word("Add passkey", "添加通行密钥"),
+        AuditVerb::RemovePasskey => localized_word("Remove passkey", "移除通行密钥"),
+        AuditVerb::UsePasskey => localized_word("Use passkey", "使用通行密钥"),
         AuditVerb::CreateShare => localized_word("Create shared link", "创建分享链接"),
         AuditVerb::RevokeShare => localized_word("Revoke shared link", "撤销分享链接"),
         AuditVerb::ShareBranch => localized_word("Share branch live", "实时分享分支"),
