@@ -381,6 +381,20 @@ CREATE TABLE oauth_clients (
     created_at    TEXT NOT NULL,
     PRIMARY KEY (server_id, issuer)
 ) STRICT;
+CREATE TABLE passkeys (
+    id            BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    owner_id      BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    credential_id BLOB NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1023),
+    name          TEXT NOT NULL,
+    -- COSE.
+    public_key    BLOB NOT NULL,
+    algorithm     INTEGER NOT NULL,
+    -- The signatures that the authenticator has counted; 0 for one that does not count.
+    sign_count    INTEGER NOT NULL CHECK (sign_count >= 0),
+    is_backed_up  INTEGER NOT NULL CHECK (is_backed_up IN (0, 1)),
+    created_at    TEXT NOT NULL,
+    last_used_at  TEXT
+) STRICT;
 CREATE TABLE projects (
     id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -792,6 +806,7 @@ CREATE INDEX invites_made_by ON invites (made_by);
 CREATE INDEX ledger_owner ON ledger (owner_id, started_at);
 CREATE INDEX ledger_started ON ledger (started_at);
 CREATE INDEX oauth_clients_owner_id ON oauth_clients (owner_id);
+CREATE INDEX passkeys_owner_id ON passkeys (owner_id);
 CREATE INDEX projects_owner ON projects (owner_id);
 CREATE INDEX quarantine_of_chat ON quarantine (chat_id);
 CREATE INDEX quarantine_of_document ON quarantine (document_id);

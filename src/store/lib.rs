@@ -52,6 +52,7 @@ pub mod inventory;
 pub mod invites;
 pub mod ledger;
 pub mod legacy;
+pub mod passkeys;
 pub mod projects;
 pub mod providers;
 pub mod queued_messages;
@@ -122,6 +123,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("imports/undo", imports::undo::STATEMENTS),
         ("invites", invites::STATEMENTS),
         ("ledger", ledger::STATEMENTS),
+        ("passkeys", passkeys::STATEMENTS),
         ("projects", projects::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("queued_messages", queued_messages::STATEMENTS),

@@ -1,5 +1,5 @@
-//! Accounts with their second factors, sessions, tokens, invitations, audit entries, groups and rules, on both databases:
-//! one chapter of the walkthrough. It leaves a row in every table, with a value in every column.
+//! Accounts with their second factors, passkeys, sessions, tokens, invitations, audit entries, groups and rules, on both
+//! databases: one chapter of the walkthrough. It leaves a row in every table, with a value in every column.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use turnleaf::domain::access_rights::{AudienceScope, GrantAudience, GrantTarget};
@@ -11,6 +11,7 @@ use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
 use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
 use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
 use turnleaf_store::invites::{self, NewInvite};
+use turnleaf_store::passkeys::{self, NewPasskey, PasskeyUse};
 use turnleaf_store::second_factors;
 use turnleaf_store::sessions::{self, NewSession};
 use turnleaf_store::users::{self, AccountNames};
@@ -73,6 +74,7 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_changes(db, owner, bob).await;
     check_deletion(db, owner).await;
     check_second_factors(db, owner, bob).await;
+    check_passkeys(db, owner, bob).await;
     check_invites(db, owner).await;
     check_identities(db, owner, bob).await;
     check_identity_sign_ins(db, owner).await;
@@ -339,6 +341,61 @@ async fn check_second_factors(db: &Db, owner: UserId, bob: UserId) {
     assert!(second_factors::delete(&mut tx, bob).await.unwrap());
     tx.rollback().await.unwrap();
     assert!(found(bob).await.is_some(), "it stays, for the tests of damage");
+}
+
+/// A credential belongs to one account, and its authenticator counts on. One passkey stays, for the tests of damage.
+async fn check_passkeys(db: &Db, owner: UserId, bob: UserId) {
+    let (now, later) = (next_time(), next_time());
+    let new = |id: &[u8], sign_count| NewPasskey {
+        id: next_id(),
+        credential_id: id.to_vec(),
+        name: "My phone".into(),
+        public_key: vec![0xa0],
+        algorithm: -7,
+        sign_count,
+        is_backed_up: false,
+        created_at: now,
+    };
+    let (first, second) = (new(b"first", u32::MAX - 1), new(b"second", 0));
+    let mut tx = db.begin().await.unwrap();
+    assert!(passkeys::insert(&mut tx, owner, &first).await.unwrap());
+    assert!(passkeys::insert(&mut tx, owner, &second).await.unwrap());
+    assert!(!passkeys::insert(&mut tx, bob, &new(b"first", 0)).await.unwrap(), "it has an account");
+    assert_eq!(passkeys::count(&mut tx, owner).await.unwrap(), 2);
+    assert_eq!(passkeys::count(&mut tx, bob).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    assert_eq!(passkeys::find(db, b"third").await.unwrap(), None);
+    let found = passkeys::find(db, b"first").await.unwrap().unwrap();
+    assert_eq!((found.id, found.owner, found.account.as_str(), found.is_disabled), (first.id, owner, "Ann", false));
+    assert_eq!((found.name, found.public_key, found.algorithm), (first.name, first.public_key, first.algorithm));
+    assert_eq!(passkeys::credential_ids(db, owner).await.unwrap(), [b"first".to_vec(), b"second".to_vec()]);
+    assert!(passkeys::credential_ids(db, bob).await.unwrap().is_empty());
+
+    let used = |sign_count| PasskeyUse { sign_count, is_backed_up: true, at: later };
+    let mut tx = db.begin().await.unwrap();
+    assert!(!passkeys::record_use(&mut tx, bob, first.id, used(u32::MAX)).await.unwrap());
+    for (id, count, is_taken) in [
+        (first.id, u32::MAX - 1, false),
+        (first.id, u32::MAX, true),
+        (first.id, u32::MAX, false),
+        (second.id, 0, true),
+        (second.id, 0, true),
+        (second.id, 3, true),
+        (second.id, 2, false),
+    ] {
+        assert_eq!(passkeys::record_use(&mut tx, owner, id, used(count)).await.unwrap(), is_taken, "{count}");
+    }
+    tx.commit().await.unwrap();
+    let listed = passkeys::list(db, owner).await.unwrap();
+    let (one, other) = (&listed[0], &listed[1]);
+    assert_eq!((one.id, one.name.as_str(), one.is_backed_up), (first.id, "My phone", true));
+    assert_eq!((one.created_at, one.last_used_at, other.id), (now, Some(later), second.id));
+    assert_eq!(passkeys::list(db, bob).await.unwrap(), []);
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(passkeys::delete(&mut tx, bob, second.id).await.unwrap(), None);
+    assert_eq!(passkeys::delete(&mut tx, owner, second.id).await.unwrap().as_deref(), Some("My phone"));
+    assert_eq!(passkeys::delete(&mut tx, owner, second.id).await.unwrap(), None);
+    tx.commit().await.unwrap();
 }
 
 async fn check_invites(db: &Db, owner: UserId) {

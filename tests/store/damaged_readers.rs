@@ -12,8 +12,8 @@ use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
     Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branch_shares, branches, budgets,
-    chats, drafts, exchanges, identities, imports, invites, ledger, second_factors, server_policies, sessions, turns,
-    uploads, users,
+    chats, drafts, exchanges, identities, imports, invites, ledger, passkeys, second_factors, server_policies,
+    sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -81,6 +81,8 @@ pub async fn read_all(
         second_factors::find(db, user).await.map_err(text("second factor"))?;
         second_factors::count_codes(db, user).await.map_err(text("recovery codes"))?;
         identities::list(db, user).await.map_err(text("identities"))?;
+        passkeys::list(db, user).await.map_err(text("passkeys"))?;
+        passkeys::credential_ids(db, user).await.map_err(text("credentials of passkeys"))?;
         branch_shares::list(db, user, None, 100).await.map_err(text("live shares"))?;
         branch_shares::received(db, user, 100).await.map_err(text("branches that are shared with an account"))?;
     }

@@ -46,6 +46,18 @@ pub(super) const TABLES: &[CheckedTable] = &[
         &[id("owner_id", Row), time("created_at", Moment), time("confirmed_at", Moment)],
     ),
     table("recovery_codes", ID, &[id("id", Row), id("owner_id", Row), time("created_at", Moment)]),
+    // A damaged key verifies nothing.
+    table(
+        "passkeys",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("name", Lossy),
+            time("created_at", Moment),
+            time("last_used_at", Null),
+        ],
+    ),
     table(
         "api_tokens",
         ID,
