@@ -46,8 +46,9 @@ const INNER_HTML: &[&str] = &[
 const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info"];
 
 /// Exceptions that contain such a word: `--data-dir` of the public contract, the associated type of the trait of HTTP
-/// bodies, and the data that pages are rendered from.
-const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data", "page_data"];
+/// bodies, the data that pages are rendered from, and the terms of WebAuthn.
+const CONTRACT_NAMES: &[&str] =
+    &["data_dir", "DataDir", "Data", "page_data", "authenticator_data", "AuthenticatorData", "ClientData"];
 
 fn fail_on(heading: &str, found: &[String]) {
     assert!(found.is_empty(), "{heading}:\n  {}\n", found.join("\n  "));

@@ -20,6 +20,8 @@ mod markdown;
 mod names;
 #[path = "fuzzing/page.rs"]
 mod page;
+#[path = "fuzzing/passkeys.rs"]
+mod passkeys;
 #[path = "fuzzing/ranges.rs"]
 mod ranges;
 #[path = "fuzzing/search.rs"]
@@ -54,4 +56,5 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "server_file", check: server_file::reader_holds },
     FuzzTarget { name: "challenge", check: challenge::challenge_holds },
     FuzzTarget { name: "search_results", check: search::results_hold },
+    FuzzTarget { name: "passkey", check: passkeys::answer_holds },
 ];

@@ -1,10 +1,11 @@
 //! The state of signing in that is not stored: the cache of credentials, the limits on attempts, the sign-ins that wait
-//! for a code, the open setup, and the configured identity providers.
+//! for a code, the challenges of passkeys, the open setup, the public address, and the configured identity providers.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::attempts::{AttemptLimiter, AttemptedAccount};
+use super::begun_ceremonies::BegunCeremonies;
 use super::begun_sign_ins::BegunSignIns;
 use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
@@ -25,9 +26,11 @@ struct AccountsState {
     by_code: AttemptLimiter<AttemptedAccount>,
     by_network: AttemptLimiter<IpAddr>,
     begun: BegunSignIns,
+    ceremonies: BegunCeremonies,
     begun_by_network: AttemptLimiter<IpAddr>,
     setup: SetupState,
     withheld: WithheldSecrets,
+    public_origin: OnceLock<String>,
     identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
 }
 
@@ -41,9 +44,11 @@ impl Default for Accounts {
             by_code: AttemptLimiter::with_longest_wait(limits::ATTEMPTS_PER_ACCOUNT, limits::CODE_WAIT_MOST),
             by_network: AttemptLimiter::new(limits::ATTEMPTS_PER_NETWORK),
             begun: BegunSignIns::default(),
+            ceremonies: BegunCeremonies::default(),
             begun_by_network: AttemptLimiter::new(limits::IDENTITY_SIGN_INS_PER_NETWORK),
             setup: SetupState::default(),
             withheld: WithheldSecrets::default(),
+            public_origin: OnceLock::new(),
             identity_providers: Mutex::default(),
         }))
     }
@@ -82,8 +87,13 @@ impl Accounts {
         &self.0.begun
     }
 
-    /// Returns the sign-ins at identity providers that were begun and not finished in each network. They guess nothing,
-    /// so there may be more of them.
+    /// Returns the challenges of passkeys that wait for their answers.
+    pub(super) fn begun_ceremonies(&self) -> &BegunCeremonies {
+        &self.0.ceremonies
+    }
+
+    /// Returns the sign-ins at identity providers, and the uses of passkeys, that were begun and not finished in each
+    /// network. They guess nothing, so there may be more of them.
     pub(super) fn begun_by_network(&self) -> &AttemptLimiter<IpAddr> {
         &self.0.begun_by_network
     }
@@ -95,6 +105,15 @@ impl Accounts {
     /// Returns the secrets of forms that wait for the password.
     pub(super) fn withheld_secrets(&self) -> &WithheldSecrets {
         &self.0.withheld
+    }
+
+    /// Returns the configured public address, which stays for as long as the server runs.
+    pub(super) fn public_origin(&self) -> Option<&str> {
+        self.0.public_origin.get().map(String::as_str)
+    }
+
+    pub(super) fn set_public_origin(&self, origin: &str) {
+        let _ = self.0.public_origin.set(origin.to_owned());
     }
 
     /// Returns the configured identity providers, which a reload of the configuration replaces.

@@ -91,9 +91,14 @@ impl Service {
     /// Adds an entry about a sign-in that was refused, in the background: an answer that waited for it would tell that
     /// the account exists.
     pub(super) fn note_refused_sign_in(&self, actor: Actor, name: String) {
+        self.note_refused(actor, AuditVerb::SignIn, name);
+    }
+
+    /// Works like [`Self::note_refused_sign_in`] for other ways in which people say who they are.
+    pub(super) fn note_refused(&self, actor: Actor, verb: AuditVerb, name: String) {
         let service = self.clone();
         tokio::spawn(async move {
-            if let Err(error) = service.record_refused(actor, AuditVerb::SignIn, &name).await {
+            if let Err(error) = service.record_refused(actor, verb, &name).await {
                 tracing::warn!(%error, "a refused sign-in could not be added to the audit log");
             }
         });
