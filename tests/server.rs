@@ -15,6 +15,8 @@ mod account_connections;
 mod account_forms;
 #[path = "server/account_keys.rs"]
 mod account_keys;
+#[path = "server/account_passkeys.rs"]
+mod account_passkeys;
 #[path = "server/account_passwords.rs"]
 mod account_passwords;
 #[path = "server/account_second_factor.rs"]

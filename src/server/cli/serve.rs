@@ -243,6 +243,9 @@ async fn open_components(
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
     service.set_identity_providers(config.identity_providers.clone());
+    if let Some(url) = &config.security.public_url {
+        service.set_public_origin(url.origin());
+    }
     let service = service.with_imports(installation::imports(&config.data_dir.value, ImportJobs::in_folder)?);
     Ok(ServerComponents { db, claim, registry, supervisor, service })
 }

@@ -1,5 +1,5 @@
-//! Accounts: the pages for people who are not signed in, sign-in services, the own account, all accounts, groups, access,
-//! budgets, the audit log, and the API of sessions, tokens, groups and grants.
+//! Accounts: the pages for people who are not signed in, sign-in services, passkeys, the own account, all accounts, groups,
+//! access, budgets, the audit log, and the API of sessions, tokens, groups and grants.
 
 pub mod access;
 pub mod api;
@@ -10,6 +10,7 @@ mod form_refusal;
 pub mod groups;
 pub mod identities;
 pub mod operations;
+pub mod passkeys;
 pub mod password_prompt;
 pub mod profile;
 pub mod request_origin;

@@ -1,5 +1,5 @@
-//! The pages of accounts: signing in, sign-in services, the own account with its second factor and its deletion, the
-//! question for the password, all accounts, groups, access, budgets, and the audit log.
+//! The pages of accounts: signing in, sign-in services, the own account with its second factor, its passkeys and its
+//! deletion, the question for the password, all accounts, groups, access, budgets, and the audit log.
 
 pub mod access;
 pub mod audit_log;
@@ -7,6 +7,7 @@ pub mod budgets;
 pub mod deletion;
 pub mod groups;
 pub mod identities;
+pub mod passkeys;
 pub mod password_prompt;
 pub mod profile;
 pub mod second_factor;

@@ -15,7 +15,7 @@ use crate::server::http::accounts::form_refusal::FormRefusal;
 use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
 use crate::server::http::accounts::request_origin::{actor, client_origin};
 use crate::server::http::accounts::sign_in::{
-    SignInQuery, SignedIn, is_without_accounts, refuse_insecure, refused_response, with_session,
+    SignInQuery, SignedIn, draw_sign_in, is_without_accounts, refuse_insecure, refused_response, with_session,
 };
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::csrf::is_led_by_other_site;
@@ -30,7 +30,7 @@ use crate::server::http::tools::sign_in::sign_in_answer;
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::identities::{link_page, link_refused_page};
-use crate::server::server_pages::accounts::sign_in::{SignInFormState, sign_in_page};
+use crate::server::server_pages::accounts::sign_in::SignInFormState;
 use turnleaf_service::accounts::NewSecret;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::identity_sign_in::{FinishedIdentitySignIn, IdentityPurpose};
@@ -59,8 +59,7 @@ fn with_browser_secret(app: &App, secret: &NewSecret, mut response: Response) ->
 /// Shows the sign-in page with the reason.
 fn refuse_sign_in(app: &App, context: PageContext, error: AccountError, next: &str) -> Result<Response, Problem> {
     let mut refusal = FormRefusal::from_error(error)?;
-    let providers = app.service().identity_providers();
-    let page = sign_in_page(&SignInFormState::default(), (next, &providers), refusal.notice.take());
+    let page = draw_sign_in(app, &context, (&SignInFormState::default(), next), refusal.notice.take());
     Ok(refused_response(app, context, refusal, page))
 }
 

@@ -1,6 +1,6 @@
-//! The question for the password before what is dangerous (`docs/adr/0096-second-factor.md`). The page that asks takes
-//! the place of the answer to the form and sends the same form again, with the password, so that nothing that was typed
-//! is lost.
+//! The question for the password before what is dangerous (`docs/adr/0096-second-factor.md`), in whose place a passkey
+//! counts. The page that asks takes the place of the answer to the form and sends the same form again, with the
+//! password, so that nothing that was typed is lost.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -14,9 +14,13 @@ use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
 use crate::server::server_pages::PageSection;
+use crate::server::server_pages::accounts::passkeys::{CONFIRM_ANSWER_FIELD, CONFIRM_CEREMONY_FIELD};
 use crate::server::server_pages::accounts::password_prompt::{PASSWORD_FIELD, PasswordPrompt, USERNAME_FIELD};
 use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::passkeys::PasskeyAttempt;
 
+/// The fields of the question, which are not those of the form.
+const OWN_FIELDS: [&str; 4] = [PASSWORD_FIELD, USERNAME_FIELD, CONFIRM_CEREMONY_FIELD, CONFIRM_ANSWER_FIELD];
 /// The field with the name of the secrets that are kept in memory.
 const WITHHELD: &str = "withheld";
 /// The fields that these are of.
@@ -39,25 +43,38 @@ pub enum PasswordAnswer {
     Given(Option<InvalidField>),
 }
 
-/// The state of the password that was entered in a session.
+/// The state of the password or the passkey that was entered in a session.
 enum PasswordState {
     Recent,
     /// It has to be entered; the refusal is of one that was wrong.
     Needed(Option<FormRefusal>),
 }
 
-async fn password_state(app: &App, actor: Actor, fields: &SubmittedFields) -> Result<PasswordState, Problem> {
-    if fields.contains(PASSWORD_FIELD) {
-        return match app.service().confirm_password(actor, &fields.lines(PASSWORD_FIELD).into()).await {
-            Ok(()) => Ok(PasswordState::Recent),
-            Err(error) => Ok(PasswordState::Needed(Some(FormRefusal::from_error(error)?))),
-        };
+async fn password_state(
+    app: &App,
+    context: &PageContext,
+    actor: Actor,
+    fields: &SubmittedFields,
+) -> Result<PasswordState, Problem> {
+    let service = app.service();
+    let confirmed = if fields.contains(CONFIRM_ANSWER_FIELD) {
+        let (ceremony, answer) = (fields.lines(CONFIRM_CEREMONY_FIELD), fields.lines(CONFIRM_ANSWER_FIELD));
+        let attempt = PasskeyAttempt { ceremony: &ceremony, answer: &answer, party: context.relying_party() };
+        service.confirm_with_passkey(actor, attempt).await
+    } else if fields.contains(PASSWORD_FIELD) {
+        service.confirm_password(actor, &fields.lines(PASSWORD_FIELD).into()).await
+    } else {
+        let is_recent = service.has_recent_password(actor).await?;
+        return Ok(if is_recent { PasswordState::Recent } else { PasswordState::Needed(None) });
+    };
+    match confirmed {
+        Ok(()) => Ok(PasswordState::Recent),
+        Err(error) => Ok(PasswordState::Needed(Some(FormRefusal::from_error(error)?))),
     }
-    let is_recent = app.service().has_recent_password(actor).await?;
-    Ok(if is_recent { PasswordState::Recent } else { PasswordState::Needed(None) })
 }
 
-/// Checks the password that was sent with a form. Returns the page that asks for it, unless it was entered lately.
+/// Checks the password or the passkey that was sent with a form. Returns the page that asks for one, unless one was
+/// entered lately.
 pub async fn ask_password(
     app: &App,
     (principal, client): (&Principal, &ClientIdentity),
@@ -65,7 +82,7 @@ pub async fn ask_password(
     form: ProtectedForm,
     fields: &SubmittedFields,
 ) -> Result<Option<Response>, Problem> {
-    match password_state(app, actor(principal, client), fields).await? {
+    match password_state(app, context, actor(principal, client), fields).await? {
         PasswordState::Recent => Ok(None),
         PasswordState::Needed(refusal) => {
             prompt_response(app, principal, context, (form, fields.clone()), refusal).await.map(Some)
@@ -82,7 +99,7 @@ pub async fn ask_password_for_secrets(
     form: ProtectedForm,
     (fields, is_secret): (&mut SubmittedFields, fn(&str) -> bool),
 ) -> Result<PasswordAnswer, Problem> {
-    let refusal = match password_state(app, actor(principal, client), fields).await? {
+    let refusal = match password_state(app, context, actor(principal, client), fields).await? {
         PasswordState::Recent => {
             return Ok(PasswordAnswer::Given(restore_secrets(app, actor(principal, client), fields)));
         }
@@ -128,16 +145,18 @@ async fn prompt_response(
     (form, mut fields): (ProtectedForm, SubmittedFields),
     refusal: Option<FormRefusal>,
 ) -> Result<Response, Problem> {
-    fields.take(|name| name == PASSWORD_FIELD || name == USERNAME_FIELD);
+    fields.take(|name| OWN_FIELDS.contains(&name));
     let (service, user) = (app.service(), principal.user);
     let account = service.own_account(user).await?;
     let providers = if account.has_password { Vec::new() } else { service.confirming_providers(user).await? };
+    let has_passkey = !service.passkeys(user).await?.is_empty();
     let prompt = PasswordPrompt {
         action: form.action,
         section: form.section,
         name: account.name,
         has_password: account.has_password,
         providers,
+        passkeys_at: context.passkeys_at().filter(|_| has_passkey).map(str::to_owned),
         fields: fields.all().to_vec(),
         error: refusal.as_ref().and_then(|refusal| refusal.field.clone()),
     };

@@ -18,6 +18,7 @@ use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
 use crate::server::server_pages::accounts::profile::{
     ProfileForm, ProfileFormError, ProfilePage, TokenForm, no_accounts_page,
 };
@@ -42,6 +43,8 @@ enum ProfileFormResult {
     Saved,
     PasswordChanged,
     SecondFactorRemoved,
+    PasskeyAdded,
+    PasskeyRemoved,
     SessionEnded,
     SessionsEnded,
     TokenRevoked,
@@ -56,6 +59,8 @@ impl ProfileFormResult {
             Self::Saved => messages::saved(),
             Self::PasswordChanged => words::password_changed(),
             Self::SecondFactorRemoved => words::second_factor_removed(),
+            Self::PasskeyAdded => words::passkey_added(),
+            Self::PasskeyRemoved => words::passkey_removed(),
             Self::SessionEnded => words::session_ended(),
             Self::SessionsEnded => words::sessions_ended(),
             Self::TokenRevoked => words::token_revoked(),
@@ -68,9 +73,11 @@ impl ProfileFormResult {
 }
 
 /// Reads the page as it is stored.
-async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Problem> {
+async fn read_page(app: &App, principal: &Principal, context: &PageContext) -> Result<ProfilePage, Problem> {
     let (service, user) = (app.service(), principal.user);
     let account = service.own_account(user).await?;
+    let listed = service.passkeys(user).await?;
+    let origin = context.passkeys_at().map(str::to_owned);
     Ok(ProfilePage {
         typed_name: account.name.clone(),
         account,
@@ -78,6 +85,7 @@ async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Prob
         sessions: service.sessions(user).await?,
         session: principal.session(),
         second_factor: service.second_factor(user).await?,
+        passkeys: PasskeyPanel { listed, origin, typed_name: String::new() },
         tokens: service.api_tokens(user).await?,
         token_form: TokenForm { request_id: ids::mint::<Uuid>().to_string(), ..TokenForm::default() },
         error: None,
@@ -87,7 +95,7 @@ async fn read_page(app: &App, principal: &Principal) -> Result<ProfilePage, Prob
 }
 
 /// Shows the page with the refusal of a form. `typed` restores what was typed into it.
-async fn refused_page(
+pub(super) async fn refused_page(
     app: &App,
     principal: &Principal,
     context: PageContext,
@@ -96,7 +104,7 @@ async fn refused_page(
 ) -> Result<Response, Problem> {
     let refusal = FormRefusal::from_error(error)?;
     let (status, seconds) = (refusal.status, refusal.retry_after());
-    let mut page = read_page(app, principal).await?;
+    let mut page = read_page(app, principal, &context).await?;
     typed(&mut page);
     page.error = refusal.field.map(|error| ProfileFormError { form, error });
     Ok(with_retry_after(context.respond(app, status, page.draw(refusal.notice)), seconds))
@@ -112,7 +120,7 @@ pub async fn show(
     if !principal.has_account() {
         return Ok(context.respond(&app, StatusCode::OK, no_accounts_page()));
     }
-    let page = read_page(&app, &principal).await?;
+    let page = read_page(&app, &principal, &context).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(ProfileFormResult::notice))))
 }
 
@@ -220,7 +228,7 @@ pub async fn create_token(
     };
     match made {
         Ok(made) => {
-            let mut page = read_page(&app, &principal).await?;
+            let mut page = read_page(&app, &principal, &context).await?;
             page.created_token = made.value.secret.as_ref().map(|secret| secret.expose().to_owned());
             // A form that was sent again shows that, because the token itself is not stored.
             let notice =

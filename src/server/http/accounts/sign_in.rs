@@ -21,7 +21,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::accounts::sign_in::{
-    SignInFormState, code_page, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
+    OtherWaysIn, SignInFormState, code_page, insecure_page, invite_page, setup_page, sign_in_page, unusable_invite_page,
 };
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::{ActionNotice, ServerPage};
@@ -76,6 +76,18 @@ pub fn with_session(app: &App, secret: &NewSecret, to: &str) -> Response {
     response
 }
 
+/// Renders the sign-in page with all ways in that there are at the address of the request.
+pub fn draw_sign_in(
+    app: &App,
+    context: &PageContext,
+    (form, next): (&SignInFormState, &str),
+    notice: Option<ActionNotice>,
+) -> ServerPage {
+    let providers = app.service().identity_providers();
+    let others = OtherWaysIn { providers: &providers, passkeys_at: context.passkeys_at() };
+    sign_in_page(form, (local_path(next), others), notice)
+}
+
 /// Responds with the page of a form that was refused.
 pub fn refused_response(app: &App, context: PageContext, refusal: FormRefusal, page: ServerPage) -> Response {
     let seconds = refusal.retry_after();
@@ -102,8 +114,8 @@ pub async fn show(
     }
     let notice =
         query.done.map(|SignInPageResult::AccountDeleted| ActionNotice::Done(words::account_deleted().to_owned()));
-    let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
-    context.respond(&app, StatusCode::OK, sign_in_page(&form, (local_path(&next), &providers), notice))
+    let page = draw_sign_in(&app, &context, (&SignInFormState::default(), &next), notice);
+    context.respond(&app, StatusCode::OK, page)
 }
 
 /// `POST /forms/sign-in`.
@@ -134,8 +146,7 @@ pub async fn sign_in(
     };
     let mut refusal = FormRefusal::from_error(error)?;
     let form = SignInFormState { name, error: refusal.field.take(), ..SignInFormState::default() };
-    let providers = app.service().identity_providers();
-    let page = sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take());
+    let page = draw_sign_in(&app, &context, (&form, &next), refusal.notice.take());
     Ok(refused_response(&app, context, refusal, page))
 }
 
@@ -163,10 +174,7 @@ pub async fn enter_code(
     let is_over = matches!(error, AccountError::Service(ServiceError::Conflict { .. }));
     let mut refusal = FormRefusal::from_error(error)?;
     let page = match is_over {
-        true => {
-            let (form, providers) = (SignInFormState::default(), app.service().identity_providers());
-            sign_in_page(&form, (local_path(&next), &providers), refusal.notice.take())
-        }
+        true => draw_sign_in(&app, &context, (&SignInFormState::default(), &next), refusal.notice.take()),
         false => code_page(&begun, local_path(&next), refusal.field.as_ref(), refusal.notice.take()),
     };
     Ok(refused_response(&app, context, refusal, page))

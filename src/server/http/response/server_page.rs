@@ -4,7 +4,7 @@ use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use http::StatusCode;
-use http::header::CONTENT_SECURITY_POLICY;
+use http::header::{CONTENT_SECURITY_POLICY, HOST};
 use http::request::Parts;
 use leptos::nonce::Nonce;
 use std::convert::Infallible;
@@ -18,6 +18,7 @@ use crate::server::http::response::headers::document_policy;
 use crate::server::http::response::problem::Problem;
 use crate::server::server_pages::{AccountPages, PageFrame, ServerPage};
 use crate::ui::preferences::Preferences;
+use turnleaf_service::accounts::passkeys::relying_party::RelyingParty;
 use turnleaf_service::providers::headers::SecretHeaders;
 
 /// The parts of a request that determine how a page looks.
@@ -25,14 +26,18 @@ use turnleaf_service::providers::headers::SecretHeaders;
 pub struct PageContext {
     preferences: Preferences,
     accounts: AccountPages,
+    /// The relying party of passkeys at the address of the request.
+    relying_party: Option<RelyingParty>,
 }
 
 impl FromRequestParts<App> for PageContext {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         let accounts = parts.extensions.get::<Principal>().map(account_pages).unwrap_or_default();
-        Ok(Self { accounts, ..Self::from_headers(&parts.headers) })
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let relying_party = app.service().relying_party(host);
+        Ok(Self { accounts, relying_party, ..Self::from_headers(&parts.headers) })
     }
 }
 
@@ -48,7 +53,17 @@ fn account_pages(principal: &Principal) -> AccountPages {
 impl PageContext {
     /// Creates the context from headers, for a request that no handler answers.
     pub fn from_headers(headers: &http::HeaderMap) -> Self {
-        Self { preferences: preferences(headers), accounts: AccountPages::None }
+        Self { preferences: preferences(headers), accounts: AccountPages::None, relying_party: None }
+    }
+
+    /// Returns the relying party of passkeys; `None` where browsers offer none.
+    pub fn relying_party(&self) -> Option<&RelyingParty> {
+        self.relying_party.as_ref()
+    }
+
+    /// Returns the origin at which a page offers passkeys.
+    pub fn passkeys_at(&self) -> Option<&str> {
+        self.relying_party().map(RelyingParty::origin)
     }
 
     /// Renders the page without script, for failures. The header layer gives it the policy of such a document.
@@ -65,7 +80,7 @@ impl PageContext {
     }
 
     fn frame(self, app: &App, nonce: Option<String>) -> PageFrame {
-        let Self { preferences, accounts } = self;
+        let Self { preferences, accounts, .. } = self;
         PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences, nonce, accounts }
     }
 }

@@ -8,7 +8,9 @@ use super::route::{Route, api, page};
 use crate::server::access::Scope;
 use crate::server::http::access_control::{Access, CsrfCheck};
 use crate::server::http::request::used_origin::with_public_origin;
-use crate::server::http::site::{diagram_frame, external_link, frame_host, gallery, preview_panel, worker};
+use crate::server::http::site::{
+    diagram_frame, external_link, frame_host, gallery, passkey_script, preview_panel, worker,
+};
 use crate::server::http::streams::{events, socket};
 use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
 use crate::server::http::{
@@ -352,6 +354,7 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/frames/diagram/{hash}" PUBLIC, |shell| routing::get(diagram_frame::show).with_state(shell.site.clone())),
     page!(get "/preview.js" PUBLIC, preview_panel::script),
     page!(get "/preview.css" PUBLIC, preview_panel::style),
+    page!(get "/passkeys.js" PUBLIC, passkey_script::show),
     page!(get "/offline" PUBLIC, worker::page),
     page!(get "/worker.js" PUBLIC, |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];

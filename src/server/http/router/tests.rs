@@ -19,9 +19,11 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         all_routes().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
     let listed = [
         "/forms/invite",
+        "/forms/passkey/begin",
         "/forms/setup",
         "/forms/sign-in",
         "/forms/sign-in/code",
+        "/forms/sign-in/passkey",
         "/frame-host.js",
         "/frames/diagram/{hash}",
         "/healthz",
@@ -29,6 +31,7 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
         // For authorization servers of tool servers.
         "/oauth/client.json",
         "/offline",
+        "/passkeys.js",
         "/preview.css",
         "/preview.js",
         "/readyz",
@@ -44,7 +47,14 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
     ];
     assert_eq!(public, BTreeSet::from(listed));
     // A stranger changes nothing but by signing in, setting up, or accepting an invitation.
-    let forms = ["/forms/invite", "/forms/setup", "/forms/sign-in", "/forms/sign-in/code"];
+    let forms = [
+        "/forms/invite",
+        "/forms/passkey/begin",
+        "/forms/setup",
+        "/forms/sign-in",
+        "/forms/sign-in/code",
+        "/forms/sign-in/passkey",
+    ];
     for Route { method, path, access, .. } in all_routes() {
         assert!(*access != Access::Public || (*method == "get") != forms.contains(path), "{method} {path}");
     }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::InvalidField;
+use crate::server::server_pages::accounts::passkeys::{CONFIRM_ANSWER_FIELD, CONFIRM_CEREMONY_FIELD, PasskeyForm};
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
@@ -28,6 +29,8 @@ pub struct PasswordPrompt {
     pub has_password: bool,
     /// The identity providers at which a person without a password signs in again.
     pub providers: Vec<IdentityProviderChoice>,
+    /// The origin at which a passkey of the account counts as the password.
+    pub passkeys_at: Option<String>,
     /// The values that were typed into the form, by their fields.
     pub fields: Vec<(String, String)>,
     pub error: Option<InvalidField>,
@@ -91,6 +94,7 @@ impl PasswordPrompt {
             autocomplete: Some("current-password"),
             ..TextField::default()
         };
+        let passkey = self.passkeys_at.as_deref().map(|origin| self.passkey_form(origin));
         view! {
             <p class="lead">{words::confirm_password_lead()}</p>
             <form class="panel form" method="post" action=self.action>
@@ -102,7 +106,22 @@ impl PasswordPrompt {
                     <button type="submit" class="button primary">{words::do_continue()}</button>
                 </div>
             </form>
+            {passkey}
         }
+    }
+
+    /// Renders the form that sends the same with a passkey.
+    fn passkey_form(&self, origin: &str) -> AnyView {
+        let form = PasskeyForm {
+            action: self.action,
+            origin,
+            names: (CONFIRM_CEREMONY_FIELD, CONFIRM_ANSWER_FIELD),
+            begun: None,
+            fields: hidden_fields(self.fields.clone()),
+            label: words::use_passkey(),
+            problem: words::passkey_not_used(),
+        };
+        form.draw()
     }
 }
 
@@ -125,6 +144,7 @@ mod tests {
             name: "Ann".into(),
             has_password: true,
             providers: Vec::new(),
+            passkeys_at: Some("https://chat.example".into()),
             fields: [("scope", "export"), ("scope", "chats:read"), ("name", "\"><script>")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
@@ -138,9 +158,12 @@ mod tests {
             "value=\"&quot;",
             "autocomplete=\"current-password\"",
             "not your current password",
+            "name=\"confirm_passkey\"",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+        // By the password, and by a passkey.
+        assert_eq!(html.matches("name=\"scope\" value=\"export\"").count(), 2, "{html}");
         assert!(!html.contains("<script"), "{html}");
     }
 
@@ -152,6 +175,7 @@ mod tests {
             name: "Ann".into(),
             has_password: false,
             providers,
+            passkeys_at: None,
             fields: vec![("name".into(), "Backup".into())],
             error: None,
         };

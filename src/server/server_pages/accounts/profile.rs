@@ -1,11 +1,12 @@
-//! The page of the own account: name, password, second factor, sign-in services, sessions, API tokens, an export, and the
-//! way to its deletion.
+//! The page of the own account: name, password, second factor, passkeys, sign-in services, sessions, API tokens, an
+//! export, and the way to its deletion.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
 use crate::server::server_pages::accounts::identities::identities_panel;
+use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
 use crate::server::server_pages::accounts::second_factor::second_factor_panel;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
 use crate::server::server_pages::messages::accounts as words;
@@ -34,6 +35,7 @@ pub struct ProfileFormError {
 pub enum ProfileForm {
     Name,
     Password,
+    Passkey,
     Token,
 }
 
@@ -57,6 +59,7 @@ pub struct ProfilePage {
     /// The session of this page. `None` for a person whom a proxy names: how they get in is the proxy's.
     pub session: Option<SessionId>,
     pub second_factor: Option<SecondFactorState>,
+    pub passkeys: PasskeyPanel,
     pub tokens: Vec<ListedToken>,
     pub token_form: TokenForm,
     pub error: Option<ProfileFormError>,
@@ -92,6 +95,7 @@ impl ProfilePage {
             view! {
                 {if *has_password { self.password_panel() } else { self.no_password_panel() }}
                 {has_password.then(|| second_factor_panel(self.second_factor))}
+                {has_password.then(|| self.passkeys_panel()).flatten()}
                 {identities_panel(&self.identities, self.now)}
                 {self.sessions_panel()}
             }
@@ -172,6 +176,10 @@ impl ProfilePage {
                 <p class="hint">{words::no_password_hint()}</p>
             </section>
         }
+    }
+
+    fn passkeys_panel(&self) -> Option<AnyView> {
+        self.passkeys.draw(self.error(ProfileForm::Passkey, "name").as_deref(), self.now)
     }
 
     fn sessions_panel(&self) -> AnyView {
@@ -373,6 +381,7 @@ mod tests {
             sessions: (0..sessions).map(session).collect(),
             session: Some(id(0).into()),
             second_factor: None,
+            passkeys: PasskeyPanel { origin: Some("https://chat.example".into()), ..PasskeyPanel::default() },
             tokens: vec![token],
             token_form: TokenForm::default(),
             error: None,
@@ -416,7 +425,9 @@ mod tests {
         let account = OwnAccount { has_password: false, ..sample(1).account };
         let without = html(ProfilePage { account, ..sample(1) });
         assert!(!without.contains("/forms/profile/password") && without.contains("no password"), "{without}");
-        assert!(with_password.contains("second-factor") && !without.contains("second-factor"), "{without}");
+        for panel in ["second-factor", "passkeys"] {
+            assert!(with_password.contains(panel) && !without.contains(panel), "{panel}: {without}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField};
 use crate::server::server_pages::accounts::identities::provider_links;
+use crate::server::server_pages::accounts::passkeys::{ANSWER_FIELD, CEREMONY_FIELD, PasskeyForm};
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
@@ -18,6 +19,15 @@ pub struct SignInFormState {
     /// The setup code.
     pub code: String,
     pub error: Option<InvalidField>,
+}
+
+/// The ways in that the page offers beside name and password.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OtherWaysIn<'a> {
+    /// The other services with whose accounts people sign in.
+    pub providers: &'a [IdentityProviderChoice],
+    /// The origin at which the browser has passkeys.
+    pub passkeys_at: Option<&'a str>,
 }
 
 impl SignInFormState {
@@ -76,13 +86,13 @@ fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage 
     ServerPage { section: PageSection::SignIn, title: title.to_owned(), notice, body }
 }
 
-/// Renders the page for people who sign in. `next` is the address to which they return, `providers` are the other
-/// services with whose accounts they may.
+/// Renders the page for people who sign in. `next` is the address to which they return.
 pub fn sign_in_page(
     form: &SignInFormState,
-    (next, providers): (&str, &[IdentityProviderChoice]),
+    (next, others): (&str, OtherWaysIn<'_>),
     notice: Option<ActionNotice>,
 ) -> ServerPage {
+    let passkey = others.passkeys_at.map(|origin| passkey_form(origin, next));
     let body = view! {
         <form class="panel form" method="post" action="/forms/sign-in">
             <input type="hidden" name="next" value=next.to_owned()/>
@@ -90,9 +100,23 @@ pub fn sign_in_page(
             {form.password_field(None, "current-password")}
             {submit(words::sign_in())}
         </form>
-        {provider_links(providers, next)}
+        {passkey}
+        {provider_links(others.providers, next)}
     };
     page(words::sign_in(), notice, body)
+}
+
+fn passkey_form(origin: &str, next: &str) -> AnyView {
+    let form = PasskeyForm {
+        action: "/forms/sign-in/passkey",
+        origin,
+        names: (CEREMONY_FIELD, ANSWER_FIELD),
+        begun: None,
+        fields: view! { <input type="hidden" name="next" value=next.to_owned()/> },
+        label: words::sign_in_with_passkey(),
+        problem: words::passkey_not_used(),
+    };
+    form.draw()
 }
 
 /// Renders the page for the code of the second factor. `begun` names the sign-in whose password was right.
@@ -186,7 +210,7 @@ mod tests {
     fn refused_form_keeps_name_and_no_password() {
         let error = Some(InvalidField::new("password", MessageCode::WrongNameOrPassword));
         let form = SignInFormState { name: "\"><script>".into(), error, ..SignInFormState::default() };
-        let html = html(|| sign_in_page(&form, ("/c/1?at=2", &[]), None));
+        let html = html(|| sign_in_page(&form, ("/c/1?at=2", OtherWaysIn::default()), None));
         for part in [
             "value=\"&quot;",
             "autocomplete=\"username\"",
@@ -197,7 +221,17 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        assert!(!html.contains("<script") && !html.contains("other-ways"), "{html}");
+        assert!(!html.contains("<script") && !html.contains("other-ways") && !html.contains("passkey"), "{html}");
+    }
+
+    #[test]
+    fn passkey_leads_back_to_where_the_person_was() {
+        let others = OtherWaysIn { passkeys_at: Some("http://localhost:3000"), ..OtherWaysIn::default() };
+        let html = html(|| sign_in_page(&SignInFormState::default(), ("/c/1?at=2", others), None));
+        let (_, form) = html.split_once("<div data-passkeys=\"http://localhost:3000\" hidden>").unwrap();
+        for part in ["action=\"/forms/sign-in/passkey\"", "name=\"next\" value=\"/c/1?at=2\"", "with a passkey"] {
+            assert!(form.contains(part), "{part}: {form}");
+        }
     }
 
     #[test]
