@@ -53,6 +53,8 @@ export interface FixtureOptions {
   withProvider: boolean;
   /** People sign in to the server, which waits for its setup. */
   withAccounts: boolean;
+  /** The browser uses the name of this machine, not its number. */
+  onLocalhost: boolean;
   /**
    * Stores the data in PostgreSQL; the value is the number of the test there, from 1. Skipped where
    * `TURNLEAF_TEST_PG_DATABASES` is not set.
@@ -75,17 +77,19 @@ export const test = base.extend<Fixtures & FixtureOptions>({
   withoutWasm: [false, { option: true }],
   withProvider: [true, { option: true }],
   withAccounts: [false, { option: true }],
+  onLocalhost: [false, { option: true }],
   onPostgres: [false, { option: true }],
   model: async ({}, use) => {
     const model = await ModelServer.start();
     await use(model);
     await model.stop();
   },
-  turnleaf: async ({ model, withProvider, withAccounts, onPostgres }, use, info) => {
+  turnleaf: async ({ model, withProvider, withAccounts, onLocalhost, onPostgres }, use, info) => {
     test.skip(Boolean(onPostgres) && !DATABASES, "TURNLEAF_TEST_PG_DATABASES is not set: not run on PostgreSQL");
     const database: Record<string, string> = onPostgres ? { DATABASE_URL: `${DATABASES}${(onPostgres - 1) * TRIES + info.retry}` } : {};
     const accounts: Record<string, string> = withAccounts ? { TURNLEAF_AUTH: "accounts" } : {};
     const turnleaf = await Turnleaf.start({ ...(withProvider ? model.environment : {}), ...database, ...accounts });
+    if (onLocalhost) turnleaf.host = "localhost";
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
     await turnleaf.remove();

@@ -42,6 +42,8 @@ async function runPlant(args: string[]): Promise<any> {
 }
 
 export class Turnleaf {
+  /** The host in the addresses of its pages. Browsers have passkeys on `localhost` and not on `127.0.0.1`. */
+  host: "127.0.0.1" | "localhost" = "127.0.0.1";
   private child: ChildProcess | undefined;
   private outputTail = "";
 
@@ -69,7 +71,7 @@ export class Turnleaf {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://${this.host}:${this.port}`;
   }
 
   /** Starts again on the same port and the same data. */
@@ -78,7 +80,7 @@ export class Turnleaf {
     this.child = child;
     const before = Date.now();
     for (;;) {
-      const answer = await fetch(`${this.url}/healthz`).catch(() => undefined);
+      const answer = await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => undefined);
       if (answer?.ok) return;
       if (child.exitCode !== null || Date.now() - before > START_MS) throw new Error(`turnleaf does not start:\n${this.outputTail}`);
       await wait(20);
