@@ -174,6 +174,6 @@ pub async fn count(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
 /// Removes a passkey from an account, and returns its name; `None` if there is no such passkey.
 pub async fn delete(tx: &mut Tx, owner: UserId, id: PasskeyId) -> Result<Option<String>, StoreError> {
     let row: Option<(Lossy<String>,)> =
-        in_tx!(tx, |conn| { sqlx::query_as(DELETE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await? });
+        in_tx!(tx, |conn| sqlx::query_as(DELETE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await?);
     Ok(row.map(|(name,)| name.unwrap_or_default(TABLE, "name", id.uuid())))
 }

@@ -169,7 +169,7 @@ async fn second_factor_is_taken_off_by_its_person_and_on_command_line() {
 
         set_up(&server, &ann).await;
         assert!(needs_code().await);
-        service.reset_password(Actor::default(), owner, &PASSWORD.into()).await.unwrap();
+        service.reset_password(Actor::default(), owner, (&PASSWORD.into(), false)).await.unwrap();
         assert!(needs_code().await, "another password is no way around it");
         service.reset_second_factor(Actor::default(), owner).await.unwrap();
         assert!(!needs_code().await && service.reset_second_factor(Actor::default(), owner).await.is_err());
