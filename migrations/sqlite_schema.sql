@@ -117,11 +117,14 @@ CREATE TABLE branches (
     CHECK (policy IN ('exact', 'signatures_only', 'omit_completed')), visited_at TEXT, tool_count INTEGER GENERATED ALWAYS AS (json_array_length(tools)) VIRTUAL, server_instructions TEXT,
     CHECK ((deleted_at IS NULL) = (deletion_id IS NULL))
 ) STRICT;
-CREATE TABLE budgets (
+CREATE TABLE "budgets" (
     id       BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id BLOB REFERENCES users (id) ON DELETE CASCADE,
-    kind     TEXT NOT NULL CHECK (kind IN ('day_cost', 'day_tokens', 'month_cost', 'month_tokens')),
-    most     INTEGER NOT NULL CHECK (most >= 0)
+    group_id BLOB REFERENCES account_groups (id) ON DELETE CASCADE,
+    kind     TEXT NOT NULL CHECK (kind IN
+        ('day_cost', 'day_tokens', 'day_requests', 'month_cost', 'month_tokens', 'month_requests')),
+    most     INTEGER NOT NULL CHECK (most >= 0),
+    CHECK (owner_id IS NULL OR group_id IS NULL)
 ) STRICT;
 CREATE TABLE chat_sources (
     chat_id           BLOB NOT NULL PRIMARY KEY REFERENCES chats (id) ON DELETE CASCADE,
@@ -761,7 +764,8 @@ CREATE INDEX branches_head ON branches (head_turn_id);
 CREATE INDEX branches_of_chat ON branches (chat_id, created_at, id);
 CREATE INDEX branches_of_deletion ON branches (deletion_id) WHERE deletion_id IS NOT NULL;
 CREATE INDEX branches_parent ON branches (parent_branch_id);
-CREATE UNIQUE INDEX budgets_default ON budgets (kind) WHERE owner_id IS NULL;
+CREATE UNIQUE INDEX budgets_default ON budgets (kind) WHERE owner_id IS NULL AND group_id IS NULL;
+CREATE UNIQUE INDEX budgets_group ON budgets (group_id, kind) WHERE group_id IS NOT NULL;
 CREATE UNIQUE INDEX budgets_owner ON budgets (owner_id, kind) WHERE owner_id IS NOT NULL;
 CREATE INDEX chats_archived ON chats (owner_id, updated_at, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX chats_copied_from ON chats (copied_from_turn_id) WHERE copied_from_turn_id IS NOT NULL;

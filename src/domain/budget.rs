@@ -1,33 +1,39 @@
-//! Budgets of accounts: how much may be spent on models in a day or a month in UTC, in money and in tokens. Costs are
-//! in millionths of a US dollar.
+//! Budgets of accounts: how much may be spent on models in a day or a month in UTC, in money, in tokens and in requests.
+//! Costs are in millionths of a US dollar.
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::coded_message::{CodedMessage, MessageCode};
 use crate::failure::{FailureKind, InvalidField};
+use crate::id::{GroupId, UserId};
 use crate::limits;
 
-/// The kind of a budget: its period and its unit. An account has at most one of each.
+/// The kind of a budget: its period and its unit. An account and a group have at most one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetKind {
     DayCost,
     DayTokens,
+    DayRequests,
     MonthCost,
     MonthTokens,
+    MonthRequests,
 }
 
 impl BudgetKind {
-    pub const ALL: [Self; 4] = [Self::DayCost, Self::DayTokens, Self::MonthCost, Self::MonthTokens];
+    pub const ALL: [Self; 6] =
+        [Self::DayCost, Self::DayTokens, Self::DayRequests, Self::MonthCost, Self::MonthTokens, Self::MonthRequests];
 
     /// Returns its word in JSON, in the database and in forms.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DayCost => "day_cost",
             Self::DayTokens => "day_tokens",
+            Self::DayRequests => "day_requests",
             Self::MonthCost => "month_cost",
             Self::MonthTokens => "month_tokens",
+            Self::MonthRequests => "month_requests",
         }
     }
 
@@ -35,13 +41,18 @@ impl BudgetKind {
         matches!(self, Self::DayCost | Self::MonthCost)
     }
 
-    fn is_daily(self) -> bool {
-        matches!(self, Self::DayCost | Self::DayTokens)
+    /// Returns whether its period is a day. The others have a month.
+    pub fn is_daily(self) -> bool {
+        matches!(self, Self::DayCost | Self::DayTokens | Self::DayRequests)
     }
 
     /// Returns the part of an amount that the budget limits.
     pub fn part_of(self, amount: SpendingAmount) -> u64 {
-        if self.is_cost() { amount.micros } else { amount.tokens }
+        match self {
+            Self::DayCost | Self::MonthCost => amount.micros,
+            Self::DayTokens | Self::MonthTokens => amount.tokens,
+            Self::DayRequests | Self::MonthRequests => amount.requests,
+        }
     }
 
     /// Returns the beginning of the period that contains `now`.
@@ -69,8 +80,10 @@ impl BudgetKind {
         match self {
             Self::DayCost => FailureKind::BudgetDayCost,
             Self::DayTokens => FailureKind::BudgetDayTokens,
+            Self::DayRequests => FailureKind::BudgetDayRequests,
             Self::MonthCost => FailureKind::BudgetMonthCost,
             Self::MonthTokens => FailureKind::BudgetMonthTokens,
+            Self::MonthRequests => FailureKind::BudgetMonthRequests,
         }
     }
 
@@ -78,12 +91,14 @@ impl BudgetKind {
         match self {
             Self::DayCost => MessageCode::BudgetDayCost,
             Self::DayTokens => MessageCode::BudgetDayTokens,
+            Self::DayRequests => MessageCode::BudgetDayRequests,
             Self::MonthCost => MessageCode::BudgetMonthCost,
             Self::MonthTokens => MessageCode::BudgetMonthTokens,
+            Self::MonthRequests => MessageCode::BudgetMonthRequests,
         }
     }
 
-    /// Formats an amount as people type it: whole tokens, or dollars such as `12.50`.
+    /// Formats an amount as people type it: whole tokens or requests, or dollars such as `12.50`.
     pub fn format_amount(self, amount: u64) -> String {
         if !self.is_cost() {
             return amount.to_string();
@@ -139,20 +154,69 @@ fn parse_dollars(text: &str) -> Option<u64> {
     parse_digits(dollars).filter(|_| !dollars.is_empty())?.checked_mul(MICROS)?.checked_add(micros)
 }
 
-/// Tokens and cost together.
+/// Tokens, cost and requests together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpendingAmount {
     pub tokens: u64,
     pub micros: u64,
+    /// The calls of a provider.
+    pub requests: u64,
 }
 
 impl SpendingAmount {
     /// The least that a call can spend: what is reserved for one of which nothing is known yet.
-    pub const LEAST: Self = Self { tokens: 1, micros: 1 };
+    pub const LEAST: Self = Self { tokens: 1, micros: 1, requests: 1 };
 
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { tokens: self.tokens.saturating_add(other.tokens), micros: self.micros.saturating_add(other.micros) }
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            micros: self.micros.saturating_add(other.micros),
+            requests: self.requests.saturating_add(other.requests),
+        }
+    }
+}
+
+/// The accounts that a budget bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetTarget {
+    /// Every account.
+    Default,
+    /// Every member of a group.
+    Group(GroupId),
+    Account(UserId),
+}
+
+impl BudgetTarget {
+    /// Returns the rank, lowest for the one that takes the place of the others.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Account(_) => 0,
+            Self::Group(_) => 1,
+            Self::Default => 2,
+        }
+    }
+}
+
+/// A budget as an administrator has set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub target: BudgetTarget,
+    pub kind: BudgetKind,
+    /// The budget, in its unit: tokens, requests, or millionths of a US dollar.
+    pub most: u64,
+}
+
+impl Budget {
+    /// Returns the budgets in force for an account, by kind, out of its own, those of its groups and the defaults. Its own
+    /// takes the place of all others, so that an administrator can also give more to one member; the strictest of its
+    /// groups takes the place of the default.
+    pub fn in_force(all: &[Self]) -> Vec<Self> {
+        let first = |kind: BudgetKind| {
+            let of_kind = all.iter().filter(|budget| budget.kind == kind);
+            of_kind.min_by_key(|budget| (budget.target.rank(), budget.most)).copied()
+        };
+        BudgetKind::ALL.into_iter().filter_map(first).collect()
     }
 }
 
@@ -160,12 +224,14 @@ impl SpendingAmount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct BudgetState {
     pub kind: BudgetKind,
-    /// The budget, in tokens or in millionths of a US dollar.
+    /// The budget, in its unit: tokens, requests, or millionths of a US dollar.
     pub most: u64,
     /// The spending in the period, together with estimates for the requests that run now.
     pub used: u64,
     /// True for the default of all accounts.
     pub is_default: bool,
+    /// True for the budget of a group of the account.
+    pub is_of_group: bool,
     /// The end of the period.
     pub resets_at: DateTime<Utc>,
 }
@@ -236,6 +302,7 @@ mod tests {
             (BudgetKind::DayCost, "0", 0),
             (BudgetKind::DayCost, "0.000001", 1),
             (BudgetKind::DayTokens, "100000", 100_000),
+            (BudgetKind::MonthRequests, "200", 200),
         ] {
             assert_eq!(kind.parse_amount(text), Ok(Some(amount)), "{text}");
             assert_eq!(kind.format_amount(amount), text);
@@ -264,9 +331,37 @@ mod tests {
             (u64::MAX, u64::MAX, 100, true),
         ] {
             let kind = BudgetKind::DayTokens;
-            let state = BudgetState { kind, most, used, is_default: false, resets_at: time("2026-12-01T00:00:00Z") };
+            let resets_at = time("2026-12-01T00:00:00Z");
+            let state = BudgetState { kind, most, used, is_default: false, is_of_group: false, resets_at };
             assert_eq!((state.percent(), state.is_nearly_used()), (percent, warns), "{used} of {most}");
             assert_eq!(state.is_exhausted(), percent == 100);
+        }
+    }
+
+    #[test]
+    fn own_budget_is_before_strictest_of_groups_and_that_before_default() {
+        let [lab, staff] = [1, 2].map(|number| BudgetTarget::Group(GroupId::from_uuid(uuid::Uuid::from_u128(number))));
+        let own = BudgetTarget::Account(UserId::from_uuid(uuid::Uuid::from_u128(3)));
+        let default = BudgetTarget::Default;
+        for (set, in_force) in [
+            (&[(default, 5)][..], Some((default, 5))),
+            (&[], None),
+            // A group may give more than the default does.
+            (&[(default, 5), (lab, 9)], Some((lab, 9))),
+            (&[(lab, 9), (default, 5), (staff, 7)], Some((staff, 7))),
+            (&[(lab, 0), (staff, 7)], Some((lab, 0))),
+            (&[(lab, 9), (own, 20), (default, 5)], Some((own, 20))),
+            (&[(own, 1), (default, 5)], Some((own, 1))),
+        ] {
+            let budget = |kind, (target, most): (BudgetTarget, u64)| Budget { target, kind, most };
+            let mut all: Vec<Budget> = set.iter().map(|&set| budget(BudgetKind::MonthRequests, set)).collect();
+            let expected: Vec<Budget> =
+                in_force.into_iter().map(|set| budget(BudgetKind::MonthRequests, set)).collect();
+            assert_eq!(Budget::in_force(&all), expected, "{set:?}");
+            // Each kind for itself.
+            let other = budget(BudgetKind::DayRequests, (default, 3));
+            all.push(other);
+            assert_eq!(Budget::in_force(&all), [&[other][..], &expected].concat(), "{set:?}");
         }
     }
 
@@ -279,13 +374,22 @@ mod tests {
                 BudgetKind::DayTokens,
                 "Your budget of 5000000 tokens for a day is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
+            (
+                BudgetKind::DayRequests,
+                "Your budget of 5000000 requests for a day is used up. It resets at 2026-12-01 00:00 UTC.",
+            ),
+            (
+                BudgetKind::MonthRequests,
+                "Your budget of 5000000 requests for a month is used up. It resets at 2026-12-01 00:00 UTC.",
+            ),
             (BudgetKind::MonthCost, "Your budget of US$5 for a month is used up. It resets at 2026-12-01 00:00 UTC."),
             (
                 BudgetKind::MonthTokens,
                 "Your budget of 5000000 tokens for a month is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
         ] {
-            let state = BudgetState { kind, most: 5_000_000, used: 5_000_000, is_default: true, resets_at };
+            let most = 5_000_000;
+            let state = BudgetState { kind, most, used: most, is_default: true, is_of_group: false, resets_at };
             assert_eq!(state.refusal().to_string(), sentence);
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
             let failed = crate::Failure::new(kind.failure_kind(), "Demo");

@@ -45,8 +45,10 @@ pub enum FailureKind {
     /// A budget of the account is used up, so the request was not sent.
     BudgetDayCost,
     BudgetDayTokens,
+    BudgetDayRequests,
     BudgetMonthCost,
     BudgetMonthTokens,
+    BudgetMonthRequests,
     /// A budget of the account cannot be read, so the request was not sent.
     BudgetUnreadable,
     ServerRestarted,
@@ -102,8 +104,10 @@ impl FailureKind {
             Self::LimitTime => "limit_time",
             Self::BudgetDayCost => "budget_day_cost",
             Self::BudgetDayTokens => "budget_day_tokens",
+            Self::BudgetDayRequests => "budget_day_requests",
             Self::BudgetMonthCost => "budget_month_cost",
             Self::BudgetMonthTokens => "budget_month_tokens",
+            Self::BudgetMonthRequests => "budget_month_requests",
             Self::BudgetUnreadable => "budget_unreadable",
             Self::ServerRestarted => "server_restarted",
             Self::StorageFull => "storage_full",
@@ -121,7 +125,7 @@ impl FailureKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::ProviderUnreachable,
         Self::ProviderAuth,
         Self::ProviderQuota,
@@ -143,8 +147,10 @@ impl FailureKind {
         Self::LimitTime,
         Self::BudgetDayCost,
         Self::BudgetDayTokens,
+        Self::BudgetDayRequests,
         Self::BudgetMonthCost,
         Self::BudgetMonthTokens,
+        Self::BudgetMonthRequests,
         Self::BudgetUnreadable,
         Self::ServerRestarted,
         Self::StorageFull,
@@ -192,11 +198,15 @@ impl FailureKind {
             }
             Self::BudgetDayCost => "Your cost budget for the day is used up. It resets at midnight UTC.",
             Self::BudgetDayTokens => "Your token budget for the day is used up. It resets at midnight UTC.",
+            Self::BudgetDayRequests => "Your request budget for the day is used up. It resets at midnight UTC.",
             Self::BudgetMonthCost => {
                 "Your cost budget for the month is used up. It resets on the first day of the next month, UTC."
             }
             Self::BudgetMonthTokens => {
                 "Your token budget for the month is used up. It resets on the first day of the next month, UTC."
+            }
+            Self::BudgetMonthRequests => {
+                "Your request budget for the month is used up. It resets on the first day of the next month, UTC."
             }
             Self::BudgetUnreadable => "A budget of your account cannot be read, so nothing was sent.",
             Self::ServerRestarted => "The server restarted while this reply was being generated.",

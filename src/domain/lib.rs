@@ -86,7 +86,7 @@ pub mod view_call;
 pub use account::{AccountRole, AuditOutcome, AuditVerb, TokenScope, TokenScopes};
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
-pub use budget::{BudgetKind, BudgetState, SpendingAmount};
+pub use budget::{Budget, BudgetKind, BudgetState, BudgetTarget, SpendingAmount};
 pub use capabilities::Capabilities;
 pub use chat::Chat;
 pub use coded_message::{CodedMessage, MessageCode};

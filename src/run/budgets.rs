@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Mutex as AsyncMutex;
 use uuid::Uuid;
 
-use turnleaf_domain::{BudgetKind, BudgetState, SpendingAmount, UserId};
+use turnleaf_domain::{Budget, BudgetKind, BudgetState, BudgetTarget, SpendingAmount, UserId};
 use turnleaf_platform::ids;
 use turnleaf_store::{Db, StoreError, budgets, ledger};
 
@@ -107,16 +107,17 @@ impl BudgetLedger {
         let reserved = |begin| self.reserved_since(account, begin);
         let running = (reserved(month), reserved(day));
         let spent = ledger::spent(db, account, (month, day)).await?;
-        let state = |budget: budgets::StoredBudget| {
-            let used = match budget.kind {
-                BudgetKind::DayCost | BudgetKind::DayTokens => spent.day.plus(running.1),
-                BudgetKind::MonthCost | BudgetKind::MonthTokens => spent.month.plus(running.0),
+        let state = |budget: Budget| {
+            let used = match budget.kind.is_daily() {
+                true => spent.day.plus(running.1),
+                false => spent.month.plus(running.0),
             };
             BudgetState {
                 kind: budget.kind,
                 most: budget.most,
                 used: budget.kind.part_of(used),
-                is_default: budget.account.is_none(),
+                is_default: budget.target == BudgetTarget::Default,
+                is_of_group: matches!(budget.target, BudgetTarget::Group(_)),
                 resets_at: budget.kind.resets_at(now),
             }
         };
@@ -161,7 +162,7 @@ mod tests {
     fn reservation_counts_in_its_period_until_it_is_dropped() {
         let (ledger, at) = (BudgetLedger::default(), DateTime::UNIX_EPOCH);
         let [account, other] = [1, 2].map(|number| UserId::from_uuid(Uuid::from_u128(number)));
-        let amount = SpendingAmount { tokens: 5, micros: 7 };
+        let amount = SpendingAmount { tokens: 5, micros: 7, requests: 1 };
         let reserve = |number, account| {
             let id = Uuid::from_u128(number);
             ledger.reserved().insert(id, ReservedCall { account, at, amount });
@@ -169,11 +170,11 @@ mod tests {
         };
         let (first, _second, _of_other) = (reserve(1, account), reserve(2, account), reserve(3, other));
         let sum = |begin| ledger.reserved_since(account, begin);
-        assert_eq!(sum(at), SpendingAmount { tokens: 10, micros: 14 });
+        assert_eq!(sum(at), SpendingAmount { tokens: 10, micros: 14, requests: 2 });
         // The next period begins without it.
         assert_eq!(sum(at + chrono::TimeDelta::days(1)), SpendingAmount::default());
-        first.set_amount(SpendingAmount { tokens: 100, micros: 0 });
-        assert_eq!(sum(at), SpendingAmount { tokens: 105, micros: 7 });
+        first.set_amount(SpendingAmount { tokens: 100, micros: 0, requests: 1 });
+        assert_eq!(sum(at), SpendingAmount { tokens: 105, micros: 7, requests: 2 });
         drop(first);
         assert_eq!(sum(at), amount);
         assert!(!ledger.is_enforced());

@@ -3,6 +3,7 @@
 //! what was spent nor refunds a budget.
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
@@ -72,6 +73,30 @@ macro_rules! ended_status {
     };
 }
 
+/// Sums by model from $1 on and before $2, at most $3 of them. They name neither chats nor tokens. `$id` and `$name` are
+/// those of whose they are, and `$join` has the tables for it.
+macro_rules! sums_by {
+    ($id:literal, $name:literal, $join:literal) => {
+        concat!(
+            "SELECT ",
+            $id,
+            " AS spender_id, MAX(",
+            $name,
+            ") AS name, g.provider, g.model, COUNT(*) AS calls, ",
+            token_sums!(),
+            ", CAST(",
+            bounded_sum!("g.cost_micros"),
+            " AS BIGINT) AS cost_micros, \
+             CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_costs, \
+             CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) \
+             AS estimated_costs FROM ledger g ",
+            $join,
+            " WHERE g.started_at >= $1 AND g.started_at < $2 \
+             GROUP BY 1, g.provider, g.model ORDER BY 1, g.provider, g.model LIMIT $3"
+        )
+    };
+}
+
 sql! {
     RECORD_GENERATION = record!("c.id", "e.token_id", ended_status!(), "CAST($2 AS BIGINT), CAST($3 AS BIGINT)",
         " FROM generations g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
@@ -97,17 +122,15 @@ sql! {
         CAST(COALESCE(", bounded_sum!("CASE WHEN g.started_at >= $3 THEN g.counted_tokens END"),
         ", 0) AS BIGINT) AS day_tokens, \
         CAST(COALESCE(", bounded_sum!("CASE WHEN g.started_at >= $3 THEN g.counted_micros END"),
-        ", 0) AS BIGINT) AS day_micros \
+        ", 0) AS BIGINT) AS day_micros, COUNT(*) AS month_requests, \
+        COUNT(CASE WHEN g.started_at >= $3 THEN 1 END) AS day_requests \
         FROM ledger g WHERE g.owner_id = $1 AND g.started_at >= $2");
-    /// The sums of all accounts from $1 on and before $2. They name neither chats nor tokens, and no account that was
-    /// deleted.
-    BY_ACCOUNT = concat!("SELECT CASE WHEN u.deleted_at IS NULL THEN g.owner_id END AS owner_id, MAX(u.name) AS name, \
-        g.provider, g.model, COUNT(*) AS calls, ", token_sums!(), ", CAST(", bounded_sum!("g.cost_micros"),
-        " AS BIGINT) AS cost_micros, \
-        CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_costs, \
-        CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) AS estimated_costs \
-        FROM ledger g LEFT JOIN users u ON u.id = g.owner_id WHERE g.started_at >= $1 AND g.started_at < $2 \
-        GROUP BY 1, g.provider, g.model ORDER BY 1, g.provider, g.model LIMIT $3");
+    /// Those of all accounts; no account that was deleted is named.
+    BY_ACCOUNT = sums_by!("CASE WHEN u.deleted_at IS NULL THEN g.owner_id END", "u.name",
+        "LEFT JOIN users u ON u.id = g.owner_id");
+    /// Those of the present members of each group. Who is in several groups counts in each of them.
+    BY_GROUP = sums_by!("a.id", "a.name",
+        "JOIN group_members m ON m.user_id = g.owner_id JOIN account_groups a ON a.id = m.group_id");
     MOVE = "UPDATE ledger SET owner_id = $2, chat_id = NULL, token_id = NULL WHERE owner_id = $1 AND started_at >= $3";
     ANONYMIZE = "UPDATE ledger SET owner_id = NULL, chat_id = NULL, token_id = NULL WHERE owner_id = $1";
 }
@@ -186,8 +209,10 @@ struct PeriodSpendingRow {
     month_micros: i64,
     day_tokens: i64,
     day_micros: i64,
+    month_requests: i64,
+    day_requests: i64,
 }
-from_row!(PeriodSpendingRow { month_tokens, month_micros, day_tokens, day_micros });
+from_row!(PeriodSpendingRow { month_tokens, month_micros, day_tokens, day_micros, month_requests, day_requests });
 
 /// Returns what an owner has spent since the beginnings of a month and of a day in it. Running calls are missing.
 pub async fn spent(
@@ -198,19 +223,32 @@ pub async fn spent(
     let row: PeriodSpendingRow = with_pool!(db, |pool| {
         sqlx::query_as(SPENT).bind(owner.uuid()).bind(month).bind(day).fetch_one(pool).await?
     });
-    let amount = |tokens, micros| SpendingAmount { tokens: to_unsigned(tokens), micros: to_unsigned(micros) };
+    let amount = |tokens, micros, requests| SpendingAmount {
+        tokens: to_unsigned(tokens),
+        micros: to_unsigned(micros),
+        requests: to_unsigned(requests),
+    };
     Ok(PeriodSpending {
-        month: amount(row.month_tokens, row.month_micros),
-        day: amount(row.day_tokens, row.day_micros),
+        month: amount(row.month_tokens, row.month_micros, row.month_requests),
+        day: amount(row.day_tokens, row.day_micros, row.day_requests),
     })
 }
 
-/// The spending of an account on a model, for administrators.
+/// The grouping of spending for administrators, besides by model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpenderGrouping {
+    #[default]
+    Account,
+    Group,
+}
+
+/// The spending of an account or of the members of a group on a model, for administrators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountSpending {
-    /// `None` for all accounts that were deleted.
-    pub account: Option<UserId>,
-    /// Empty for the owner of a server without accounts.
+    /// The id of the account or of the group; `None` for all accounts that were deleted.
+    pub spender: Option<Uuid>,
+    /// The name of the account or of the group; empty for the owner of a server without accounts.
     pub name: String,
     pub provider: String,
     pub model: String,
@@ -223,7 +261,7 @@ pub struct AccountSpending {
 }
 
 struct AccountSpendingRow {
-    owner_id: Lossy<Option<Uuid>>,
+    spender_id: Lossy<Option<Uuid>>,
     name: Lossy<Option<String>>,
     provider: Lossy<String>,
     model: Lossy<String>,
@@ -234,7 +272,7 @@ struct AccountSpendingRow {
     estimated_costs: i64,
 }
 from_row!(AccountSpendingRow {
-    owner_id,
+    spender_id,
     name,
     provider,
     model,
@@ -248,10 +286,10 @@ from_row!(AccountSpendingRow {
 impl From<AccountSpendingRow> for AccountSpending {
     /// An unreadable label is omitted; its spending still counts.
     fn from(row: AccountSpendingRow) -> Self {
-        let account = row.owner_id.unwrap_or_default(TABLE, "owner_id", Uuid::nil());
-        let id = account.unwrap_or_default();
+        let spender = row.spender_id.unwrap_or_default(TABLE, "owner_id", Uuid::nil());
+        let id = spender.unwrap_or_default();
         Self {
-            account: account.map(UserId::from),
+            spender,
             name: row.name.unwrap_or_default("users", "name", id).unwrap_or_default(),
             provider: row.provider.unwrap_or_default(TABLE, "provider", id),
             model: row.model.unwrap_or_default(TABLE, "model", id),
@@ -264,14 +302,19 @@ impl From<AccountSpendingRow> for AccountSpending {
     }
 }
 
-/// Returns the sums of every account by model, over the calls that started from `from` on and before `to`.
-pub async fn sums_by_account(
+/// Returns the sums of every account or group by model, over the calls that started from `from` on and before `to`.
+pub async fn sums_by_spender(
     db: &Db,
+    grouping: SpenderGrouping,
     (from, to): (DateTime<Utc>, DateTime<Utc>),
     limit: u32,
 ) -> Result<Vec<AccountSpending>, StoreError> {
+    let text = match grouping {
+        SpenderGrouping::Account => BY_ACCOUNT,
+        SpenderGrouping::Group => BY_GROUP,
+    };
     let rows: Vec<Readable<AccountSpendingRow>> = with_pool!(db, |pool| {
-        sqlx::query_as(BY_ACCOUNT).bind(from).bind(to).bind(i64::from(limit)).fetch_all(pool).await?
+        sqlx::query_as(text).bind(from).bind(to).bind(i64::from(limit)).fetch_all(pool).await?
     });
     Ok(keep_readable(rows, TABLE).into_iter().map(AccountSpending::from).collect())
 }

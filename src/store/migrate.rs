@@ -71,6 +71,7 @@ migration_files!(
     "0063_deleted_accounts_and_shared_turns",
     "0064_branch_shares",
     "0065_passkeys",
+    "0066_group_budgets",
 );
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty

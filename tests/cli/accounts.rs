@@ -112,6 +112,10 @@ fn accounts_are_managed_from_command_line() {
     );
     let wrong = fail(dir, &["user", "budget", "bob", "--month-cost", "much"], 1);
     assert!(wrong.contains("must be an amount in US dollars such as 12.50"), "{wrong}");
+    succeed(dir, &["user", "budget", "--group", "research", "--day-requests", "30"]);
+    assert_eq!(succeed(dir, &["user", "budget", "--group", "Research"]), "day_requests: 30\n");
+    fail(dir, &["user", "budget", "--group", "nobody"], 1);
+    fail(dir, &["user", "budget", "--group", "Research", "--default"], 2);
     fail(dir, &["user", "budget", "nobody"], 1);
     fail(dir, &["user", "budget"], 2);
 

@@ -4,7 +4,7 @@
 use futures::future::join_all;
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, BudgetKind, ChatId, TokenScope, Turn, TurnId, TurnStatus, UserId};
+use turnleaf::domain::{AccountRole, BudgetKind, BudgetTarget, ChatId, TokenScope, Turn, TurnId, TurnStatus, UserId};
 use turnleaf::server::page_data::PageService;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
@@ -28,7 +28,8 @@ fn open_answer(words: &str) -> ScriptedAnswer {
 }
 
 async fn set(server: &AccountsApi, account: Option<UserId>, budgets: BudgetChanges) {
-    server.service().set_budgets(Actor::default(), account, budgets).await.unwrap();
+    let target = account.map_or(BudgetTarget::Default, BudgetTarget::Account);
+    server.service().set_budgets(Actor::default(), target, budgets).await.unwrap();
 }
 
 async fn send_and_wait(server: &AccountsApi, user: UserId) -> ChatId {
@@ -118,6 +119,71 @@ async fn exhausted_budget_refuses_message_before_anything_is_stored() {
         send_and_wait(&server, cy).await;
         set(&server, Some(bob), vec![(BudgetKind::MonthTokens, None)]).await;
         assert_eq!(server.service().budgets(bob).await.unwrap()[0].most, 130);
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn requests_are_counted_and_refused_at_limit() {
+    for server in AccountsApi::with_answers(|| vec![answer(), answer(), answer()]).await {
+        let bob = server.add("Bob", AccountRole::User).await;
+        set(&server, Some(bob), vec![(BudgetKind::DayRequests, Some(2))]).await;
+        send_and_wait(&server, bob).await;
+        assert_eq!(used(&server, bob).await, 1);
+        send_and_wait(&server, bob).await;
+        assert_eq!(used(&server, bob).await, 2);
+        let refused = server.service().start_turn(bob, message_to_send("hi")).await.unwrap_err();
+        let ServiceError::BudgetExhausted(budget) = refused else { panic!("{refused:?}") };
+        assert_eq!((budget.kind, budget.most, budget.used), (BudgetKind::DayRequests, 2, 2));
+        set(&server, Some(bob), vec![(BudgetKind::DayRequests, Some(3))]).await;
+        send_and_wait(&server, bob).await;
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn budget_of_group_bounds_members_without_their_own() {
+    for server in AccountsApi::with_answers(|| (0..5).map(|_| answer()).collect()).await {
+        let [bob, cy] = [server.add("Bob", AccountRole::User).await, server.add("Cy", AccountRole::User).await];
+        let (service, ann) = (server.service(), server.sign_in(OWNER).await);
+        let group = service.create_group(Actor::default(), "Lab", None).await.unwrap().value.id;
+        service.add_group_member(Actor::default(), group, bob).await.unwrap();
+        let saved = server.submit("/forms/budgets", &ann, &format!("group_id={group}&month_requests=1")).await;
+        assert_eq!(saved.location, "/settings/budgets?done=saved", "{saved:?}");
+        for user in [bob, cy] {
+            send_and_wait(&server, user).await;
+        }
+        assert_eq!(used(&server, bob).await, 1);
+        let budget = service.budgets(bob).await.unwrap().remove(0);
+        assert!(budget.is_of_group && !budget.is_default && budget.is_exhausted(), "{budget:?}");
+        let refused = service.start_turn(bob, message_to_send("hi")).await;
+        assert!(matches!(refused, Err(ServiceError::BudgetExhausted(_))), "{refused:?}");
+        // It bounds neither those who are no members nor a member with a budget of their own.
+        send_and_wait(&server, cy).await;
+        set(&server, Some(bob), vec![(BudgetKind::MonthRequests, Some(2))]).await;
+        send_and_wait(&server, bob).await;
+        set(&server, Some(bob), vec![(BudgetKind::MonthRequests, None)]).await;
+
+        let (_, html) = page(&server, &format!("/settings/budgets?group={group}&by=group"), &ann).await;
+        for part in ["Budgets of Lab", "Requests per month: 1 (Lab)", "Spent by group and model", "<bdi>Lab</bdi>"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let (_, csv) = page(&server, "/settings/budgets/usage?by=group", &ann).await;
+        assert!(csv.starts_with("group_id,group,provider,"), "{csv}");
+        assert!(csv.contains(&format!("{group},Lab,scripted,model-a-0001,2,200,,,20,")), "{csv}");
+        let (status, _) = page(&server, "/settings/budgets/usage?by=chat", &ann).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        let wrong = server.submit("/forms/budgets", &ann, &format!("group_id={group}&day_requests=few")).await;
+        assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(wrong.page.contains("Budgets of Lab") && wrong.page.contains("value=\"few\""), "{wrong:?}");
+        let (_, log) = page(&server, "/settings/audit", &ann).await;
+        assert!(log.contains("group Lab: day_cost none,"), "{log}");
+
+        service.remove_group_member(Actor::default(), group, bob).await.unwrap();
+        assert_eq!(service.budgets(bob).await.unwrap(), []);
+        send_and_wait(&server, bob).await;
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }
@@ -254,8 +320,9 @@ async fn administrators_set_budgets_and_see_sums_without_titles() {
         let (_, log) = page(&server, "/settings/audit", &ann).await;
         for part in [
             "Set budgets",
-            "all accounts: day_cost none, day_tokens none, month_cost 12.50, month_tokens none",
-            "Bob: day_cost none, day_tokens 5, month_cost 20, month_tokens none",
+            "all accounts: day_cost none, day_tokens none, day_requests none, month_cost 12.50, month_tokens none, \
+             month_requests none",
+            "Bob: day_cost none, day_tokens 5, day_requests none, month_cost 20, month_tokens none, month_requests none",
         ] {
             assert!(log.contains(part), "{part}: {log}");
         }
@@ -336,7 +403,8 @@ async fn server_without_accounts_has_no_budgets() {
     for instance in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [answer()])).await {
         let api = TestApi::with_server(instance);
         let (service, owner) = (&api.instance.service, api.instance.owner);
-        service.set_budgets(Actor::default(), Some(owner), vec![(BudgetKind::DayTokens, Some(0))]).await.unwrap();
+        let none = vec![(BudgetKind::DayTokens, Some(0))];
+        service.set_budgets(Actor::default(), BudgetTarget::Account(owner), none).await.unwrap();
         assert_eq!(service.budgets(owner).await.unwrap(), []);
         let started = api.instance.send("hi").await;
         assert_eq!(api.instance.wait_until_ended(started.assistant_turn.id).await.status, TurnStatus::Complete);

@@ -4,7 +4,7 @@
 use axum::body::Body;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, BudgetKind, UserId, limits};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, BudgetKind, BudgetTarget, UserId, limits};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
@@ -685,8 +685,8 @@ async fn person_who_deletes_account_and_comes_back_has_same_budgets() {
         };
         let first = come().await;
         let budget = |most| vec![(BudgetKind::MonthTokens, Some(most))];
-        service.set_budgets(actor, None, budget(9_000)).await.unwrap();
-        service.set_budgets(actor, Some(first), budget(130)).await.unwrap();
+        service.set_budgets(actor, BudgetTarget::Default, budget(9_000)).await.unwrap();
+        service.set_budgets(actor, BudgetTarget::Account(first), budget(130)).await.unwrap();
         instance
             .sql(
                 "INSERT INTO ledger (id, owner_id, provider, model, status, started_at, counted_tokens, counted_micros) \

@@ -6,6 +6,7 @@ use turnleaf_service::Service;
 use turnleaf_store::audit::AuditSelection;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::generations::raw;
+use turnleaf_store::ledger::SpenderGrouping;
 use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
 use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
@@ -86,7 +87,9 @@ pub async fn read_all(
         branch_shares::list(db, user, None, 100).await.map_err(text("live shares"))?;
         branch_shares::received(db, user, 100).await.map_err(text("branches that are shared with an account"))?;
     }
-    ledger::sums_by_account(db, all_times(), 100).await.map_err(text("usage of accounts"))?;
+    for grouping in [SpenderGrouping::Account, SpenderGrouping::Group] {
+        ledger::sums_by_spender(db, grouping, all_times(), 100).await.map_err(text("usage of accounts"))?;
+    }
     ledger::spent(db, owner, (begin, begin)).await.map_err(text("spending of an account"))?;
     budgets::list_for_account(db, owner).await.map_err(text("budgets of an account"))?;
     budgets::list_all(db).await.map_err(text("budgets"))?;

@@ -4,10 +4,10 @@
 use turnleaf::domain::*;
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::ledger::{self, PeriodSpending};
+use turnleaf_store::ledger::{self, PeriodSpending, SpenderGrouping};
 use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
 use turnleaf_store::users::{self, AccountNames};
-use turnleaf_store::{Db, budgets, generations, title_requests};
+use turnleaf_store::{Db, account_groups, budgets, generations, title_requests};
 
 use crate::databases::{empty_sqlite, noon, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
@@ -41,8 +41,8 @@ fn call(step: u32, at: &'static str) -> FinishedCall {
     FinishedCall { step, model, at, tokens: (Some(100), Some(10)), cost }
 }
 
-fn amount(tokens: u64, micros: u64) -> SpendingAmount {
-    SpendingAmount { tokens, micros }
+fn amount(tokens: u64, micros: u64, requests: u64) -> SpendingAmount {
+    SpendingAmount { tokens, micros, requests }
 }
 
 /// Calls of the owner that are stored from the time on.
@@ -82,20 +82,20 @@ async fn purge_of_chat_keeps_what_was_spent_and_deleted_account_is_anonymous() {
         assert_eq!((sums(SpendingGrouping::Day).await, sums(SpendingGrouping::Model).await), (days, models));
         let chats = sums(SpendingGrouping::Chat).await;
         assert_eq!((chats.len(), chats[0].chat_id, chats[0].generations), (1, None, 2), "{}", fresh.url);
-        let spent = PeriodSpending { month: amount(220, 100), day: amount(110, 50) };
+        let spent = PeriodSpending { month: amount(220, 100, 2), day: amount(110, 50, 1) };
         assert_eq!(spent_at(db, bob, "2026-11-03T23:00:00Z").await, spent);
         assert_eq!(spent_at(db, owner, "2026-11-03T23:00:00Z").await, PeriodSpending::default());
 
-        let listed = ledger::sums_by_account(db, november(), 10).await.unwrap();
-        let of = |sum: &ledger::AccountSpending| (sum.account, sum.name.clone(), sum.model.clone(), sum.calls);
-        assert_eq!(listed.iter().map(of).collect::<Vec<_>>(), [(Some(bob), "bob".into(), "gpt-1".into(), 2)]);
+        let listed = ledger::sums_by_spender(db, SpenderGrouping::Account, november(), 10).await.unwrap();
+        let of = |sum: &ledger::AccountSpending| (sum.spender, sum.name.clone(), sum.model.clone(), sum.calls);
+        assert_eq!(listed.iter().map(of).collect::<Vec<_>>(), [(Some(bob.uuid()), "bob".into(), "gpt-1".into(), 2)]);
         assert_eq!((listed[0].cost_micros, listed[0].estimated_costs, listed[0].unknown_costs), (Some(100), 2, 0));
 
         let mut tx = db.begin().await.unwrap();
         ledger::anonymize(&mut tx, bob).await.unwrap();
         tx.commit().await.unwrap();
         run(db, "DELETE FROM users WHERE name = 'bob'").await;
-        let listed = ledger::sums_by_account(db, november(), 10).await.unwrap();
+        let listed = ledger::sums_by_spender(db, SpenderGrouping::Account, november(), 10).await.unwrap();
         assert_eq!(listed.iter().map(of).collect::<Vec<_>>(), [(None, String::new(), "gpt-1".into(), 2)]);
         assert_eq!(sums(SpendingGrouping::Day).await, []);
         fresh.close().await;
@@ -116,15 +116,15 @@ async fn spending_of_month_and_budgets_are_given_to_another_account() {
         for (account, kind, most) in
             [(bob, BudgetKind::DayTokens, 1), (bob, BudgetKind::MonthTokens, 2), (cy, BudgetKind::MonthTokens, 3)]
         {
-            budgets::set(&mut tx, next_id(), Some(account), kind, Some(most)).await.unwrap();
+            budgets::set(&mut tx, next_id(), BudgetTarget::Account(account), kind, Some(most)).await.unwrap();
         }
         ledger::move_to(&mut tx, (bob, cy), parse_time("2026-11-01T00:00:00Z")).await.unwrap();
         budgets::move_to(&mut tx, (bob, cy)).await.unwrap();
         tx.commit().await.unwrap();
         let month = async |account, now| spent_at(db, account, now).await.month;
-        assert_eq!(month(cy, "2026-11-03T00:00:00Z").await, amount(110, 50));
-        assert_eq!(month(bob, "2026-11-03T00:00:00Z").await, amount(0, 0));
-        assert_eq!(month(bob, "2026-10-31T23:59:59Z").await, amount(110, 50), "an earlier month stays");
+        assert_eq!(month(cy, "2026-11-03T00:00:00Z").await, amount(110, 50, 1));
+        assert_eq!(month(bob, "2026-11-03T00:00:00Z").await, amount(0, 0, 0));
+        assert_eq!(month(bob, "2026-10-31T23:59:59Z").await, amount(110, 50, 1), "an earlier month stays");
         for (account, expected) in [
             (cy, &[(BudgetKind::DayTokens, 1), (BudgetKind::MonthTokens, 3)][..]),
             (bob, &[(BudgetKind::MonthTokens, 2)]),
@@ -137,8 +137,8 @@ async fn spending_of_month_and_budgets_are_given_to_another_account() {
         let mut tx = db.begin().await.unwrap();
         assert!(users::start_deletion(&mut tx, cy, next_time()).await.unwrap());
         tx.commit().await.unwrap();
-        let listed = ledger::sums_by_account(db, november(), 10).await.unwrap();
-        assert_eq!(listed.iter().map(|sum| (sum.account, sum.calls)).collect::<Vec<_>>(), [(None, 1)]);
+        let listed = ledger::sums_by_spender(db, SpenderGrouping::Account, november(), 10).await.unwrap();
+        assert_eq!(listed.iter().map(|sum| (sum.spender, sum.calls)).collect::<Vec<_>>(), [(None, 1)]);
         fresh.close().await;
     }
 }
@@ -162,7 +162,8 @@ async fn spending_belongs_to_day_and_month_in_which_call_began() {
             ("2026-11-02T00:00:00Z", 3, 2),
             ("2027-01-01T00:00:00Z", 0, 0),
         ] {
-            let spent = PeriodSpending { month: amount(110 * month, 50 * month), day: amount(110 * day, 50 * day) };
+            let calls = |count| amount(110 * count, 50 * count, count);
+            let spent = PeriodSpending { month: calls(month), day: calls(day) };
             assert_eq!(spent_at(db, owner, now).await, spent, "{now} on {}", fresh.url);
         }
         fresh.close().await;
@@ -174,9 +175,10 @@ async fn own_budget_takes_place_of_default() {
     for fresh in test_databases().await {
         let db = &fresh.db;
         let (owner, bob) = (local_owner(db).await, add_account(db, "bob").await);
-        let set = async |account, kind, most| {
+        let set = async |account: Option<UserId>, kind, most| {
+            let target = account.map_or(BudgetTarget::Default, BudgetTarget::Account);
             let mut tx = db.begin().await.unwrap();
-            budgets::set(&mut tx, next_id(), account, kind, most).await.unwrap();
+            budgets::set(&mut tx, next_id(), target, kind, most).await.unwrap();
             tx.commit().await.unwrap();
         };
         let of = async |account| {
@@ -197,6 +199,59 @@ async fn own_budget_takes_place_of_default() {
         assert_eq!(of(bob).await, [(BudgetKind::MonthCost, 6)], "the default is left");
         set(None, BudgetKind::MonthCost, None).await;
         assert_eq!(of(bob).await, []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn budgets_of_groups_bound_present_members_and_go_with_group() {
+    for fresh in test_databases().await {
+        let db = &fresh.db;
+        let (bob, cy) = (add_account(db, "bob").await, add_account(db, "cy").await);
+        let (lab, staff): (GroupId, GroupId) = (next_id(), next_id());
+        let mut tx = db.begin().await.unwrap();
+        for (group, name) in [(lab, "Lab"), (staff, "Staff")] {
+            account_groups::insert(&mut tx, group, name, next_time()).await.unwrap();
+            assert!(account_groups::add_member(&mut tx, group, bob).await.unwrap());
+        }
+        for (target, kind, most) in [
+            (BudgetTarget::Default, BudgetKind::MonthRequests, 5),
+            (BudgetTarget::Group(lab), BudgetKind::MonthRequests, 9),
+            (BudgetTarget::Group(staff), BudgetKind::MonthRequests, 7),
+            (BudgetTarget::Group(staff), BudgetKind::DayRequests, 4),
+        ] {
+            budgets::set(&mut tx, next_id(), target, kind, Some(most)).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let of = async |account| {
+            let listed = budgets::list_for_account(db, account).await.unwrap();
+            assert_eq!(listed.unreadable, []);
+            listed.budgets.into_iter().map(|budget| (budget.kind, budget.most)).collect::<Vec<_>>()
+        };
+        let (day, month) = (BudgetKind::DayRequests, BudgetKind::MonthRequests);
+        assert_eq!(of(bob).await, [(day, 4), (month, 7)], "{}", fresh.url);
+        assert_eq!(of(cy).await, [(month, 5)]);
+        assert_eq!(budgets::list_all(db).await.unwrap().budgets.len(), 4);
+
+        // The sums of a group are those of its members.
+        let (_, main) = create_chat(db, bob, "Trees").await;
+        let reply = create_reply(db, bob, &main).await;
+        store_call(db, reply, call(0, "2026-11-02T10:00:00Z")).await;
+        let listed = ledger::sums_by_spender(db, SpenderGrouping::Group, november(), 10).await.unwrap();
+        let mut sums: Vec<_> = listed.iter().map(|sum| (sum.name.as_str(), sum.spender, sum.calls)).collect();
+        sums.sort_unstable();
+        assert_eq!(sums, [("Lab", Some(lab.uuid()), 1), ("Staff", Some(staff.uuid()), 1)]);
+
+        let mut tx = db.begin().await.unwrap();
+        assert!(account_groups::remove_member(&mut tx, staff, bob).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(of(bob).await, [(month, 9)]);
+        let mut tx = db.begin().await.unwrap();
+        assert!(account_groups::delete(&mut tx, lab).await.unwrap());
+        budgets::set(&mut tx, next_id(), BudgetTarget::Group(staff), month, None).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(of(bob).await, [(month, 5)], "the default is left");
+        assert_eq!(budgets::list_all(db).await.unwrap().budgets.len(), 2);
         fresh.close().await;
     }
 }
@@ -249,7 +304,7 @@ async fn call_counts_once_with_its_estimate_where_nothing_is_reported() {
         tx.commit().await.unwrap();
         assert_eq!(total(db, owner).await.generations, 0, "it runs");
         // The acknowledgement was lost, so the end is written again.
-        let end = cut_off(new.id, Some(amount(500, 80)));
+        let end = cut_off(new.id, Some(amount(500, 80, 1)));
         for _ in 0..2 {
             let mut tx = db.begin().await.unwrap();
             assert!(generations::finish(&mut tx, &end).await.unwrap());
@@ -257,7 +312,7 @@ async fn call_counts_once_with_its_estimate_where_nothing_is_reported() {
         }
         let sum = total(db, owner).await;
         assert_eq!((sum.generations, sum.usage.input_tokens, sum.cost_micros), (1, Some(9), None), "{}", fresh.url);
-        assert_eq!(spent_at(db, owner, "2026-11-15T01:00:00Z").await.day, amount(500, 80));
+        assert_eq!(spent_at(db, owner, "2026-11-15T01:00:00Z").await.day, amount(500, 80, 1));
 
         // Calls that the sweep closes without reading them, and requests for titles that it interrupts.
         let (left, title) = (running(reply, 1), new_title_request(reply, parse_time("2026-11-16T00:00:00Z")));
@@ -303,8 +358,8 @@ async fn call_ends_and_is_counted_beside_damaged_values() {
         let sum = SpendingSum::total(&sums);
         assert_eq!((sum.generations, sum.usage.input_tokens), (2, Some(18)), "{by:?}");
     }
-    let listed = ledger::sums_by_account(db, november(), 10).await.unwrap();
+    let listed = ledger::sums_by_spender(db, SpenderGrouping::Account, november(), 10).await.unwrap();
     assert_eq!((listed[0].provider.as_str(), listed[0].model.as_str(), listed[0].calls), ("", "", 2));
-    assert_eq!(spent_at(db, owner, "2026-11-15T01:00:00Z").await.month, amount(18, 0));
+    assert_eq!(spent_at(db, owner, "2026-11-15T01:00:00Z").await.month, amount(18, 0, 2));
     fresh.close().await;
 }

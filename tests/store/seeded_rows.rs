@@ -119,6 +119,7 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
     assert!(queue::index_all(db, 10).await.unwrap());
     let (new, pinned, running, sha256) =
         (literal(next_id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
+    let of_group = literal(next_id());
     let (of_pinned, of_running) =
         (format!("chat_id = {pinned}"), format!("chat_id = {running} AND role = 'assistant'"));
     for text in [
@@ -171,6 +172,10 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
         format!(
             "INSERT INTO budgets (id, owner_id, kind, most) \
              SELECT {new}, owner_id, 'day_cost', 1000 FROM chats WHERE id = {pinned}"
+        ),
+        format!(
+            "INSERT INTO budgets (id, group_id, kind, most) \
+             SELECT {of_group}, id, 'month_requests', 1000 FROM account_groups ORDER BY id LIMIT 1"
         ),
         // The end is far away, so housekeeping keeps it.
         "UPDATE shares SET revoked_at = expires_at".into(),

@@ -239,9 +239,13 @@ with_account_codes! { with_import_codes: define_codes:
     BudgetDayCost, "budget_day_cost", "Your budget of US${most} for a day is used up. It resets at {resets} UTC.";
     BudgetDayTokens, "budget_day_tokens",
         "Your budget of {most} tokens for a day is used up. It resets at {resets} UTC.";
+    BudgetDayRequests, "budget_day_requests",
+        "Your budget of {most} requests for a day is used up. It resets at {resets} UTC.";
     BudgetMonthCost, "budget_month_cost", "Your budget of US${most} for a month is used up. It resets at {resets} UTC.";
     BudgetMonthTokens, "budget_month_tokens",
         "Your budget of {most} tokens for a month is used up. It resets at {resets} UTC.";
+    BudgetMonthRequests, "budget_month_requests",
+        "Your budget of {most} requests for a month is used up. It resets at {resets} UTC.";
     BudgetUnreadable, "budget_unreadable",
         "A budget of your account cannot be read, so nothing is sent. Ask an administrator to set your budgets again.";
     // The request as a whole.

@@ -33,7 +33,7 @@ pub(super) async fn estimate_spending(
     let usage = Usage { input_tokens: Some(input), output_tokens: Some(output), ..call.usage };
     let call = BillableCall { usage, reported_micros: None, is_refused: false, is_cut_off: false, ..call };
     let micros = price(supervisor, call).await.map_or(0, |charge| charge.micros);
-    SpendingAmount { tokens: input.saturating_add(output), micros }
+    SpendingAmount { tokens: input.saturating_add(output), micros, requests: 1 }
 }
 
 impl TurnRun<'_> {

@@ -168,7 +168,7 @@ pub enum UserCommand {
     ResetSecondFactor { name: String },
     /// End all sessions and API tokens of an account
     SignOut { name: String },
-    /// Show the budgets of an account and what is used of them, or set them
+    /// Show the budgets of an account and what is used of them, or those of a group, or set them
     Budget(BudgetArgs),
 }
 
@@ -176,8 +176,11 @@ pub enum UserCommand {
 #[derive(Debug, clap::Args)]
 pub struct BudgetArgs {
     /// Name of the account
-    #[arg(required_unless_present = "is_default", conflicts_with = "is_default")]
+    #[arg(required_unless_present_any = ["is_default", "of_group"], conflicts_with_all = ["is_default", "of_group"])]
     pub name: Option<String>,
+    /// Name of a group, each of whose members is bounded
+    #[arg(long = "group", value_name = "NAME", conflicts_with = "is_default")]
+    pub of_group: Option<String>,
     /// The defaults of all accounts
     #[arg(long = "default")]
     pub is_default: bool,
@@ -187,12 +190,18 @@ pub struct BudgetArgs {
     /// Tokens per day in UTC, or none
     #[arg(long, value_name = "TOKENS")]
     pub day_tokens: Option<String>,
+    /// Requests per day in UTC, or none
+    #[arg(long, value_name = "REQUESTS")]
+    pub day_requests: Option<String>,
     /// US dollars per month in UTC, or none
     #[arg(long, value_name = "DOLLARS")]
     pub month_cost: Option<String>,
     /// Tokens per month in UTC, or none
     #[arg(long, value_name = "TOKENS")]
     pub month_tokens: Option<String>,
+    /// Requests per month in UTC, or none
+    #[arg(long, value_name = "REQUESTS")]
+    pub month_requests: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

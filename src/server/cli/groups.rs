@@ -91,7 +91,7 @@ async fn set_members(service: &Service, name: &str, (add, remove): (&[String], &
 }
 
 /// Returns the group with this name.
-async fn find_group(service: &Service, name: &str) -> Result<GroupId, CliError> {
+pub(super) async fn find_group(service: &Service, name: &str) -> Result<GroupId, CliError> {
     let found = service.find_group(name).await.map_err(|error| CliError::could_not("find the group", error))?;
     found.ok_or_else(|| CliError::new(CliExitCode::Failed, format_args!("no group has the name {name}")))
 }

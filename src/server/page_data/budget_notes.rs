@@ -26,6 +26,10 @@ fn budget_note(budget: &BudgetState) -> String {
             "{percent}% of your budget of {most} tokens for today is used. It resets at {resets} UTC.",
             "你今天 {most} 个 token 的预算已用 {percent}%，将于 {resets} UTC 重置。"
         ),
+        BudgetKind::DayRequests => message!(
+            "{percent}% of your budget of {most} requests for today is used. It resets at {resets} UTC.",
+            "你今天 {most} 次请求的预算已用 {percent}%，将于 {resets} UTC 重置。"
+        ),
         BudgetKind::MonthCost => message!(
             "{percent}% of your budget of US${most} for this month is used. It resets at {resets} UTC.",
             "你本月 {most} 美元的预算已用 {percent}%，将于 {resets} UTC 重置。"
@@ -33,6 +37,10 @@ fn budget_note(budget: &BudgetState) -> String {
         BudgetKind::MonthTokens => message!(
             "{percent}% of your budget of {most} tokens for this month is used. It resets at {resets} UTC.",
             "你本月 {most} 个 token 的预算已用 {percent}%，将于 {resets} UTC 重置。"
+        ),
+        BudgetKind::MonthRequests => message!(
+            "{percent}% of your budget of {most} requests for this month is used. It resets at {resets} UTC.",
+            "你本月 {most} 次请求的预算已用 {percent}%，将于 {resets} UTC 重置。"
         ),
     }
 }
@@ -46,8 +54,13 @@ mod tests {
     fn note_names_budget_and_reset() {
         for kind in BudgetKind::ALL {
             let resets_at = "2026-12-01T00:00:00Z".parse().unwrap();
-            let budget = BudgetState { kind, most: 10_000_000, used: 8_500_000, is_default: false, resets_at };
-            let amount = if kind.is_cost() { "US$10 " } else { "10000000 tokens" };
+            let (most, used) = (10_000_000, 8_500_000);
+            let budget = BudgetState { kind, most, used, is_default: false, is_of_group: false, resets_at };
+            let amount = match kind {
+                BudgetKind::DayCost | BudgetKind::MonthCost => "US$10 ",
+                BudgetKind::DayTokens | BudgetKind::MonthTokens => "10000000 tokens",
+                BudgetKind::DayRequests | BudgetKind::MonthRequests => "10000000 requests",
+            };
             let english = budget_note(&budget);
             assert!(english.starts_with("85% of ") && english.contains(amount), "{english}");
             let chinese = with_locale(Locale::Chinese, || budget_note(&budget));

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::secrets::secret_hash;
 use crate::Service;
-use turnleaf_domain::{AccountRole, BudgetKind, UserId, limits};
+use turnleaf_domain::{AccountRole, BudgetKind, BudgetTarget, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
@@ -69,8 +69,8 @@ impl Service {
             return Ok(true);
         }
         let stored = budgets::list_for_account(self.db(), account).await?;
-        let has_own = stored.budgets.iter().any(|budget| budget.account == Some(account))
-            || stored.unreadable.contains(&Some(account));
+        let own = BudgetTarget::Account(account);
+        let has_own = stored.budgets.iter().any(|budget| budget.target == own) || stored.unreadable.contains(&own);
         Ok(has_own && now - deleted_at < limits::AUDIT_KEPT)
     }
 }

@@ -1,4 +1,4 @@
-//! Budgets of accounts: what is used of them, what administrators set, and the reservation for an exchange.
+//! Budgets of accounts and groups: what is used of them, what administrators set, and the reservation for an exchange.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use crate::accounts::Actor;
 use crate::accounts::account_error::AccountError;
 use crate::usage::UsagePeriod;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, MessageCode, SpendingAmount, UserId};
+use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, BudgetTarget, GroupId, MessageCode, SpendingAmount, UserId};
 use turnleaf_platform::ids;
 use turnleaf_run::{BudgetDecision, BudgetReservation};
-use turnleaf_store::{budgets, ledger, users};
+use turnleaf_store::{account_groups, budgets, ledger, users};
 
-pub use turnleaf_store::budgets::{StoredBudget, StoredBudgets};
-pub use turnleaf_store::ledger::AccountSpending;
+pub use turnleaf_store::budgets::StoredBudgets;
+pub use turnleaf_store::ledger::{AccountSpending, SpenderGrouping};
 
 /// The name of the default budgets in the audit log. No account has it, because names are one word.
 const ALL_ACCOUNTS: &str = "all accounts";
@@ -45,47 +45,59 @@ impl Service {
         }
     }
 
-    /// Returns the stored budgets of all accounts and the defaults, for administrators.
+    /// Returns the stored budgets of all accounts and groups and the defaults, for administrators.
     pub async fn stored_budgets(&self) -> Result<StoredBudgets, ServiceError> {
         Ok(budgets::list_all(self.db()).await?)
     }
 
-    /// Sets budgets of an account, or the defaults of all accounts.
+    /// Returns the members of all groups, to whom the budgets of these apply.
+    pub async fn group_memberships(&self) -> Result<Vec<(GroupId, UserId)>, ServiceError> {
+        Ok(account_groups::all_members(self.db()).await?)
+    }
+
+    /// Sets budgets of an account or of a group, or the defaults of all accounts.
     ///
     /// # Errors
     /// `password_needed` in a session whose password was not entered lately.
     pub async fn set_budgets(
         &self,
         actor: Actor,
-        account: Option<UserId>,
+        target: BudgetTarget,
         changes: BudgetChanges,
     ) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
-        let name = match account {
-            Some(account) => users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?.name,
-            None => ALL_ACCOUNTS.to_owned(),
+        let name = match target {
+            BudgetTarget::Account(account) => {
+                users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?.name
+            }
+            BudgetTarget::Group(group) => {
+                let group = account_groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
+                format!("group {}", group.name)
+            }
+            BudgetTarget::Default => ALL_ACCOUNTS.to_owned(),
         };
         let given = given_budgets(&name, &changes);
         let mut tx = self.db().begin().await?;
         // One that cannot be read may be of any kind, so it stays until all are set.
         if BudgetKind::ALL.iter().all(|kind| changes.iter().any(|(changed, _)| changed == kind)) {
-            budgets::delete_unreadable(&mut tx, account).await?;
+            budgets::delete_unreadable(&mut tx, target).await?;
         }
         for (kind, most) in changes {
-            budgets::set(&mut tx, ids::mint(), account, kind, most).await?;
+            budgets::set(&mut tx, ids::mint(), target, kind, most).await?;
         }
         self.record(&mut tx, actor, AuditVerb::SetBudgets, &given).await?;
         Ok(tx.commit().await?)
     }
 
-    /// Returns what all accounts have spent in a period, by model, for administrators: so many sums, or all of them. It
-    /// names no chats.
-    pub async fn usage_by_account(
+    /// Returns what all accounts or groups have spent in a period, by model, for administrators: so many sums, or all of
+    /// them. It names no chats.
+    pub async fn usage_by_spender(
         &self,
+        grouping: SpenderGrouping,
         period: UsagePeriod,
         most: Option<u32>,
     ) -> Result<Vec<AccountSpending>, ServiceError> {
-        Ok(ledger::sums_by_account(self.db(), period.moments(), most.unwrap_or(u32::MAX)).await?)
+        Ok(ledger::sums_by_spender(self.db(), grouping, period.moments(), most.unwrap_or(u32::MAX)).await?)
     }
 }
 

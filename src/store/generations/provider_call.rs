@@ -69,7 +69,7 @@ impl GenerationEnd {
         let tokens = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
         let micros = self.charge.as_ref().map_or(0, |charge| charge.micros);
         let least = self.estimate.unwrap_or_default();
-        SpendingAmount { tokens: tokens.max(least.tokens), micros: micros.max(least.micros) }
+        SpendingAmount { tokens: tokens.max(least.tokens), micros: micros.max(least.micros), requests: 1 }
     }
 
     /// Returns whether the pieces of the response no longer need to be stored.

@@ -278,7 +278,12 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
         Kind::LimitEvent | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
             ("The partial reply was saved.", "已收到的部分已保存。")
         }
-        Kind::BudgetDayCost | Kind::BudgetDayTokens | Kind::BudgetMonthCost | Kind::BudgetMonthTokens => {
+        Kind::BudgetDayCost
+        | Kind::BudgetDayTokens
+        | Kind::BudgetDayRequests
+        | Kind::BudgetMonthCost
+        | Kind::BudgetMonthTokens
+        | Kind::BudgetMonthRequests => {
             ("Wait until it resets, or ask an administrator for a larger budget.", "请等待重置，或请管理员提高预算。")
         }
         Kind::BudgetUnreadable => ("Ask an administrator to set your budgets again.", "请管理员重新设置你的预算。"),

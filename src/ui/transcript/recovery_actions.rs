@@ -78,8 +78,10 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
         // Until a budget resets or can be read again, no request is sent.
         Kind::BudgetDayCost
         | Kind::BudgetDayTokens
+        | Kind::BudgetDayRequests
         | Kind::BudgetMonthCost
         | Kind::BudgetMonthTokens
+        | Kind::BudgetMonthRequests
         | Kind::BudgetUnreadable
         | Kind::NoTitle
         | Kind::Internal

@@ -1,4 +1,4 @@
-//! The page of budgets with its form, and what all accounts have spent as CSV, for administrators.
+//! The page of budgets with its forms, and what all accounts and groups have spent as CSV, for administrators.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BudgetKind, InvalidField, UserId, limits};
+use crate::domain::{BudgetKind, BudgetTarget, GroupId, InvalidField, UserId, limits};
 use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
@@ -23,7 +23,7 @@ use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::usage::UsagePeriod;
-use turnleaf_service::usage::budgets::{BudgetChanges, StoredBudgets};
+use turnleaf_service::usage::budgets::{BudgetChanges, SpenderGrouping, StoredBudgets};
 
 /// The query of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -31,6 +31,11 @@ use turnleaf_service::usage::budgets::{BudgetChanges, StoredBudgets};
 pub struct BudgetsPageQuery {
     /// The account whose form is open.
     account: Option<UserId>,
+    /// The group whose form is open.
+    group: Option<GroupId>,
+    /// The grouping of what was spent.
+    #[serde(default)]
+    by: SpenderGrouping,
     /// The action that a form has done.
     done: Option<BudgetsFormResult>,
 }
@@ -47,19 +52,22 @@ fn require_accounts(principal: &Principal) -> Result<(), Problem> {
     if principal.credential == Credential::Admission { Err(Problem::not_found()) } else { Ok(()) }
 }
 
-async fn read_page(app: &App, chosen: Option<UserId>) -> Result<BudgetsPage, Problem> {
+async fn read_page(app: &App, chosen: BudgetTarget, by: SpenderGrouping) -> Result<BudgetsPage, Problem> {
     let period = UsagePeriod::new(None, None, app.now().date_naive())?;
     // One more tells that there are more.
-    let mut spending = app.service().usage_by_account(period, Some(limits::ACCOUNT_SUMS_LISTED + 1)).await?;
+    let mut spending = app.service().usage_by_spender(by, period, Some(limits::ACCOUNT_SUMS_LISTED + 1)).await?;
     let most = limits::ACCOUNT_SUMS_LISTED as usize;
     let is_spending_cut = spending.len() > most;
     spending.truncate(most);
     let StoredBudgets { budgets, unreadable } = app.service().stored_budgets().await?;
     Ok(BudgetsPage {
         accounts: app.service().list_accounts().await?,
+        groups: app.service().account_groups().await?,
+        members: app.service().group_memberships().await?.into_iter().collect(),
         budgets,
         unreadable,
         spending,
+        grouping: by,
         is_spending_cut,
         period,
         chosen,
@@ -76,7 +84,12 @@ pub async fn show(
 ) -> Result<Response, Problem> {
     require_accounts(&principal)?;
     let notice = query.done.map(|BudgetsFormResult::Saved| ActionNotice::Done(words::saved().to_owned()));
-    let page = read_page(&app, query.account).await?;
+    let chosen = match (query.account, query.group) {
+        (Some(account), _) => BudgetTarget::Account(account),
+        (None, Some(group)) => BudgetTarget::Group(group),
+        (None, None) => BudgetTarget::Default,
+    };
+    let page = read_page(&app, chosen, query.by).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
 }
 
@@ -88,7 +101,7 @@ fn submitted_budgets(fields: &SubmittedFields) -> Result<BudgetChanges, InvalidF
     BudgetKind::ALL.into_iter().map(budget).collect()
 }
 
-/// `POST /forms/budgets`: sets those of an account, or without one the defaults.
+/// `POST /forms/budgets`: sets those of an account or of a group, or without both the defaults.
 pub async fn save(
     State(app): State<App>,
     principal: Principal,
@@ -97,47 +110,51 @@ pub async fn save(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     require_accounts(&principal)?;
-    let account: Option<UserId> = match fields.contains("user_id") {
-        true => Some(fields.subject_id("user_id")?),
-        false => None,
+    let target = if fields.contains("user_id") {
+        BudgetTarget::Account(fields.subject_id("user_id")?)
+    } else if fields.contains("group_id") {
+        BudgetTarget::Group(fields.subject_id("group_id")?)
+    } else {
+        BudgetTarget::Default
     };
     let form = ProtectedForm { action: "/forms/budgets", section: PageSection::Budgets };
     if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
         return Ok(asked);
     }
     let saved = match submitted_budgets(&fields) {
-        Ok(budgets) => app.service().set_budgets(actor(&principal, &client), account, budgets).await,
+        Ok(budgets) => app.service().set_budgets(actor(&principal, &client), target, budgets).await,
         Err(invalid) => Err(AccountError::Service(ServiceError::Invalid(invalid))),
     };
     match saved {
         Ok(()) => Ok(see_other(&format!("{}?done=saved", PageSection::Budgets.path()))),
         Err(AccountError::Service(ServiceError::Invalid(error))) => {
             let typed = BudgetKind::ALL.map(|kind| fields.text(kind.as_str()).unwrap_or_default());
-            let mut page = read_page(&app, account).await?;
-            page.refused = Some(RefusedBudgets { account, error, typed });
+            let mut page = read_page(&app, target, SpenderGrouping::default()).await?;
+            page.refused = Some(RefusedBudgets { target, error, typed });
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The period of the sums. Days are in UTC, both included.
+/// The period and the grouping of the sums. Days are in UTC, both included.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountUsageQuery {
     from: Option<NaiveDate>,
     to: Option<NaiveDate>,
+    #[serde(default)]
+    by: SpenderGrouping,
 }
 
-/// `GET /settings/budgets/usage`: what all accounts have spent by model, as CSV, with every sum. It names no chats.
+/// `GET /settings/budgets/usage`: what all accounts or groups have spent by model, as CSV, with every sum. It names no
+/// chats.
 pub async fn usage(
     State(app): State<App>,
     principal: Principal,
     StrictQuery(query): StrictQuery<AccountUsageQuery>,
 ) -> Result<Response, Problem> {
-    const HEAD: [&str; 13] = [
-        "account_id",
-        "account",
+    const COLUMNS: [&str; 11] = [
         "provider",
         "model",
         "generations",
@@ -152,10 +169,14 @@ pub async fn usage(
     ];
     require_accounts(&principal)?;
     let period = UsagePeriod::new(query.from, query.to, app.now().date_naive())?;
-    let mut body = csv::csv_line(HEAD.map(str::to_owned));
-    for sum in app.service().usage_by_account(period, None).await? {
+    let (file, spender) = match query.by {
+        SpenderGrouping::Account => ("accounts", ["account_id", "account"]),
+        SpenderGrouping::Group => ("groups", ["group_id", "group"]),
+    };
+    let mut body = csv::csv_line(spender.into_iter().chain(COLUMNS).map(str::to_owned));
+    for sum in app.service().usage_by_spender(query.by, period, None).await? {
         body.push_str(&csv::csv_line([
-            sum.account.map(|id| id.to_string()).unwrap_or_default(),
+            sum.spender.map(|id| id.to_string()).unwrap_or_default(),
             csv::text_cell(&sum.name),
             csv::text_cell(&sum.provider),
             csv::text_cell(&sum.model),
@@ -170,5 +191,5 @@ pub async fn usage(
             csv::number_cell(Some(sum.estimated_costs)),
         ]));
     }
-    Ok(csv::csv_download(Body::from(body), &format!("accounts-{}-{}.csv", period.from(), period.to())))
+    Ok(csv::csv_download(Body::from(body), &format!("{file}-{}-{}.csv", period.from(), period.to())))
 }

@@ -1,8 +1,11 @@
-//! The page of budgets, for administrators: the defaults, those of each account, and what accounts have spent by model.
+//! The page of budgets, for administrators: the defaults, those of each group and account, and what accounts or groups
+//! have spent by model.
+
+use std::collections::HashSet;
 
 use leptos::prelude::*;
 
-use crate::domain::{BudgetKind, Cost, InvalidField, UserId};
+use crate::domain::{Budget, BudgetKind, BudgetTarget, Cost, GroupId, InvalidField, UserId};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields};
 use crate::server::server_pages::messages::accounts as account_words;
 use crate::server::server_pages::messages::budgets as words;
@@ -12,42 +15,55 @@ use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::usage;
+use turnleaf_service::accounts::groups::AccountGroup;
 use turnleaf_service::accounts::management::ListedAccount;
 use turnleaf_service::usage::UsagePeriod;
-use turnleaf_service::usage::budgets::{AccountSpending, StoredBudget};
+use turnleaf_service::usage::budgets::{AccountSpending, SpenderGrouping};
 
 /// The form that was refused.
 pub struct RefusedBudgets {
-    pub account: Option<UserId>,
+    pub target: BudgetTarget,
     pub error: InvalidField,
     /// The typed texts, in the order of [`BudgetKind::ALL`].
-    pub typed: [String; 4],
+    pub typed: [String; 6],
 }
 
 /// The page of budgets.
 pub struct BudgetsPage {
     pub accounts: Vec<ListedAccount>,
-    pub budgets: Vec<StoredBudget>,
-    /// The accounts with a budget that cannot be read; `None` for the defaults.
-    pub unreadable: Vec<Option<UserId>>,
+    pub groups: Vec<AccountGroup>,
+    pub members: HashSet<(GroupId, UserId)>,
+    pub budgets: Vec<Budget>,
+    /// The targets of budgets that cannot be read.
+    pub unreadable: Vec<BudgetTarget>,
     pub spending: Vec<AccountSpending>,
+    pub grouping: SpenderGrouping,
     /// True if there are more sums, which the CSV has.
     pub is_spending_cut: bool,
     pub period: UsagePeriod,
-    /// The account whose form is open.
-    pub chosen: Option<UserId>,
+    /// The account or the group whose form is open, beside that of the defaults.
+    pub chosen: BudgetTarget,
     pub refused: Option<RefusedBudgets>,
 }
 
 impl BudgetsPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
-        let chosen = self.accounts.iter().find(|account| Some(account.id) == self.chosen);
-        let form = chosen.map(|account| self.form(Some(account)));
+        let form = self.name(self.chosen).map(|name| self.form(self.chosen, Some(&name)));
+        let groups = (!self.groups.is_empty()).then(|| {
+            let rows = self.groups.iter().map(|group| self.group_row(group)).collect_view();
+            view! {
+                <section class="panel" aria-labelledby="groups-title">
+                    <h2 id="groups-title">{words::groups()}</h2>
+                    <ul class="rows" aria-labelledby="groups-title">{rows}</ul>
+                </section>
+            }
+        });
         let rows = self.accounts.iter().map(|account| self.account_row(account)).collect_view();
         let body = view! {
             <p class="lead">{words::lead()}</p>
             {form}
-            {self.form(None)}
+            {self.form(BudgetTarget::Default, None)}
+            {groups}
             <section class="panel" aria-labelledby="accounts-title">
                 <h2 id="accounts-title">{words::accounts()}</h2>
                 <ul class="rows" aria-labelledby="accounts-title">{rows}</ul>
@@ -60,30 +76,41 @@ impl BudgetsPage {
 
     /// Returns the notice that somebody can send nothing before their budgets are saved again.
     fn unreadable_notice(&self) -> Option<ActionNotice> {
-        let name = |account: &Option<UserId>| match account {
-            None => words::defaults().to_owned(),
-            Some(id) => self.accounts.iter().find(|known| known.id == *id).map_or_else(|| id.to_string(), account_name),
+        let name = |target: &BudgetTarget| match target {
+            BudgetTarget::Default => words::defaults().to_owned(),
+            BudgetTarget::Group(id) => self.name(*target).unwrap_or_else(|| id.to_string()),
+            BudgetTarget::Account(id) => self.name(*target).unwrap_or_else(|| id.to_string()),
         };
         let names: Vec<String> = self.unreadable.iter().map(name).collect();
         (!names.is_empty()).then(|| ActionNotice::Warning(words::unreadable(&join_list(&names))))
     }
 
-    fn most(&self, account: Option<UserId>, kind: BudgetKind) -> Option<u64> {
-        let budget = self.budgets.iter().find(|budget| budget.account == account && budget.kind == kind);
+    fn most(&self, target: BudgetTarget, kind: BudgetKind) -> Option<u64> {
+        let budget = self.budgets.iter().find(|budget| budget.target == target && budget.kind == kind);
         budget.map(|budget| budget.most)
     }
 
-    /// Renders the form of an account, or of the defaults.
-    fn form(&self, account: Option<&ListedAccount>) -> AnyView {
-        let id = account.map(|account| account.id);
-        let refused = self.refused.as_ref().filter(|refused| refused.account == id);
-        let (form, heading, hint) = match account {
-            Some(account) => ("own", words::budgets_of(&account_name(account)), words::own_hint()),
-            None => ("default", words::defaults().to_owned(), words::defaults_hint()),
+    /// Returns the name of an account or of a group that exists.
+    fn name(&self, target: BudgetTarget) -> Option<String> {
+        match target {
+            BudgetTarget::Default => None,
+            BudgetTarget::Group(id) => self.groups.iter().find(|group| group.id == id).map(|group| group.name.clone()),
+            BudgetTarget::Account(id) => self.accounts.iter().find(|account| account.id == id).map(account_name),
+        }
+    }
+
+    /// Renders the form of an account or of a group with this name, or of the defaults.
+    fn form(&self, target: BudgetTarget, name: Option<&str>) -> AnyView {
+        let refused = self.refused.as_ref().filter(|refused| refused.target == target);
+        let heading = name.map_or_else(|| words::defaults().to_owned(), words::budgets_of);
+        let (form, hint, id) = match target {
+            BudgetTarget::Default => ("default", words::defaults_hint(), None),
+            BudgetTarget::Group(group) => ("group", words::group_hint(), Some(("group_id", group.to_string()))),
+            BudgetTarget::Account(account) => ("own", words::own_hint(), Some(("user_id", account.to_string()))),
         };
         let fields = FormFields { form, error: refused.map(|refused| &refused.error) };
         let field = |(at, kind): (usize, BudgetKind)| {
-            let stored = self.most(id, kind).map(|most| kind.format_amount(most)).unwrap_or_default();
+            let stored = self.most(target, kind).map(|most| kind.format_amount(most)).unwrap_or_default();
             let value = refused.map_or(stored, |refused| refused.typed[at].clone());
             fields.text(words::kind_name(kind), kind.as_str(), &value, None, FieldKind::Code, false)
         };
@@ -95,7 +122,7 @@ impl BudgetsPage {
                 <h2 id=title dir="auto">{heading}</h2>
                 <p class="hint">{hint}" "{words::cost_hint()}</p>
                 <form class="form" method="post" action="/forms/budgets">
-                    {id.map(|id| view! { <input type="hidden" name="user_id" value=id.to_string()/> })}
+                    {id.map(|(field, id)| view! { <input type="hidden" name=field value=id/> })}
                     {inputs}
                     <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
                 </form>
@@ -105,16 +132,36 @@ impl BudgetsPage {
     }
 
     fn account_row(&self, account: &ListedAccount) -> AnyView {
-        let name = account_name(account);
-        let part = |kind: BudgetKind| {
-            let (own, default) = (self.most(Some(account.id), kind), self.most(None, kind));
-            let most = words::amount(kind, own.or(default)?);
-            let mark = if own.is_none() { format!(" ({})", words::default_mark()) } else { String::new() };
-            Some(format!("{}: {most}{mark}", words::kind_name(kind)))
+        let applies = |target: BudgetTarget| match target {
+            BudgetTarget::Default => true,
+            BudgetTarget::Group(group) => self.members.contains(&(group, account.id)),
+            BudgetTarget::Account(id) => id == account.id,
         };
-        let parts: Vec<String> = BudgetKind::ALL.into_iter().filter_map(part).collect();
-        let parts = if parts.is_empty() { words::no_budget().to_owned() } else { parts.join(" · ") };
+        let applying: Vec<Budget> = self.budgets.iter().copied().filter(|budget| applies(budget.target)).collect();
         let address = format!("{}?account={}", PageSection::Budgets.path(), account.id);
+        self.row(account_name(account), BudgetTarget::Account(account.id), &Budget::in_force(&applying), address)
+    }
+
+    fn group_row(&self, group: &AccountGroup) -> AnyView {
+        let target = BudgetTarget::Group(group.id);
+        let own: Vec<Budget> = self.budgets.iter().copied().filter(|budget| budget.target == target).collect();
+        let address = format!("{}?group={}", PageSection::Budgets.path(), group.id);
+        self.row(group.name.clone(), target, &Budget::in_force(&own), address)
+    }
+
+    /// Renders an account or a group with its budgets in force. Those of somebody else are marked.
+    fn row(&self, name: String, target: BudgetTarget, budgets: &[Budget], address: String) -> AnyView {
+        let part = |budget: &Budget| {
+            let mark = match budget.target {
+                own if own == target => None,
+                BudgetTarget::Default => Some(words::default_mark().to_owned()),
+                other => self.name(other),
+            };
+            let mark = mark.map(|mark| format!(" ({mark})")).unwrap_or_default();
+            format!("{}: {}{mark}", words::kind_name(budget.kind), words::amount(budget.kind, budget.most))
+        };
+        let parts: Vec<String> = budgets.iter().map(part).collect();
+        let parts = if parts.is_empty() { words::no_budget().to_owned() } else { parts.join(" · ") };
         view! {
             <li class="plain-row">
                 <span class="row-name"><bdi>{name.clone()}</bdi><span class="hint">{parts}</span></span>
@@ -129,17 +176,28 @@ impl BudgetsPage {
     fn spending_table(&self) -> AnyView {
         let rows = self.spending.iter().map(spending_row).collect_view();
         let (from, to) = (self.period.from(), self.period.to());
-        let csv = format!("{}/usage?from={from}&to={to}", PageSection::Budgets.path());
+        let page = PageSection::Budgets.path();
+        let (heading, spender, hint, by) = match self.grouping {
+            SpenderGrouping::Account => (words::spent(), words::account(), None, "account"),
+            SpenderGrouping::Group => {
+                (words::spent_by_group(), words::group(), Some(words::spent_by_group_hint()), "group")
+            }
+        };
+        let (other_address, other) = match self.grouping {
+            SpenderGrouping::Account => (format!("{page}?by=group"), words::by_group()),
+            SpenderGrouping::Group => (page.to_owned(), words::by_account()),
+        };
+        let csv = format!("{page}/usage?from={from}&to={to}&by={by}");
         let cut = self.is_spending_cut.then(|| view! { <p class="hint">{words::sums_cut(self.spending.len())}</p> });
         let table = if self.spending.is_empty() {
             view! { <p class="hint">{usage_words::nothing()}</p> }.into_any()
         } else {
             view! {
-                <div class="usage-scroll" role="region" tabindex="0" aria-label=words::spent()>
+                <div class="usage-scroll" role="region" tabindex="0" aria-label=heading>
                     <table class="usage-table">
                         <caption>{usage_words::caption(from, to)}</caption>
                         <thead><tr>
-                            <th scope="col">{words::account()}</th>
+                            <th scope="col">{spender}</th>
                             <th scope="col">{usage_words::by_model()}</th>
                             <th scope="col">{usage_words::cost()}</th>
                             <th scope="col">{usage_words::calls()}</th>
@@ -154,10 +212,14 @@ impl BudgetsPage {
         };
         view! {
             <section class="panel" aria-labelledby="spent-title">
-                <h2 id="spent-title">{words::spent()}</h2>
+                <h2 id="spent-title">{heading}</h2>
+                {hint.map(|hint| view! { <p class="hint">{hint}</p> })}
                 {table}
                 {cut}
-                <div class="deeds no-print"><a class="button" href=csv download="">{usage_words::csv()}</a></div>
+                <div class="deeds no-print">
+                    <a class="button" href=csv download="">{usage_words::csv()}</a>
+                    <a class="button" href=other_address>{other}</a>
+                </div>
             </section>
         }
         .into_any()
@@ -173,7 +235,7 @@ fn account_name(account: &ListedAccount) -> String {
 }
 
 fn spending_row(sum: &AccountSpending) -> AnyView {
-    let name = match (sum.account, sum.name.as_str()) {
+    let name = match (sum.spender, sum.name.as_str()) {
         (None, _) => words::deleted_accounts().to_owned(),
         (Some(id), "") => id.to_string(),
         (Some(_), name) => name.to_owned(),
@@ -222,9 +284,11 @@ mod tests {
     fn page_has_budgets_of_accounts_and_sums_without_chats() {
         let today: NaiveDate = "2026-11-21".parse().unwrap();
         let (ann, bob) = (account(1, "Ann"), account(2, "<Bob>"));
-        let budget = |account, kind, most| StoredBudget { account, kind, most };
+        let (id, created_at) = (uuid::Uuid::from_u128(3).into(), DateTime::UNIX_EPOCH);
+        let lab = AccountGroup { id, name: "Lab".into(), members: 1, created_at };
+        let budget = |target, kind, most| Budget { target, kind, most };
         let spending = AccountSpending {
-            account: None,
+            spender: None,
             name: String::new(),
             provider: "openai".into(),
             model: "gpt".into(),
@@ -235,19 +299,23 @@ mod tests {
             estimated_costs: 1,
         };
         let refused = RefusedBudgets {
-            account: Some(bob.id),
+            target: BudgetTarget::Account(bob.id),
             error: InvalidField::new("day_tokens", MessageCode::NotAWholeNumber),
-            typed: ["", "many", "", ""].map(str::to_owned),
+            typed: ["", "many", "", "", "", ""].map(str::to_owned),
         };
         let page = BudgetsPage {
             budgets: vec![
-                budget(None, BudgetKind::MonthCost, 5_000_000),
-                budget(Some(ann.id), BudgetKind::MonthCost, 20_000_000),
+                budget(BudgetTarget::Default, BudgetKind::MonthCost, 5_000_000),
+                budget(BudgetTarget::Group(lab.id), BudgetKind::DayRequests, 30),
+                budget(BudgetTarget::Account(ann.id), BudgetKind::MonthCost, 20_000_000),
             ],
-            unreadable: vec![None, Some(ann.id)],
-            chosen: Some(bob.id),
+            unreadable: vec![BudgetTarget::Default, BudgetTarget::Group(lab.id), BudgetTarget::Account(ann.id)],
+            chosen: BudgetTarget::Account(bob.id),
+            members: [(lab.id, ann.id)].into(),
+            groups: vec![lab],
             accounts: vec![ann, bob],
             spending: vec![spending],
+            grouping: SpenderGrouping::Account,
             is_spending_cut: true,
             period: UsagePeriod::new(None, None, today).unwrap(),
             refused: Some(refused),
@@ -257,17 +325,22 @@ mod tests {
             (page.body.to_html().replace("<!>", ""), page.notice)
         });
         let Some(ActionNotice::Warning(notice)) = notice else { panic!("{notice:?}") };
-        assert!(notice.contains("Default for all accounts") && notice.contains("Ann"), "{notice}");
+        for name in ["Default for all accounts", "Lab", "Ann"] {
+            assert!(notice.contains(name), "{name}: {notice}");
+        }
         for part in [
             "Budgets of &lt;Bob&gt;",
-            "Cost per month: $20.00",
+            "Requests per day: 30 (Lab) · Cost per month: $20.00",
+            "<span class=\"hint\">Requests per day: 30</span>",
+            "/settings/budgets?group=00000000-0000-0000-0000-000000000003",
+            "/settings/budgets?by=group",
             "Cost per month: $5.00 (Default)",
             "value=\"many\"",
             "Must be a whole number.",
             "Deleted accounts",
             "Only the first sum is listed. The CSV has all of them.",
             "≈ $0.004<span class=\"hint\"> + 1 unknown</span>",
-            "/settings/budgets/usage?from=2026-10-23&amp;to=2026-11-21",
+            "/settings/budgets/usage?from=2026-10-23&amp;to=2026-11-21&amp;by=account",
             "/settings/budgets?account=00000000-0000-0000-0000-000000000001",
         ] {
             assert!(html.contains(part), "{part}: {html}");

@@ -10,9 +10,12 @@ define_messages! {
     lead: "How much accounts may spend on models. Who has used up a budget can send nothing more until it resets. \
         Administrators see sums, never chats.", "账号在模型上可以花费的上限。预算用尽后，在重置之前无法再发送消息。管理员只能看到合计，看不到对话。";
     defaults: "Default for all accounts", "所有账号的默认预算";
-    defaults_hint: "An account's own budget takes the place of the default. An empty field sets no budget.",
-        "账号自己的预算优先于默认预算。留空表示不设预算。";
-    own_hint: "An empty field leaves the default.", "留空则使用默认预算。";
+    defaults_hint: "An account's own budget takes the place of the default, as does one of its groups. An empty field sets no \
+        budget.", "账号自己的预算和所在组的预算优先于默认预算。留空表示不设预算。";
+    own_hint: "An empty field leaves the budget of the account's groups, or the default.", "留空则使用所在组的预算或默认预算。";
+    groups: "Groups", "组";
+    group_hint: "Bounds each member without a budget of their own, in place of the default. The strictest of several groups \
+        holds. An empty field sets no budget.", "限制没有自己预算的每个成员，并优先于默认预算。属于多个组时以最严格的为准。留空表示不设预算。";
     cost_hint: "In US dollars. Requests without a known price cost nothing.", "单位为美元。没有已知价格的请求不计费用。";
     save: "Save", "保存";
     saved: "The budgets were saved.", "预算已保存。";
@@ -21,7 +24,13 @@ define_messages! {
     default_mark: "Default", "默认";
     no_budget: "No budget", "没有预算";
     spent: "Spent by account and model", "按账号和模型的花费";
+    spent_by_group: "Spent by group and model", "按组和模型的花费";
+    spent_by_group_hint: "Sums of the present members. Who is in several groups counts in each of them.",
+        "当前成员的合计。属于多个组的成员计入每个组。";
+    by_account: "By account", "按账号";
+    by_group: "By group", "按组";
     account: "Account", "账号";
+    group: "Group", "组";
     deleted_accounts: "Deleted accounts", "已删除的账号";
 }
 
@@ -30,8 +39,10 @@ pub fn kind_name(kind: BudgetKind) -> &'static str {
     match kind {
         BudgetKind::DayCost => localized_word("Cost per day", "每天费用"),
         BudgetKind::DayTokens => localized_word("Tokens per day", "每天 token"),
+        BudgetKind::DayRequests => localized_word("Requests per day", "每天请求数"),
         BudgetKind::MonthCost => localized_word("Cost per month", "每月费用"),
         BudgetKind::MonthTokens => localized_word("Tokens per month", "每月 token"),
+        BudgetKind::MonthRequests => localized_word("Requests per month", "每月请求数"),
     }
 }
 
@@ -76,7 +87,7 @@ pub fn sums_cut(count: usize) -> String {
         "Only the first {many} sums are listed. The CSV has all of them."; "仅列出前 {many} 项合计，全部合计见 CSV。")
 }
 
-/// Returns the heading of the form of an account.
+/// Returns the heading of the form of an account or of a group.
 pub fn budgets_of(name: &str) -> String {
     message!("Budgets of {name}", "{name} 的预算")
 }

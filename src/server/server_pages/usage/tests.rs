@@ -85,7 +85,8 @@ fn budgets_are_shown_with_warning_and_tokens_by_name() {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = UsagePeriod::new(None, None, today).expect("a period");
     let resets_at = "2026-12-01T00:00:00Z".parse().expect("a time");
-    let budget = |kind, used| BudgetState { kind, most: 10_000_000, used, is_default: true, resets_at };
+    let most = 10_000_000;
+    let budget = |kind, used| BudgetState { kind, most, used, is_default: true, is_of_group: false, resets_at };
     let budgets = vec![budget(BudgetKind::MonthCost, 8_000_000), budget(BudgetKind::DayTokens, 1_000)];
     let token = ApiTokenId::from_uuid(uuid::Uuid::from_u128(9));
     let rows = vec![

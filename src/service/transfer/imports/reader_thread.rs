@@ -39,13 +39,15 @@ pub(super) enum ReadItem {
     Finding(ImportIssue),
 }
 
+/// Returns the default model of a provider.
+pub(super) type DefaultModelLookup = Box<dyn Fn(&str) -> Option<String> + Send>;
+
 /// The resources of the installation that the reader thread needs.
 pub(super) struct ImportSurroundings {
     pub scratch: ImportScratch,
     /// The lock of branches whose source names no provider and model.
     pub default_lock: ModelLock,
-    /// Returns the default model of a provider.
-    pub default_model: Box<dyn Fn(&str) -> Option<String> + Send>,
+    pub default_model: DefaultModelLookup,
 }
 
 /// The receiver of the parsed items, in order. Dropping it stops the reader thread.

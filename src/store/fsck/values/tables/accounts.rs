@@ -131,7 +131,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
         ],
     ),
     // A lost budget would lift its bound, so one of an unknown kind stays, and its account spends nothing.
-    table("budgets", ID, &[id("id", Keep), id("owner_id", Row), word::<BudgetKind>("kind", Keep)]),
+    table("budgets", ID, &[id("id", Keep), id("owner_id", Row), id("group_id", Row), word::<BudgetKind>("kind", Keep)]),
     table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
     // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
