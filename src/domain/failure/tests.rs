@@ -4,7 +4,7 @@ use super::FailureKind::*;
 use super::*;
 
 /// Kind, code, automatic retry, manual retry.
-const TABLE: [(FailureKind, &str, bool, bool); 28] = [
+const TABLE: [(FailureKind, &str, bool, bool); 30] = [
     (ProviderUnreachable, "provider_unreachable", true, true),
     (ProviderAuth, "provider_auth", false, false),
     (ProviderQuota, "provider_quota", false, false),
