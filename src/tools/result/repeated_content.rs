@@ -2,6 +2,7 @@
 //! own, item by item, with fewer or more members, or as the whole content list. Only what the content does not state yet
 //! is additional.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,6 +10,9 @@ use serde_json::{Map, Value};
 
 /// Attempts to find JSON within one text.
 const EMBEDDED_ATTEMPTS: usize = 32;
+/// The bytes of JSON in texts that lists are searched for in: each list of a structured value is searched for in all of
+/// it.
+const SEARCHED_BYTES: usize = 64 << 20;
 /// Members of a content part that add nothing to its content.
 const PART_MEMBERS: [&str; 4] = ["type", "mimeType", "annotations", "_meta"];
 
@@ -19,8 +23,11 @@ pub struct StatedContent {
     stated: HashSet<u64>,
     /// The JSON that all texts together are: one value, or a list of those in the texts or lines.
     whole: Option<Value>,
-    /// All JSON in texts.
+    /// All JSON in texts, and the bytes of these texts.
     values: Vec<Value>,
+    bytes: usize,
+    /// The bytes that were searched so far.
+    searched: Cell<usize>,
 }
 
 impl StatedContent {
@@ -61,6 +68,14 @@ impl StatedContent {
             self.stated.insert(print);
             self.values.push(value);
         }
+        self.bytes += text.len();
+    }
+
+    /// Returns whether the JSON in a text covers a list. One that is not searched for any more counts as additional.
+    fn covers_list(&self, list: &Value) -> bool {
+        let searched = self.searched.get().saturating_add(self.bytes);
+        self.searched.set(searched);
+        searched <= SEARCHED_BYTES && self.values.iter().any(|value| has_covering_part(value, list))
     }
 
     /// Returns whether the texts together are this value as JSON.
@@ -119,8 +134,7 @@ impl StatedContent {
                 }
                 let is_stated = items.iter().all(|item| self.additional(item.clone(), None).is_none());
                 let list = Value::Array(items);
-                let is_covered = || self.values.iter().any(|value| has_covering_part(value, &list));
-                (!is_stated && !is_covered()).then_some(list)
+                (!is_stated && !self.covers_list(&list)).then_some(list)
             }
             other => Some(other),
         }
@@ -149,6 +163,8 @@ fn covers(more: &Value, less: &Value) -> bool {
         (Value::Array(more), Value::Array(less)) => {
             more.len() == less.len() && more.iter().zip(less).all(|(more, less)| covers(more, less))
         }
+        // A list or an object need not be hashed to tell that it is nothing else.
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
         (more, less) => is_same(more, less),
     }
 }
@@ -302,6 +318,27 @@ mod tests {
             let stated = StatedContent::new(&content);
             assert_eq!(stated.additional_in(structured.clone()), None, "{content:?} {structured}");
         }
+    }
+
+    #[test]
+    fn long_lists_are_compared_with_long_texts_in_linear_time() {
+        const MANY: usize = 50_000;
+        let numbers: Value = (0..MANY).map(|n| (n.to_string(), json!(n))).collect();
+        let list: Vec<usize> = (MANY..2 * MANY).collect();
+        let stated = StatedContent::new(&texts(&[&numbers.to_string()]));
+        assert_eq!(stated.additional_in(json!({ "list": list })), Some(json!({ "list": list })));
+        assert!(!stated.is_part_of(&json!({ "list": list })));
+    }
+
+    #[test]
+    fn many_lists_are_searched_for_within_bounds() {
+        let list = |n: usize| json!([n, { "x": n }]);
+        let member = |n: usize| (n.to_string(), list(n));
+        let text = Value::Array((0..20_000).map(list).collect()).to_string();
+        let other: Value = (30_000..50_000).map(member).collect();
+        let stated = StatedContent::new(&texts(&[&text]));
+        assert_eq!(stated.additional_in(other.clone()), Some(other));
+        assert!(stated.searched.get() > SEARCHED_BYTES);
     }
 
     #[test]
