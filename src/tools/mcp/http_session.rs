@@ -43,20 +43,32 @@ const WORDS_AFTER: usize = 4;
 const UNINITIALIZED: [&str; 9] = ["been", "client", "has", "http", "is", "mcp", "server", "session", "the"];
 
 /// The session in which the last request was answered. After a restart, some servers refuse the requests of a session
-/// with HTTP 401, which is also how they ask for credentials: a session that has worked is given up once, and its
-/// replacement has to work first.
+/// with HTTP 401, which is also how they ask for credentials: a session that has worked is given up, by all requests that
+/// it still had, and its replacement has to work first.
 #[derive(Debug, Clone, Default)]
-pub struct WorkingSession(Arc<Mutex<Option<HeaderValue>>>);
+pub struct WorkingSession(Arc<Mutex<SessionRecord>>);
+
+#[derive(Debug, Default)]
+struct SessionRecord {
+    working: Option<HeaderValue>,
+    /// The session that was given up, until another one begins.
+    given_up: Option<HeaderValue>,
+}
 
 impl WorkingSession {
+    /// Notes that a request was answered in this session; without one, another session begins.
     pub fn set(&self, session: Option<&HeaderValue>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = session.cloned();
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *record = SessionRecord { working: session.cloned(), given_up: None };
     }
 
     /// Gives up this session. Returns whether it has worked.
     pub fn give_up(&self, session: &HeaderValue) -> bool {
-        let mut working = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        working.take_if(|working| working == session).is_some()
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(worked) = record.working.take_if(|working| working == session) {
+            record.given_up = Some(worked);
+        }
+        record.given_up.as_ref() == Some(session)
     }
 }
 
@@ -195,12 +207,16 @@ mod tests {
     }
 
     #[test]
-    fn session_is_given_up_once_and_only_after_it_has_worked() {
+    fn session_that_has_worked_is_given_up_until_another_begins() {
         let [first, second] = ["one", "two"].map(HeaderValue::from_static);
         let working = WorkingSession::default();
         assert!(!working.give_up(&first));
         working.set(Some(&first));
         assert!(!working.give_up(&second));
-        assert_eq!((working.give_up(&first), working.give_up(&first)), (true, false));
+        // Each of several requests that are refused together.
+        assert!(working.give_up(&first) && working.give_up(&first));
+        working.set(None);
+        // The server may give the next session the same name.
+        assert!(!working.give_up(&first) && !working.give_up(&second));
     }
 }
