@@ -4,7 +4,7 @@
 use super::InlineReasoning;
 use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 
-/// The kind of block that is open in the decoded response.
+/// The kind of block that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SplitChannel {
     Nothing,
@@ -12,20 +12,28 @@ enum SplitChannel {
     Thinking,
 }
 
+/// A block of text or reasoning of the decoded response.
+#[derive(Debug, Clone, Copy, Default)]
+struct SplitBlock {
+    /// The number of the block that shows it, or of the one with its answer; `None` if it was all reasoning.
+    place: Option<usize>,
+    /// It is text that contained reasoning.
+    is_split: bool,
+}
+
 /// A decoder whose text may contain reasoning.
 pub struct InlineReasoningDecoder {
     decoder: Box<dyn Decoder>,
     inline: InlineReasoning,
     decoded: Vec<DecodedItem>,
+    /// The open block of the decoded response, and that of the emitted one.
     open: SplitChannel,
-    /// The number of blocks of text and reasoning that the decoder has begun.
-    begun: usize,
-    /// The number of its first block of text, which alone can be split.
+    shown: SplitChannel,
+    /// The blocks of text and reasoning that the decoder has begun, and the number of emitted ones.
+    blocks: Vec<SplitBlock>,
+    emitted: usize,
+    /// The number of the first block of text, whose beginning alone is that of the reply.
     first_text: Option<usize>,
-    /// Reasoning came directly before that block, so that the one in it is no block of its own.
-    follows_thinking: bool,
-    /// That block contained reasoning.
-    is_split: bool,
 }
 
 impl InlineReasoningDecoder {
@@ -36,10 +44,10 @@ impl InlineReasoningDecoder {
             inline: InlineReasoning::default(),
             decoded: Vec::new(),
             open: SplitChannel::Nothing,
-            begun: 0,
+            shown: SplitChannel::Nothing,
+            blocks: Vec::new(),
+            emitted: 0,
             first_text: None,
-            follows_thinking: false,
-            is_split: false,
         })
     }
 
@@ -53,28 +61,38 @@ impl InlineReasoningDecoder {
         match item {
             DecodedItem::Text(text) => {
                 self.begin(SplitChannel::Text, text.is_empty());
-                if self.inline.is_over() {
-                    return out.push(DecodedItem::Text(text));
-                }
                 let from = out.len();
-                self.inline.push(&text, out);
-                self.note_split(&out[from..]);
+                if self.inline.is_over() {
+                    out.push(DecodedItem::Text(text));
+                } else {
+                    self.inline.push(&text, out);
+                }
+                self.note_emitted(&out[from..]);
             }
             DecodedItem::Thinking(text) => {
-                self.begin(SplitChannel::Thinking, text.is_empty());
                 self.inline.note_reasoning();
                 self.flush(out);
+                self.begin(SplitChannel::Thinking, text.is_empty());
+                let from = out.len();
                 out.push(DecodedItem::Thinking(text));
+                self.note_emitted(&out[from..]);
             }
             DecodedItem::TextReplaced(text) => {
                 self.flush(out);
-                out.push(DecodedItem::TextReplaced(self.answer_of(self.begun.checked_sub(1), text)));
+                let text = match self.blocks.len().checked_sub(1) {
+                    Some(newest) => self.answer_of(newest, text),
+                    None => Some(text),
+                };
+                let Some(text) = text else { return };
+                let from = out.len();
+                out.push(DecodedItem::TextReplaced(text));
+                self.note_emitted(&out[from..]);
             }
             DecodedItem::FinishedReplaced { block, text } => {
-                let is_apart = self.is_split && !self.follows_thinking;
-                let is_behind = is_apart && self.first_text.is_some_and(|first| first <= block);
-                let text = self.answer_of(Some(block), text);
-                out.push(DecodedItem::FinishedReplaced { block: block + usize::from(is_behind), text });
+                let place = self.blocks.get(block).and_then(|block| block.place);
+                if let Some((place, text)) = place.zip(self.answer_of(block, text)) {
+                    out.push(DecodedItem::FinishedReplaced { block: place, text });
+                }
             }
             DecodedItem::Model(model) => {
                 self.inline.note_model(&model);
@@ -98,7 +116,7 @@ impl InlineReasoningDecoder {
             item => {
                 self.flush(out);
                 if !matches!(item, DecodedItem::ThinkingReplaced(_) | DecodedItem::ThinkingTitle(_)) {
-                    self.open = SplitChannel::Nothing;
+                    (self.open, self.shown) = (SplitChannel::Nothing, SplitChannel::Nothing);
                 }
                 out.push(item);
             }
@@ -110,36 +128,59 @@ impl InlineReasoningDecoder {
         if is_empty || self.open == kind {
             return;
         }
-        if kind == SplitChannel::Text && self.first_text.is_none() {
-            self.first_text = Some(self.begun);
-            self.follows_thinking = self.open == SplitChannel::Thinking;
+        if kind == SplitChannel::Text {
+            self.first_text = self.first_text.or(Some(self.blocks.len()));
         }
         self.open = kind;
-        self.begun += 1;
+        self.blocks.push(SplitBlock::default());
     }
 
-    fn note_split(&mut self, items: &[DecodedItem]) {
-        self.is_split |= items.iter().any(|item| matches!(item, DecodedItem::Thinking(text) if !text.is_empty()));
+    /// Counts the blocks of the emitted items as the builder will, for the newest block of the decoded response.
+    fn note_emitted(&mut self, items: &[DecodedItem]) {
+        for item in items {
+            let kind = match item {
+                DecodedItem::Text(text) | DecodedItem::TextReplaced(text) if !text.is_empty() => SplitChannel::Text,
+                DecodedItem::Thinking(text) if !text.is_empty() => SplitChannel::Thinking,
+                _ => continue,
+            };
+            self.emitted += usize::from(self.shown != kind);
+            self.shown = kind;
+            let (open, number) = (self.open, self.emitted - 1);
+            let Some(block) = self.blocks.last_mut() else { continue };
+            if open == kind {
+                block.place = Some(number);
+            } else {
+                block.is_split |= open == SplitChannel::Text;
+            }
+        }
     }
 
     fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         let from = out.len();
         self.inline.flush(out);
-        self.note_split(&out[from..]);
+        self.note_emitted(&out[from..]);
     }
 
-    /// Returns a corrected text without the reasoning that was split from its block.
-    fn answer_of(&self, block: Option<usize>, text: String) -> String {
-        if !self.is_split || block != self.first_text {
-            return text;
+    /// Returns a corrected text without the reasoning that was split from its block; `None` if its answer is unknown.
+    fn answer_of(&self, block: usize, text: String) -> Option<String> {
+        let SplitBlock { place, is_split } = *self.blocks.get(block)?;
+        if !is_split {
+            return Some(text);
+        }
+        if self.first_text != Some(block) {
+            return None;
         }
         let mut inline = self.inline.like_new();
         let mut items = Vec::new();
         inline.push(&text, &mut items);
-        inline.note_stop("stop");
+        match place {
+            Some(_) => inline.note_stop("stop"),
+            // Text without a tag was taken for reasoning.
+            None => inline.note_end(),
+        }
         inline.flush(&mut items);
         let answer = |item: DecodedItem| if let DecodedItem::Text(text) = item { Some(text) } else { None };
-        items.into_iter().filter_map(answer).collect()
+        Some(items.into_iter().filter_map(answer).collect())
     }
 }
 
@@ -243,5 +284,24 @@ mod tests {
         assert_eq!(plain.last(), Some(&replaced(0, "B")));
         let open = split("m", vec![text("<think>a</think>b"), DecodedItem::TextReplaced("<think>a</think>B".into())]);
         assert_eq!(open.last(), Some(&DecodedItem::TextReplaced("B".into())));
+    }
+
+    #[test]
+    fn correction_of_text_that_was_all_reasoning_changes_no_other_block() {
+        let text = |text: &str| DecodedItem::Text(text.to_owned());
+        let thinking = |text: &str| DecodedItem::Thinking(text.to_owned());
+        let replaced = |block, text: &str| DecodedItem::FinishedReplaced { block, text: text.to_owned() };
+        let citation = || DecodedItem::Opaque(Default::default());
+        for (model, first) in [("m", "<think>a"), ("qwq", "a")] {
+            let items =
+                vec![text(first), citation(), text("b</think>c"), citation(), text("d"), citation(), replaced(0, "A")];
+            let expected = [thinking("a"), citation(), thinking("b"), text("c"), citation(), text("d"), citation()];
+            let mut later = items.clone();
+            later.extend([replaced(1, "b</think>C"), replaced(2, "D"), replaced(9, "E")]);
+            assert_eq!(split(model, items), expected, "{model}");
+            assert_eq!(split(model, later), [&expected[..], &[replaced(3, "D")]].concat(), "{model}");
+        }
+        let open = split("qwq", vec![text("a"), DecodedItem::TextReplaced("a, corrected".into())]);
+        assert_eq!(open, [thinking("a"), DecodedItem::TextReplaced(String::new())]);
     }
 }
