@@ -33,12 +33,15 @@ fn hidden_fields(page: &str, action: &str) -> Vec<(String, String)> {
     hidden.map(|input| (part(input, "name=\"", "\"").to_owned(), part(input, "value=\"", "\"").to_owned())).collect()
 }
 
+/// The fields of a form, by their names.
+type FormFields<'a> = &'a [(&'a str, &'a str)];
+
 /// Sends a form whose password is asked for. Returns the page that asks, which shows what was typed and no secret.
 async fn asked(
     server: &AccountsApi,
     session: &TestCredential,
     path: &str,
-    (shown, secret): (&[(&str, &str)], &[(&str, &str)]),
+    (shown, secret): (FormFields<'_>, FormFields<'_>),
 ) -> String {
     age(server).await;
     let asked = server.submit(path, session, &body(&[shown, secret].concat())).await;
@@ -64,7 +67,7 @@ async fn confirmed(
     server: &AccountsApi,
     session: &TestCredential,
     path: &str,
-    fields: (&[(&str, &str)], &[(&str, &str)]),
+    fields: (FormFields<'_>, FormFields<'_>),
 ) -> String {
     let page = asked(server, session, path, fields).await;
     let done = complete(server, session, path, &page).await;

@@ -423,10 +423,10 @@ fn correction_of_continued_text_keeps_its_beginning() {
         let (mut builder, mut events) = (builder().with_open_text(std::slice::from_ref(&begun)), Vec::new());
         items.iter().for_each(|item| builder.push(item.clone(), None, &mut events));
         builder.close(BlockState::Done, &mut events);
-        let ended = events.iter().filter_map(|event| match event {
+        let mut ended = events.iter().rev().filter_map(|event| match event {
             Event::BlockEnd { block_id, content: Some(content), .. } if *block_id == begun.id => Some(content.clone()),
             _ => None,
         });
-        assert_eq!(ended.last(), corrected.map(Content::text), "{items:?}");
+        assert_eq!(ended.next(), corrected.map(Content::text), "{items:?}");
     }
 }
