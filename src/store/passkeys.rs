@@ -25,6 +25,7 @@ sql! {
     CREDENTIAL_IDS = "SELECT credential_id FROM passkeys WHERE owner_id = $1 ORDER BY id";
     COUNT = "SELECT COUNT(*) FROM passkeys WHERE owner_id = $1";
     DELETE = "DELETE FROM passkeys WHERE owner_id = $1 AND id = $2 RETURNING name";
+    DELETE_ALL = "DELETE FROM passkeys WHERE owner_id = $1";
 }
 
 /// A passkey to store.
@@ -176,4 +177,12 @@ pub async fn delete(tx: &mut Tx, owner: UserId, id: PasskeyId) -> Result<Option<
     let row: Option<(Lossy<String>,)> =
         in_tx!(tx, |conn| sqlx::query_as(DELETE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await?);
     Ok(row.map(|(name,)| name.unwrap_or_default(TABLE, "name", id.uuid())))
+}
+
+/// Removes all passkeys from an account.
+pub async fn delete_all(tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_ALL).bind(owner.uuid()).execute(conn).await?;
+    });
+    Ok(())
 }

@@ -67,6 +67,7 @@ fn accounts_are_managed_from_command_line() {
     let reset = json_of(dir, &["user", "reset-password", "bob"]);
     assert!(reset["password"].as_str().is_some_and(|made| made.len() == 20 && made != password), "{reset}");
     assert_eq!((&reset["identities"], &reset["are_unlinked"]), (&json!([]), &json!(false)), "{reset}");
+    assert_eq!(reset["passkeys"], json!([]), "{reset}");
     let reset = succeed(dir, &["user", "reset-password", "bob", "--unlink"]);
     assert!(reset.starts_with("password: ") && reset.lines().count() == 1, "nothing is linked: {reset}");
     succeed(dir, &["user", "sign-out", "bob"]);

@@ -8,7 +8,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::{AccountRole, AuditOutcome, limits, url_encoding};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, limits, url_encoding};
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_store::passkeys::{self, PasskeyUse};
@@ -299,6 +299,35 @@ async fn answers_count_once_and_only_if_they_are_right() {
         assert_eq!(sign_in(&server, &passkey).await.location, "/chats");
         server.api.instance.sql("UPDATE users SET disabled_at = created_at").await;
         assert_refused(&sign_in(&server, &passkey).await, "Your account is disabled.");
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn reset_password_lists_passkeys_and_removes_them_on_request() {
+    for server in servers().await {
+        let (service, owner) = (server.service(), server.api.instance.owner);
+        let bob = server.add("Bob", AccountRole::User).await;
+        let (ann, of_bob) = (server.sign_in(OWNER).await, server.sign_in("Bob").await);
+        let (mut passkey, mut other) = (TestPasskey::new(b"first"), TestPasskey::new(b"second"));
+        add(&server, &ann, &mut passkey).await;
+        add(&server, &of_bob, &mut other).await;
+        let reset = async |unlinks| {
+            let listed = service.reset_password(Actor::default(), bob, (&PASSWORD.into(), unlinks)).await;
+            listed.unwrap().passkeys.into_iter().map(|passkey| passkey.name).collect::<Vec<_>>()
+        };
+        assert_eq!(reset(false).await, ["My phone"]);
+        assert_eq!(sign_in(&server, &other).await.location, "/chats", "another password does not end it");
+        assert_eq!(reset(true).await, ["My phone"]);
+        assert_refused(&sign_in(&server, &other).await, UNUSABLE);
+        assert!(reset(true).await.is_empty());
+        // Those of others stay.
+        assert_eq!(service.passkeys(owner).await.unwrap().len(), 1);
+        assert_eq!(sign_in(&server, &passkey).await.location, "/chats");
+        let resets = AuditFilter { action: Some(AuditVerb::ResetPassword), ..AuditFilter::default() };
+        let entries = service.audit_log(&resets, None, 10).await.unwrap();
+        let targets: Vec<&str> = entries.iter().map(|entry| entry.target.as_str()).collect();
+        assert_eq!(targets, ["Bob", "Bob: removed passkeys My phone", "Bob"]);
         server.api.instance.close().await;
     }
 }

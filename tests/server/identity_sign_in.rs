@@ -502,7 +502,7 @@ async fn reset_password_lists_identities_and_unlinks_them_on_request() {
         assert_eq!(test.link(&session).await.status, StatusCode::SEE_OTHER);
         let reset = async |unlinks| {
             let listed = test.server.service().reset_password(Actor::default(), bob, (&PASSWORD.into(), unlinks)).await;
-            listed.unwrap().into_iter().map(|identity| identity.name).collect::<Vec<_>>()
+            listed.unwrap().identities.into_iter().map(|identity| identity.name).collect::<Vec<_>>()
         };
         assert_eq!(reset(false).await, ["Corp <ID>"]);
         let signed_in = test.sign_in().await.session();

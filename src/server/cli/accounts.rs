@@ -18,7 +18,7 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::random::random_token;
 use turnleaf_service::Service;
 use turnleaf_service::accounts::Actor;
-use turnleaf_service::accounts::management::ListedAccount;
+use turnleaf_service::accounts::management::{ListedAccount, PasswordlessSignIns};
 use turnleaf_service::accounts::tokens::{ListedToken, NewApiToken};
 
 /// The characters of a password that is made here: 80 bits.
@@ -116,22 +116,25 @@ fn reset_password(
     password: &NewPassword,
     json: bool,
 ) -> Result<(), CliError> {
-    let (id, identities) = block_on(async {
+    let (id, others) = block_on(async {
         let (service, _) = installation::open(config, None).await?;
         let account = find_account(&service, name).await?;
         let secret = password.text.clone().into();
         let reset = service.reset_password(Actor::default(), account, (&secret, unlinks)).await;
         service.supervisor().db().close().await;
-        let identities = reset.map_err(|error| CliError::could_not("change the password", error))?;
-        Ok((account, identities))
+        let others = reset.map_err(|error| CliError::could_not("change the password", error))?;
+        Ok((account, others))
     })?;
+    let PasswordlessSignIns { identities, passkeys } = others;
     let listed: Vec<Value> =
         identities.iter().map(|identity| json!({ "name": identity.name, "email": identity.email })).collect();
+    let passkey_names: Vec<&str> = passkeys.iter().map(|passkey| passkey.name.as_str()).collect();
     let result = json!({
         "id": id,
         "name": name,
         "password": password.shown(),
         "identities": listed,
+        "passkeys": passkey_names,
         "are_unlinked": unlinks,
     });
     print_password(&result, password, json)?;
@@ -142,7 +145,9 @@ fn reset_password(
     identities.iter().try_for_each(|identity| {
         let email = identity.email.as_ref().map(|email| format!(" {email}")).unwrap_or_default();
         output::print_line(format_args!("{state}: {}{email}", identity.name))
-    })
+    })?;
+    let state = if unlinks { "removed" } else { "still signs in (--unlink removes it)" };
+    passkey_names.iter().try_for_each(|name| output::print_line(format_args!("{state}: passkey {name}")))
 }
 
 fn print_password(result: &Value, password: &NewPassword, json: bool) -> Result<(), CliError> {

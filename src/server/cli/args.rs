@@ -158,7 +158,8 @@ pub enum UserCommand {
     /// Give an account a new password and print it; its sessions and API tokens end
     ResetPassword {
         name: String,
-        /// Also unlink the identities by which its person signs in at other services; they are listed anyway
+        /// Also unlink the identities by which its person signs in at other services, and remove its passkeys; they are
+        /// listed anyway
         #[arg(long)]
         unlink: bool,
         #[command(flatten)]

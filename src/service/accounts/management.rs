@@ -7,15 +7,35 @@ use super::Actor;
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
 use super::identities::OwnIdentity;
+use super::passkeys::ListedPasskey;
 use super::passwords::check_new_password;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{identities, invites, queued_messages, second_factors, sessions, users};
+use turnleaf_store::{identities, invites, passkeys, queued_messages, second_factors, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
+
+/// The ways into an account that another password does not end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PasswordlessSignIns {
+    pub identities: Vec<OwnIdentity>,
+    pub passkeys: Vec<ListedPasskey>,
+}
+
+impl PasswordlessSignIns {
+    /// Returns what was removed, for the audit log; `None` if there was nothing.
+    fn removed(&self) -> Option<String> {
+        let identities = self.identities.iter().map(|identity| identity.name.as_str());
+        let passkeys = self.passkeys.iter().map(|passkey| passkey.name.as_str());
+        let parts = [("unlinked", identities.collect::<Vec<_>>()), ("removed passkeys", passkeys.collect())];
+        let named = parts.iter().filter(|(_, names)| !names.is_empty());
+        let named: Vec<String> = named.map(|(done, names)| format!("{done} {}", names.join(", "))).collect();
+        (!named.is_empty()).then(|| named.join("; "))
+    }
+}
 
 impl Service {
     /// Returns all accounts in the order of their creation.
@@ -120,33 +140,38 @@ impl Service {
         self.finish_change(tx, actor, AuditVerb::SignOutAccount, &found).await
     }
 
-    /// Sets the password of an account whose person has forgotten it. Its sessions and tokens end. Returns its identities,
-    /// by which somebody could still sign in; with `unlinks` they are removed.
+    /// Sets the password of an account whose person has forgotten it. Its sessions and tokens end. Returns its identities
+    /// and passkeys, by which somebody could still sign in; with `unlinks` they are removed.
     pub async fn reset_password(
         &self,
         actor: Actor,
         account: UserId,
         (password, unlinks): (&SecretString, bool),
-    ) -> Result<Vec<OwnIdentity>, AccountError> {
+    ) -> Result<PasswordlessSignIns, AccountError> {
         let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
         check_new_password("password", password, &found.name)?;
         let hash = self.accounts().hashing().hash(password).await?;
         let mut tx = self.db().begin().await?;
-        // Nothing is linked meanwhile.
+        // Nothing is linked or added meanwhile.
         users::lock(&mut tx, account).await?;
-        let linked = self.linked_identities(account).await?;
+        let others = PasswordlessSignIns {
+            identities: self.linked_identities(account).await?,
+            passkeys: self.passkeys(account).await?,
+        };
         users::set_password(&mut tx, account, &hash).await?;
         sessions::delete_others(&mut tx, account, None).await?;
         let mut target = found.name;
-        if unlinks && !linked.is_empty() {
+        if unlinks {
             identities::delete_all(&mut tx, account).await?;
-            let names: Vec<&str> = linked.iter().map(|identity| identity.name.as_str()).collect();
-            target = format!("{target}: unlinked {}", names.join(", "));
+            passkeys::delete_all(&mut tx, account).await?;
+            if let Some(removed) = others.removed() {
+                target = format!("{target}: {removed}");
+            }
         }
         self.record(&mut tx, actor, AuditVerb::ResetPassword, &target).await?;
         tx.commit().await?;
         self.accounts().credentials().revoke_account(account);
-        Ok(linked)
+        Ok(others)
     }
 
     /// Takes the second factor off an account whose person has lost it, with the recovery codes.
