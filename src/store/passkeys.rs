@@ -17,10 +17,10 @@ sql! {
     FIND = "SELECT p.id, p.owner_id, p.name, p.public_key, p.algorithm, u.name AS account, \
         u.disabled_at IS NOT NULL AS is_disabled \
         FROM passkeys p JOIN users u ON u.id = p.owner_id WHERE p.credential_id = $1";
-    /// Not with a count ($3) that is not above the last one: the authenticator may have been copied. Those that do not
-    /// count send 0.
+    /// Not with a count ($3) that is not above the last one: the authenticator may have been copied. One that does not
+    /// count always sends 0; a 0 after a count would end the comparison for good.
     RECORD_USE = "UPDATE passkeys SET sign_count = $3, is_backed_up = $4, last_used_at = $5 \
-        WHERE owner_id = $1 AND id = $2 AND (sign_count = 0 OR sign_count < $3 OR $3 = 0)";
+        WHERE owner_id = $1 AND id = $2 AND (sign_count < $3 OR (sign_count = 0 AND $3 = 0))";
     LIST = "SELECT id, name, is_backed_up, created_at, last_used_at FROM passkeys WHERE owner_id = $1 ORDER BY id";
     CREDENTIAL_IDS = "SELECT credential_id FROM passkeys WHERE owner_id = $1 ORDER BY id";
     COUNT = "SELECT COUNT(*) FROM passkeys WHERE owner_id = $1";

@@ -378,10 +378,12 @@ async fn check_passkeys(db: &Db, owner: UserId, bob: UserId) {
         (first.id, u32::MAX - 1, false),
         (first.id, u32::MAX, true),
         (first.id, u32::MAX, false),
+        (first.id, 0, false),
         (second.id, 0, true),
         (second.id, 0, true),
         (second.id, 3, true),
         (second.id, 2, false),
+        (second.id, 0, false),
     ] {
         assert_eq!(passkeys::record_use(&mut tx, owner, id, used(count)).await.unwrap(), is_taken, "{count}");
     }
