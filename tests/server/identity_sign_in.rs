@@ -598,6 +598,14 @@ async fn person_without_password_authenticates_again_at_provider() {
             let begun = test.agree(&page.location, &page).await;
             test.visit(&begun.callback, &bob, &begun.cookie).await
         };
+        // Another site begins nothing.
+        for site in ["cross-site", "same-site"] {
+            let to = ("GET", "/settings/profile/confirm/corp");
+            let response = test.server.send(to, &bob, &[HTML, ("sec-fetch-site", site)], "").await;
+            let led = BrowserAnswer::read(response).await;
+            assert_eq!(led.location, "/settings/profile", "{site}: {led:?}");
+            assert_eq!(led.cookie("turnleaf_local_sign_in"), None, "{site}: {led:?}");
+        }
         person("0043", json!(null));
         confirm().await.assert_refused("This sign-in is not linked to your account.");
         person("0042", json!(1));

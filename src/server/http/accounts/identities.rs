@@ -172,7 +172,8 @@ async fn confirm(
     context: PageContext,
 ) -> Result<Response, Problem> {
     let to = (origin.as_str(), PageSection::Profile.path());
-    if principal.session().is_none() {
+    // A provider that asks nobody would confirm at once, so no other page may begin it.
+    if principal.session().is_none() || is_led_by_other_site(&headers) {
         return Ok(see_other(to.1));
     }
     let (person, client) = (actor(&principal, &client), client_origin(&app, &client, &headers));
