@@ -39,9 +39,11 @@ pub const RECOVERY_CODES: usize = 10;
 /// The passkeys of one account, and the length of the name of one.
 pub const PASSKEYS_PER_USER: u64 = 20;
 pub const PASSKEY_NAME_CHARS: usize = 100;
-/// The time for which the challenge of a passkey counts, and the challenges that wait for their answers.
+/// The time for which the challenge of a passkey counts, and the challenges that wait for their answers: those of all, and
+/// of one person who is signed in.
 pub const PASSKEY_CHALLENGE_KEPT: Duration = Duration::from_secs(5 * 60);
 pub const PASSKEY_CHALLENGES: usize = 10_000;
+pub const PASSKEY_CHALLENGES_PER_USER: usize = 10;
 /// The length of an answer of a passkey, as JSON.
 pub const PASSKEY_ANSWER_BYTES: usize = 32 << 10;
 /// The length of the id of a credential (WebAuthn, 7.1).

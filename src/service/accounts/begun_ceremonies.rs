@@ -22,6 +22,16 @@ pub(super) enum CeremonyPurpose {
     },
 }
 
+impl CeremonyPurpose {
+    /// Returns the person who is signed in.
+    fn person(&self) -> Option<UserId> {
+        match self {
+            Self::SignIn => None,
+            Self::Confirm(person) | Self::Add { owner: person, .. } => Some(*person),
+        }
+    }
+}
+
 /// A ceremony that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BegunCeremony {
@@ -39,11 +49,14 @@ impl BegunCeremonies {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a ceremony, and returns the secret that names it, and its challenge. For one too many the first goes;
-    /// those of strangers go before those of people who are signed in.
+    /// Begins a ceremony, and returns the secret that names it, and its challenge. For one too many of a person their first
+    /// goes, for one too many of all the first; those of strangers go before those of people who are signed in.
     pub(super) fn begin(&self, purpose: CeremonyPurpose) -> (NewSecret, [u8; 32]) {
         let (secret, challenge, now) = (random_token(), random_bytes(), Instant::now());
         let mut all = self.lock();
+        if let Some(person) = purpose.person() {
+            make_room_of(&mut all, person);
+        }
         if all.len() >= limits::PASSKEY_CHALLENGES {
             make_room(&mut all, now);
         }
@@ -56,6 +69,17 @@ impl BegunCeremonies {
     pub(super) fn take(&self, secret: &str) -> Option<BegunCeremony> {
         let (begun, until) = self.lock().remove(&secret_hash(secret))?;
         (until > Instant::now()).then_some(begun)
+    }
+}
+
+/// Makes room for one more ceremony of a person: the first one goes.
+fn make_room_of(all: &mut HashMap<[u8; 32], (BegunCeremony, Instant)>, person: UserId) {
+    let own = all.iter().filter(|(_, (begun, _))| begun.purpose.person() == Some(person));
+    let mut own: Vec<(Instant, [u8; 32])> = own.map(|(hash, (_, until))| (*until, *hash)).collect();
+    own.sort_unstable();
+    let surplus = (own.len() + 1).saturating_sub(limits::PASSKEY_CHALLENGES_PER_USER);
+    for (_, hash) in &own[..surplus] {
+        all.remove(hash);
     }
 }
 
@@ -102,5 +126,23 @@ mod tests {
         }
         assert_eq!(begun.lock().len(), limits::PASSKEY_CHALLENGES);
         assert!(begun.take(own.expose()).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_person_does_not_end_ceremonies_of_others() {
+        let (begun, person) = (BegunCeremonies::default(), ids::mint());
+        let (stranger, _) = begun.begin(CeremonyPurpose::SignIn);
+        let (other, _) = begun.begin(CeremonyPurpose::Confirm(ids::mint()));
+        let mut own = Vec::new();
+        for number in 0..=limits::PASSKEY_CHALLENGES_PER_USER {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            let add = CeremonyPurpose::Add { owner: person, name: number.to_string() };
+            let purpose = if number % 2 == 0 { add } else { CeremonyPurpose::Confirm(person) };
+            own.push(begun.begin(purpose).0);
+        }
+        assert_eq!(begun.lock().len(), limits::PASSKEY_CHALLENGES_PER_USER + 2);
+        assert_eq!(begun.take(own[0].expose()), None, "the first made room");
+        assert!(own[1..].iter().all(|secret| begun.take(secret.expose()).is_some()));
+        assert!(begun.take(stranger.expose()).is_some() && begun.take(other.expose()).is_some());
     }
 }
