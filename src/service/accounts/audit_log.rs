@@ -117,8 +117,10 @@ impl Service {
         Ok(audit::list(self.db(), &filter.selection(before)?, limit).await?)
     }
 
-    /// Deletes sessions, tokens, invitations and begun sign-ins that have expired, and old entries of the audit log.
+    /// Deletes sessions, tokens, invitations, begun sign-ins and withheld secrets that have expired, and old entries of the
+    /// audit log.
     pub async fn delete_expired_credentials(&self) -> Result<(), ServiceError> {
+        self.accounts().withheld_secrets().forget_expired();
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
         sessions::delete_expired(&mut tx, now, now - limits::SESSION_IDLE).await?;

@@ -36,12 +36,17 @@ impl WithheldSecrets {
             return name;
         }
         let fields = fields.into_iter().map(|(field, value)| (field, value.into())).collect();
+        self.forget_expired();
         let mut forms = self.lock();
-        forms.retain(|_, form| form.at.elapsed() < limits::WITHHELD_FOR);
         remove_oldest(&mut forms, limits::WITHHELD_PER_USER, |form| form.user == user);
         remove_oldest(&mut forms, limits::WITHHELD_FORMS, |_| true);
         forms.insert(name.clone(), WithheldForm { user, session, at: Instant::now(), fields });
         name
+    }
+
+    /// Forgets the secrets whose time is over. Without this the last ones would stay until somebody sends a further form.
+    pub(super) fn forget_expired(&self) {
+        self.lock().retain(|_, form| form.at.elapsed() < limits::WITHHELD_FOR);
     }
 
     /// Returns the secrets of this name once, in the session that sent them; `None` if they are not kept any more.
@@ -112,6 +117,8 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(withheld.take(session(1), &late), None);
         assert_eq!(withheld.take(session(1), &other), Some(key("sk-3")));
+        withheld.forget_expired();
+        assert!(withheld.lock().is_empty(), "the late one is forgotten");
         let long = withheld.withhold((user(1), session(1)), key(&"a".repeat(limits::WITHHELD_BYTES + 1)));
         assert_eq!(withheld.take(session(1), &long), None);
     }
