@@ -250,6 +250,23 @@ async fn readers_see_branch_as_it_grows_and_nothing_else_of_chat() {
 }
 
 #[tokio::test]
+async fn key_in_title_is_redacted_for_readers() {
+    for live in LiveBranch::on_every_database().await {
+        let key = "canary-of-a-key-9876";
+        live.server.service().supervisor().registry().remember_credentials([key.into()]);
+        let title = json!({ "title": format!("About {key}") });
+        let chat = format!("/api/chats/{}", live.chat);
+        let (status, changed) = live.server.call(("PATCH", &chat), &live.ann, title).await;
+        assert_eq!(status, StatusCode::OK, "{changed}");
+        let list = read(&live.server, "/settings/shared-links", &live.bob).await.html();
+        for page in [list, live.open(&live.bob).await.html()] {
+            assert!(page.contains("About [removed]") && !page.contains(key), "{page}");
+        }
+        live.close().await;
+    }
+}
+
+#[tokio::test]
 async fn chosen_parts_are_on_page() {
     for live in LiveBranch::on_every_database().await {
         let path = format!("/api/branches/{}/shares", live.branch);

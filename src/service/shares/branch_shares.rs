@@ -82,9 +82,14 @@ impl Service {
         Ok(branch_shares::list(self.db(), owner, None, limits::PAGE_MAX).await?)
     }
 
-    /// Returns the branches that others share with an account, newest first.
+    /// Returns the branches that others share with an account, newest first. API keys are redacted in their titles, as they
+    /// are on the pages.
     pub async fn received_branches(&self, reader: UserId) -> Result<Vec<ReceivedBranch>, ServiceError> {
-        Ok(branch_shares::received(self.db(), reader, limits::PAGE_MAX).await?)
+        let received = branch_shares::received(self.db(), reader, limits::PAGE_MAX).await?;
+        let keys = self.supervisor().registry().known_keys();
+        let redacted =
+            |branch: ReceivedBranch| ReceivedBranch { chat_title: keys.redact_known(branch.chat_title), ..branch };
+        Ok(received.into_iter().map(redacted).collect())
     }
 
     /// Replaces the readers of a live share. Others lose it with their next request.
