@@ -5,6 +5,14 @@ use std::time::Duration;
 
 use turnleaf_domain::{BlockId, BlockState, Content, reasoning_title};
 
+/// A text with which the reply began.
+pub(super) struct ContinuedText {
+    pub id: BlockId,
+    pub text: String,
+    /// The response has text for it.
+    pub is_grown: bool,
+}
+
 /// The block that is being written.
 pub(super) enum OpenBlock {
     Nothing,

@@ -1,16 +1,9 @@
 //! The text of a reply. A response may continue the text with which the reply began.
 
+use super::open_block::ContinuedText;
 use super::text_echo::TextEcho;
 use super::{BlockBuilder, OpenBlock};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event};
-
-/// A text with which the reply began.
-pub(super) struct ContinuedText {
-    id: BlockId,
-    text: String,
-    /// The response has text for it.
-    is_grown: bool,
-}
 
 impl BlockBuilder {
     /// Continues the text with which the reply began, if it is still open: the first text of the response grows it.

@@ -62,4 +62,16 @@ impl Service {
         by_person.forget(&account.id);
         Ok(())
     }
+
+    /// Keeps the secrets of a form whose person has to enter the password, and returns their name. Nothing is asked of
+    /// an actor without a session.
+    pub fn withhold_secrets(&self, actor: Actor, fields: Vec<(String, String)>) -> Option<String> {
+        let of = actor.user.zip(actor.session)?;
+        Some(self.accounts().withheld_secrets().withhold(of, fields))
+    }
+
+    /// Returns the secrets of this name once; `None` if they are not kept any more.
+    pub fn take_withheld_secrets(&self, actor: Actor, name: &str) -> Option<Vec<(String, String)>> {
+        self.accounts().withheld_secrets().take(actor.session?, name)
+    }
 }

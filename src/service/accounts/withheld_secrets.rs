@@ -7,8 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 
-use super::Actor;
-use crate::Service;
 use turnleaf_domain::{SessionId, UserId, limits};
 use turnleaf_platform::random::random_token;
 
@@ -30,7 +28,7 @@ impl WithheldSecrets {
     }
 
     /// Keeps the secrets of a form, and returns their name. Longer ones than any key are not kept.
-    fn withhold(&self, (user, session): (UserId, SessionId), fields: Vec<(String, String)>) -> String {
+    pub(super) fn withhold(&self, (user, session): (UserId, SessionId), fields: Vec<(String, String)>) -> String {
         let name = random_token();
         if fields.iter().map(|(_, value)| value.len()).sum::<usize>() > limits::WITHHELD_BYTES {
             return name;
@@ -50,26 +48,12 @@ impl WithheldSecrets {
     }
 
     /// Returns the secrets of this name once, in the session that sent them; `None` if they are not kept any more.
-    fn take(&self, session: SessionId, name: &str) -> Option<Vec<(String, String)>> {
+    pub(super) fn take(&self, session: SessionId, name: &str) -> Option<Vec<(String, String)>> {
         let mut forms = self.lock();
         let is_kept = |form: &&WithheldForm| form.session == session && form.at.elapsed() < limits::WITHHELD_FOR;
         forms.get(name).filter(is_kept)?;
         let form = forms.remove(name)?;
         Some(form.fields.into_iter().map(|(field, value)| (field, value.expose_secret().to_owned())).collect())
-    }
-}
-
-impl Service {
-    /// Keeps the secrets of a form whose person has to enter the password, and returns their name. Nothing is asked of
-    /// an actor without a session.
-    pub fn withhold_secrets(&self, actor: Actor, fields: Vec<(String, String)>) -> Option<String> {
-        let of = actor.user.zip(actor.session)?;
-        Some(self.accounts().withheld_secrets().withhold(of, fields))
-    }
-
-    /// Returns the secrets of this name once; `None` if they are not kept any more.
-    pub fn take_withheld_secrets(&self, actor: Actor, name: &str) -> Option<Vec<(String, String)>> {
-        self.accounts().withheld_secrets().take(actor.session?, name)
     }
 }
 

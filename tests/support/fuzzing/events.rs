@@ -110,11 +110,14 @@ fn step_holds(before: &Turn, after: &Turn, applied: ApplyOutcome) {
     }
 }
 
-/// Returns the content without the fields that may still change after a tool call has ended.
+/// Returns the content without what may still change after a block has ended: the progress of a tool call, and texts that
+/// the provider corrects.
 fn without_progress(content: &Content) -> Content {
     let mut content = content.clone();
-    if let Content::ToolUse { status, duration_ms, .. } = &mut content {
-        (*status, *duration_ms) = (ToolStatus::Pending, None);
+    match &mut content {
+        Content::ToolUse { status, duration_ms, .. } => (*status, *duration_ms) = (ToolStatus::Pending, None),
+        Content::Text { .. } | Content::Thinking { .. } => content = Content::text(""),
+        _ => {}
     }
     content
 }
