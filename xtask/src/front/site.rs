@@ -17,7 +17,7 @@ pub const BUDGET: u64 = 400_000;
 /// decision (`docs/adr/0050-bundle-budget-and-code-splitting.md`).
 pub const CEILING: u64 = 400_000;
 /// The limit for all code parts together.
-pub const PARTS_CEILING: u64 = 518_000;
+pub const PARTS_CEILING: u64 = 522_500;
 /// The sheet of the server pages, which does not count toward the application.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// The extensions of compressible files.
