@@ -29,7 +29,7 @@ test("an unreachable address is reported in place, and correcting it keeps the c
   await expect(address).toHaveValue("http://127.0.0.1:9/v1");
   await address.fill(model.environment.OPENAI_BASE_URL ?? "");
   await form.getByRole("button", { name: "Test and save" }).click();
-  await expect(page.getByText("Connected to Ollama · 1 model found")).toBeVisible();
+  await expect(page.locator("#main").getByText("Connected to Ollama · 1 model found")).toBeVisible();
   await expect(form).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Try the demo" })).toHaveCount(0);
   await expect(messageBox(page)).toBeFocused();
