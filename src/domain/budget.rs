@@ -369,23 +369,23 @@ mod tests {
     fn refusal_names_budget_and_reset() {
         let resets_at = time("2026-12-01T00:00:00Z");
         for (kind, sentence) in [
-            (BudgetKind::DayCost, "Your budget of US$5 for a day is used up. It resets at 2026-12-01 00:00 UTC."),
+            (BudgetKind::DayCost, "Your daily budget of US$5 is used up. It resets at 2026-12-01 00:00 UTC."),
             (
                 BudgetKind::DayTokens,
-                "Your budget of 5000000 tokens for a day is used up. It resets at 2026-12-01 00:00 UTC.",
+                "Your daily budget of 5000000 tokens is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
             (
                 BudgetKind::DayRequests,
-                "Your budget of 5000000 requests for a day is used up. It resets at 2026-12-01 00:00 UTC.",
+                "Your daily budget of 5000000 requests is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
             (
                 BudgetKind::MonthRequests,
-                "Your budget of 5000000 requests for a month is used up. It resets at 2026-12-01 00:00 UTC.",
+                "Your monthly budget of 5000000 requests is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
-            (BudgetKind::MonthCost, "Your budget of US$5 for a month is used up. It resets at 2026-12-01 00:00 UTC."),
+            (BudgetKind::MonthCost, "Your monthly budget of US$5 is used up. It resets at 2026-12-01 00:00 UTC."),
             (
                 BudgetKind::MonthTokens,
-                "Your budget of 5000000 tokens for a month is used up. It resets at 2026-12-01 00:00 UTC.",
+                "Your monthly budget of 5000000 tokens is used up. It resets at 2026-12-01 00:00 UTC.",
             ),
         ] {
             let most = 5_000_000;

@@ -106,7 +106,7 @@ async fn exhausted_budget_refuses_message_before_anything_is_stored() {
         );
         assert_eq!((&refused["budget"], &refused["most"]), (&json!("month_tokens"), &json!(110)), "{refused}");
         let sentence = refused["detail"].as_str().unwrap();
-        assert!(sentence.starts_with("Your budget of 110 tokens for a month is used up. It resets at "), "{refused}");
+        assert!(sentence.starts_with("Your monthly budget of 110 tokens is used up. It resets at "), "{refused}");
         let done = server.submit("/forms/send", &browser, &format!("chat_id={chat}&text=and+then")).await;
         assert_eq!(done.status, StatusCode::TOO_MANY_REQUESTS, "{done:?}");
         assert!(done.page.contains("is used up") && done.page.contains("and then"), "{done:?}");

@@ -236,16 +236,16 @@ with_account_codes! { with_import_codes: define_codes:
     NotAllowedValue, "not_allowed_value", "is not one of the allowed values";
     // Budgets.
     NotDollars, "not_dollars", "must be an amount in US dollars such as 12.50";
-    BudgetDayCost, "budget_day_cost", "Your budget of US${most} for a day is used up. It resets at {resets} UTC.";
+    BudgetDayCost, "budget_day_cost", "Your daily budget of US${most} is used up. It resets at {resets} UTC.";
     BudgetDayTokens, "budget_day_tokens",
-        "Your budget of {most} tokens for a day is used up. It resets at {resets} UTC.";
+        "Your daily budget of {most} tokens is used up. It resets at {resets} UTC.";
     BudgetDayRequests, "budget_day_requests",
-        "Your budget of {most} requests for a day is used up. It resets at {resets} UTC.";
-    BudgetMonthCost, "budget_month_cost", "Your budget of US${most} for a month is used up. It resets at {resets} UTC.";
+        "Your daily budget of {most} requests is used up. It resets at {resets} UTC.";
+    BudgetMonthCost, "budget_month_cost", "Your monthly budget of US${most} is used up. It resets at {resets} UTC.";
     BudgetMonthTokens, "budget_month_tokens",
-        "Your budget of {most} tokens for a month is used up. It resets at {resets} UTC.";
+        "Your monthly budget of {most} tokens is used up. It resets at {resets} UTC.";
     BudgetMonthRequests, "budget_month_requests",
-        "Your budget of {most} requests for a month is used up. It resets at {resets} UTC.";
+        "Your monthly budget of {most} requests is used up. It resets at {resets} UTC.";
     BudgetUnreadable, "budget_unreadable",
         "A budget of your account cannot be read, so nothing is sent. Ask an administrator to set your budgets again.";
     // The request as a whole.

@@ -140,7 +140,7 @@ define_messages! {
     deleted_connections: "Your providers with their API keys, tool servers, settings, API tokens and shared links",
         "你的服务商及其 API 密钥、工具服务器、设置、API 令牌和分享的链接";
     account_permanence: "This skips Trash and cannot be undone. Replies being generated are stopped, and shared links end \
-        at once. Files are removed from disk within a day. The audit log keeps that an account was deleted, without its \
+        at once. Files are removed from disk within a day. The audit log records that an account was deleted, without its \
         name.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止，分享的链接会立即失效。文件会在一天内从磁盘清除。\
         审计日志会保留账号被删除的记录，但不含名称。";
     account_deleted: "Your account was deleted.", "你的账号已删除。";

@@ -7,15 +7,17 @@ use crate::ui::messages::usage::dollars;
 
 define_messages! {
     budgets: "Budgets", "预算";
-    lead: "How much accounts may spend on models. Who has used up a budget can send nothing more until it resets. \
+    lead: "How much accounts may spend on models. People who have used up a budget cannot send anything until it resets. \
         Administrators see sums, never chats.", "账号在模型上可以花费的上限。预算用尽后，在重置之前无法再发送消息。管理员只能看到合计，看不到对话。";
     defaults: "Default for all accounts", "所有账号的默认预算";
-    defaults_hint: "An account's own budget takes the place of the default, as does one of its groups. An empty field sets no \
-        budget.", "账号自己的预算和所在组的预算优先于默认预算。留空表示不设预算。";
-    own_hint: "An empty field leaves the budget of the account's groups, or the default.", "留空则使用所在组的预算或默认预算。";
+    defaults_hint: "A budget of an account or of one of its groups replaces the default. An empty field sets no budget.",
+        "账号自己的预算和所在组的预算优先于默认预算。留空表示不设预算。";
+    own_hint: "Leave a field empty to use the budget of the account's groups, or the default.",
+        "留空则使用所在组的预算或默认预算。";
     groups: "Groups", "组";
-    group_hint: "Bounds each member without a budget of their own, in place of the default. The strictest of several groups \
-        holds. An empty field sets no budget.", "限制没有自己预算的每个成员，并优先于默认预算。属于多个组时以最严格的为准。留空表示不设预算。";
+    group_hint: "Applies to each member without a budget of their own, instead of the default. For members of several groups \
+        the strictest budget applies. An empty field sets no budget.",
+        "限制没有自己预算的每个成员，并优先于默认预算。属于多个组时以最严格的为准。留空表示不设预算。";
     cost_hint: "In US dollars. Requests without a known price cost nothing.", "单位为美元。没有已知价格的请求不计费用。";
     save: "Save", "保存";
     saved: "The budgets were saved.", "预算已保存。";
@@ -25,7 +27,7 @@ define_messages! {
     no_budget: "No budget", "没有预算";
     spent: "Spent by account and model", "按账号和模型的花费";
     spent_by_group: "Spent by group and model", "按组和模型的花费";
-    spent_by_group_hint: "Sums of the present members. Who is in several groups counts in each of them.",
+    spent_by_group_hint: "Sums of the present members. Members of several groups count in each of them.",
         "当前成员的合计。属于多个组的成员计入每个组。";
     by_account: "By account", "按账号";
     by_group: "By group", "按组";

@@ -5,7 +5,7 @@ use crate::ui::locale::{define_messages, message, plural_message};
 define_messages! {
     // Groups.
     groups: "Groups and access", "组与使用权限";
-    groups_lead: "Accounts in groups. What a group may use, its members may use.",
+    groups_lead: "Groups of accounts. Members may use everything that their group may use.",
         "账号可以加入组。组可以使用的内容，其成员都可以使用。";
     no_groups: "No groups yet.", "还没有组。";
     new_group: "New group", "新建组";
@@ -13,7 +13,7 @@ define_messages! {
     create_group: "Create group", "创建组";
     rename: "Rename", "重命名";
     delete_group: "Delete group", "删除组";
-    delete_group_hint: "Its members stay. They lose what only this group may use.",
+    delete_group_hint: "Its members stay. They lose access to what only this group may use.",
         "成员的账号会保留，但会失去仅此组可用的内容。";
     members: "Members", "成员";
     no_members: "No members yet.", "还没有成员。";
@@ -43,7 +43,7 @@ define_messages! {
     single_accounts_hint: "Their names, with spaces between them.", "账号名称，以空格分隔。";
     save: "Save", "保存";
     use_default: "Use the default", "恢复默认";
-    default_of_model: "By default a model is for the same people as its provider.",
+    default_of_model: "By default a model may be used by the same people as its provider.",
         "默认情况下，模型的使用权限与其服务商相同。";
     default_of_provider: "By default everybody may use the models of this provider. The rule is for those without a rule \
         of their own, also for new ones.",
@@ -51,8 +51,8 @@ define_messages! {
     default_of_tool_server: "By default only the owner may use a tool server of the configuration file. It runs with the \
         rights of this server, for everybody who may use it.",
         "默认情况下，只有所有者可以使用配置文件中的工具服务器。它以此服务器的权限运行，供所有可使用者共用。";
-    access_saved: "Saved. It holds from the next message on.", "已保存，从下一条消息起生效。";
-    access_reset: "The default holds again.", "已恢复默认。";
+    access_saved: "Saved. It applies from the next message on.", "已保存，从下一条消息起生效。";
+    access_reset: "The default applies again.", "已恢复默认。";
 }
 
 /// Returns the number of members of a group.
