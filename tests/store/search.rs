@@ -237,6 +237,8 @@ async fn search_finds_exactly_turns_with_query_words() {
         let mut written = WrittenChat::create_chat(db, "").await;
         let texts: Vec<String> = (0..150).map(|_| chance.next_text(&letters, 24)).collect();
         let ids = written.add_turns(db, &texts).await;
+        // A search gives the index two seconds, which may not be enough on a slow machine.
+        assert!(queue::index_all(db, u32::MAX).await.unwrap());
         let mut hits = 0;
         for _ in 0..200 {
             // Half of the queries are substrings of texts.
