@@ -299,7 +299,7 @@ const TABLES_OF_CHATS: &[&str] = &[
 ];
 
 /// The damages of other tables that are tried together, each in a table of its own.
-const DAMAGES_AT_ONCE: usize = 8;
+const DAMAGES_AT_ONCE: usize = 20;
 
 /// Divides damages into groups that are tried together, which takes half of the time.
 fn group_damages(damages: Vec<RowDamage>) -> Vec<Vec<RowDamage>> {
