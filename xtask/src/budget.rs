@@ -13,11 +13,11 @@ use crate::server::{self, CargoProfile};
 use crate::step::{format_size, print_note, run_step};
 
 /// The size of the binary, with the site inside; the goal is 40 MB (`docs/adr/0058-release-profile-and-assets.md`).
-const BINARY: u64 = 42_000_000;
+const BINARY: u64 = 44_000_000;
 /// The time from the start of the process in an empty directory to the first page; the goal is 60 ms.
 const START: Duration = Duration::from_millis(100);
 /// The resident memory at rest, after one page; the goal is 30 MB.
-const MEMORY: u64 = 32_000_000;
+const MEMORY: u64 = 34_500_000;
 
 /// The number of starts, of which the fastest counts: other load on the machine only makes a start slower.
 const TRIES: usize = 10;
