@@ -81,7 +81,9 @@ impl Service {
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
         let mut found = identities::find(&mut tx, key).await?;
-        if found.is_none() && self.add_proxy_user(&mut tx, named, creates_accounts, actor).await? {
+        if found.is_none() {
+            self.add_proxy_user(&mut tx, named, creates_accounts, actor).await?;
+            // Also if nothing was added: a concurrent request of the same person may have added the name meanwhile.
             found = identities::find(&mut tx, key).await?;
         }
         let Some(found) = found.filter(|found| !found.is_disabled) else { return Ok(None) };
@@ -90,14 +92,14 @@ impl Service {
         Ok(self.load_proxy_identity(found.owner, found.id, now).await?)
     }
 
-    /// Adds a name to the account that has it, or makes an account for it. Returns false if neither is allowed.
+    /// Adds a name to the account that has it, or makes an account for it, if either is allowed.
     async fn add_proxy_user(
         &self,
         tx: &mut Tx,
         named: &ProxyUser,
         creates_accounts: bool,
         actor: Actor,
-    ) -> Result<bool, AccountError> {
+    ) -> Result<(), AccountError> {
         let key = IdentityKey { issuer: PROXY_ISSUER, subject: &named.name };
         let account = users::find_by_name(self.db(), &name_key(&named.name)).await?;
         let Some(account) = account.filter(|account| named.has_name_of(account)) else {
@@ -105,20 +107,19 @@ impl Service {
                 let names = std::slice::from_ref(&named.name);
                 self.create_identity_account(tx, actor, (key, IdentityDetails::default()), names).await?;
             }
-            return Ok(creates_accounts);
+            return Ok(());
         };
         users::lock(tx, account.id).await?;
         // Otherwise a person who takes the name of another one would share that account with them.
         let is_taken = identities::count_of_issuer(tx, account.id, PROXY_ISSUER).await? > 0;
         if is_taken || account.disabled_at.is_some() {
-            return Ok(false);
+            return Ok(());
         }
         if !self.add_identity(tx, account.id, key, &IdentityDetails::default()).await? {
             return Err(AccountError::busy());
         }
         let actor = Actor { user: Some(account.id), ..actor };
-        self.record(tx, actor, AuditVerb::LinkIdentity, PROXY_ISSUER).await?;
-        Ok(true)
+        Ok(self.record(tx, actor, AuditVerb::LinkIdentity, PROXY_ISSUER).await?)
     }
 
     /// Returns the credential of an identity, unless that was removed or its account is disabled.
