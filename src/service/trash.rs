@@ -221,10 +221,14 @@ impl Service {
             let new = NewDeletion { id, owner_id: owner, chat_id, root, at: self.clock().now() };
             let mut tx = self.db().begin().await?;
             let outcome = deletions::soft_delete(&mut tx, &new).await?;
-            let is_marked = matches!(outcome, DeletionOutcome::Running(_) | DeletionOutcome::Done { .. });
-            // A message may have been sent since the undo was planned; the chat is locked now.
-            if let Some((import, UndoScope::Unchanged)) = import.filter(|_| is_marked)
-                && imports::undo::takes_writing(&mut tx, owner, import, &new).await?
+            // A message may have been sent since the undo was planned; the chat is locked now. No import creates replies
+            // that run.
+            if let Some((import, UndoScope::Unchanged)) = import
+                && match &outcome {
+                    DeletionOutcome::Running(_) => true,
+                    DeletionOutcome::Done { .. } => imports::undo::takes_writing(&mut tx, owner, import, &new).await?,
+                    _ => false,
+                }
             {
                 tx.rollback().await?;
                 return Ok(None);

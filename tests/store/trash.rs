@@ -2,6 +2,7 @@
 //! `fsck` finds nothing, exactly the expected rows are deleted, and a restore undoes its deletion.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::databases::{TestDatabase, test_databases};
 use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};
@@ -12,6 +13,7 @@ use turnleaf::domain::*;
 use turnleaf_run::purge::{purge_expired, purge_scheduled};
 use turnleaf_store::deletions::{self, DeletedItem, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
 use turnleaf_store::fsck::{self, CheckMode};
+use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
 use uuid::Uuid;
 
@@ -550,6 +552,26 @@ async fn unfinished_reply_is_not_deleted() {
         for root in [DeletionRoot::Turn(first), DeletionRoot::Branch(on.id), DeletionRoot::Chat] {
             assert_eq!(tree.mark(root).await.1, DeletionOutcome::Running(vec![reply.id]));
             assert_eq!(tree.snapshot().await, before);
+        }
+        if let Db::Postgres { .. } = &fresh.db {
+            // The journal is writing the row, and may need the rows of other replies for its transaction.
+            let mut journal = tree.db.begin().await.unwrap();
+            let progress = TurnProgress {
+                turn_id: reply.id,
+                status: TurnStatus::Streaming,
+                last_event_seq: 0,
+                provider_used: None,
+                model_used: None,
+                started_at: Some(next_time()),
+            };
+            let stored = turns::defer_progress(&mut journal, &progress).await.unwrap();
+            assert_eq!(journal.rows_affected(stored).await.unwrap(), 1);
+            let marked = tokio::time::timeout(Duration::from_secs(10), tree.mark(DeletionRoot::Chat)).await;
+            assert_eq!(
+                marked.expect("no wait for the row of a running reply").1,
+                DeletionOutcome::Running(vec![reply.id])
+            );
+            journal.rollback().await.unwrap();
         }
         fresh.close().await;
     }

@@ -11,33 +11,59 @@ use turnleaf_domain::chat::derive_title;
 use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, TurnId, UserId};
 
+/// The condition for the turn $2 of the chat $1 and everything below it.
+macro_rules! turns_below {
+    () => {
+        "id IN ( \
+            WITH RECURSIVE below (id) AS ( \
+                SELECT t.id FROM turns t WHERE t.chat_id = $1 AND t.id = $2 AND t.deleted_at IS NULL \
+                UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id WHERE t.deleted_at IS NULL) \
+            SELECT id FROM below)"
+    };
+}
+
+/// The condition for everything of the chat $1 but the path to the turn $2 and the turns below it.
+macro_rules! turns_elsewhere {
+    () => {
+        "chat_id = $1 AND deleted_at IS NULL \
+            AND id NOT IN ( \
+                WITH RECURSIVE up (id, prev_turn_id) AS ( \
+                    SELECT t.id, t.prev_turn_id FROM turns t WHERE t.id = $2 \
+                    UNION SELECT t.id, t.prev_turn_id FROM up JOIN turns t ON t.id = up.prev_turn_id) \
+                SELECT id FROM up) \
+            AND id NOT IN ( \
+                WITH RECURSIVE below (id) AS ( \
+                    SELECT t.id FROM turns t WHERE t.id = $2 \
+                    UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id) \
+                SELECT id FROM below)"
+    };
+}
+
+macro_rules! turns_of_chat {
+    () => {
+        "chat_id = $1 AND deleted_at IS NULL"
+    };
+}
+
+macro_rules! unfinished {
+    () => {
+        " AND status IN ('pending', 'streaming', 'waiting_subagents')"
+    };
+}
+
 sql! {
     /// Locks the chat's row until the transaction ends, as every writer that adds turns does.
     HOLD = "UPDATE chats SET rev = rev + 1 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL \
         RETURNING last_viewed_turn_id, title";
-    MARK_BELOW = "UPDATE turns SET deleted_at = $3, deletion_id = $4 WHERE id IN ( \
-        WITH RECURSIVE below (id) AS ( \
-            SELECT t.id FROM turns t WHERE t.chat_id = $1 AND t.id = $2 AND t.deleted_at IS NULL \
-            UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id WHERE t.deleted_at IS NULL) \
-        SELECT id FROM below)";
-    /// Everything but the path to $2 and what is below it.
-    MARK_OTHERS = "UPDATE turns SET deleted_at = $3, deletion_id = $4 WHERE chat_id = $1 AND deleted_at IS NULL \
-        AND id NOT IN ( \
-            WITH RECURSIVE up (id, prev_turn_id) AS ( \
-                SELECT t.id, t.prev_turn_id FROM turns t WHERE t.id = $2 \
-                UNION SELECT t.id, t.prev_turn_id FROM up JOIN turns t ON t.id = up.prev_turn_id) \
-            SELECT id FROM up) \
-        AND id NOT IN ( \
-            WITH RECURSIVE below (id) AS ( \
-                SELECT t.id FROM turns t WHERE t.id = $2 \
-                UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id) \
-            SELECT id FROM below)";
-    MARK_ALL = "UPDATE turns SET deleted_at = $2, deletion_id = $3 WHERE chat_id = $1 AND deleted_at IS NULL";
+    UNFINISHED_BELOW = concat!("SELECT id FROM turns WHERE ", turns_below!(), unfinished!());
+    UNFINISHED_OTHERS = concat!("SELECT id FROM turns WHERE ", turns_elsewhere!(), unfinished!());
+    UNFINISHED_IN_CHAT = concat!("SELECT id FROM turns WHERE ", turns_of_chat!(), unfinished!());
+    MARK_BELOW = concat!("UPDATE turns SET deletion_id = $3, deleted_at = $4 WHERE ", turns_below!());
+    MARK_OTHERS = concat!("UPDATE turns SET deletion_id = $3, deleted_at = $4 WHERE ", turns_elsewhere!());
+    MARK_ALL = concat!("UPDATE turns SET deletion_id = $2, deleted_at = $3 WHERE ", turns_of_chat!());
     LIVE_TEXT = "SELECT SUBSTR(content_text, 1, 400) FROM turns \
         WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
     LIVE_NAME = "SELECT name FROM branches WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
-    UNFINISHED = "SELECT id FROM turns WHERE deletion_id = $1 \
-        AND status IN ('pending', 'streaming', 'waiting_subagents')";
     MARK_BRANCH = "UPDATE branches SET deleted_at = $3, deletion_id = $4 \
         WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
     MARK_ALL_BRANCHES = "UPDATE branches SET deleted_at = $2, deletion_id = $3 \
@@ -119,8 +145,8 @@ pub struct NewDeletion {
 pub enum DeletionOutcome {
     /// The owner has no such item, or it is already deleted.
     Gone,
-    /// These replies below are unfinished. The caller rolls back, stops them and retries, because only finished
-    /// replies are deleted.
+    /// These replies are unfinished, and nothing is marked. The caller rolls back, stops them and retries, because only
+    /// finished replies are deleted.
     Running(Vec<TurnId>),
     /// The deletion would leave no branch in the chat. The caller rolls back.
     LastBranch,
@@ -147,11 +173,18 @@ pub async fn soft_delete(tx: &mut Tx, new: &NewDeletion) -> Result<DeletionOutco
         }
     };
     let Some(title) = title else { return Ok(DeletionOutcome::Gone) };
-    let turns = mark_turns(tx, new).await?;
-    let running: Vec<Uuid> = in_tx!(&mut *tx, |conn| sqlx::query_scalar(UNFINISHED).bind(id).fetch_all(conn).await?);
-    if !running.is_empty() {
-        return Ok(DeletionOutcome::Running(running.into_iter().map(TurnId::from).collect()));
-    }
+    let turns = match AffectedTurns::of_deletion(tx, new).await? {
+        Some(affected) => {
+            // The chat is locked, so that no other reply can start. The rows of replies that run are not touched: the
+            // journal locks several of them in one transaction, in another order.
+            let running = affected.find_unfinished(tx, new).await?;
+            if !running.is_empty() {
+                return Ok(DeletionOutcome::Running(running));
+            }
+            affected.mark(tx, new).await?
+        }
+        None => 0,
+    };
     let mut branches = mark_branches(tx, new).await?;
     if new.root != DeletionRoot::Chat && !has_live_branch(tx, chat).await? {
         if let DeletionRoot::Branch(_) = new.root {
@@ -206,28 +239,57 @@ pub async fn first_turn_of_branch(db: &Db, owner: UserId, branch: BranchId) -> R
     Ok(first.map(TurnId::from))
 }
 
-async fn mark_turns(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError> {
-    let (chat, id, at) = (new.chat_id.uuid(), new.id.uuid(), new.at);
-    let (query, turn) = match new.root {
-        DeletionRoot::Chat => {
-            return Ok(in_tx!(tx, |conn| {
-                sqlx::query(MARK_ALL).bind(chat).bind(at).bind(id).execute(conn).await?.rows_affected()
-            }));
-        }
-        DeletionRoot::Branch(branch) => {
-            let first: Option<Uuid> = in_tx!(&mut *tx, |conn| {
-                let query = sqlx::query_scalar(FIRST_OF_BRANCH).bind(new.owner_id.uuid()).bind(branch.uuid());
-                query.fetch_optional(conn).await?
-            });
-            let Some(first) = first else { return Ok(0) };
-            (MARK_BELOW, first)
-        }
-        DeletionRoot::Turn(turn) => (MARK_BELOW, turn.uuid()),
-        DeletionRoot::AllBut(turn) => (MARK_OTHERS, turn.uuid()),
-    };
-    Ok(in_tx!(tx, |conn| {
-        sqlx::query(query).bind(chat).bind(turn).bind(at).bind(id).execute(conn).await?.rows_affected()
-    }))
+/// The turns of a deletion: the queries that find the unfinished ones and that mark all, and the turn that bounds them.
+struct AffectedTurns {
+    unfinished: &'static str,
+    mark: &'static str,
+    bound: Option<Uuid>,
+}
+
+impl AffectedTurns {
+    fn below(turn: Uuid) -> Self {
+        Self { unfinished: UNFINISHED_BELOW, mark: MARK_BELOW, bound: Some(turn) }
+    }
+
+    /// Returns `None` for a branch without turns.
+    async fn of_deletion(tx: &mut Tx, new: &NewDeletion) -> Result<Option<Self>, StoreError> {
+        Ok(match new.root {
+            DeletionRoot::Chat => Some(Self { unfinished: UNFINISHED_IN_CHAT, mark: MARK_ALL, bound: None }),
+            DeletionRoot::Branch(branch) => {
+                let first: Option<Uuid> = in_tx!(tx, |conn| {
+                    let query = sqlx::query_scalar(FIRST_OF_BRANCH).bind(new.owner_id.uuid()).bind(branch.uuid());
+                    query.fetch_optional(conn).await?
+                });
+                first.map(Self::below)
+            }
+            DeletionRoot::Turn(turn) => Some(Self::below(turn.uuid())),
+            DeletionRoot::AllBut(turn) => {
+                Some(Self { unfinished: UNFINISHED_OTHERS, mark: MARK_OTHERS, bound: Some(turn.uuid()) })
+            }
+        })
+    }
+
+    async fn find_unfinished(&self, tx: &mut Tx, new: &NewDeletion) -> Result<Vec<TurnId>, StoreError> {
+        let running: Vec<Uuid> = in_tx!(tx, |conn| {
+            let query = sqlx::query_scalar(self.unfinished).bind(new.chat_id.uuid());
+            match self.bound {
+                Some(turn) => query.bind(turn).fetch_all(conn).await?,
+                None => query.fetch_all(conn).await?,
+            }
+        });
+        Ok(running.into_iter().map(TurnId::from).collect())
+    }
+
+    async fn mark(&self, tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError> {
+        Ok(in_tx!(tx, |conn| {
+            let query = sqlx::query(self.mark).bind(new.chat_id.uuid());
+            let query = match self.bound {
+                Some(turn) => query.bind(turn),
+                None => query,
+            };
+            query.bind(new.id.uuid()).bind(new.at).execute(conn).await?.rows_affected()
+        }))
+    }
 }
 
 async fn mark_branches(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError> {
