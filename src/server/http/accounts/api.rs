@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ApiTokenId, SessionId, TokenScope};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::request_origin::actor;
-use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::sessions::ListedSession;
 use turnleaf_service::accounts::tokens::{ListedToken, NewApiToken};
 
@@ -103,10 +102,10 @@ pub async fn list_sessions(
 pub async fn end_session(
     State(app): State<App>,
     principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathId(id): PathId<SessionId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().end_session(principal.user, actor(&principal, &client), id).await?;
+    app.service().end_session(principal.user, actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -123,7 +122,7 @@ pub async fn list_tokens(
 pub async fn create_token(
     State(app): State<App>,
     principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateApiTokenRequest>,
 ) -> Result<Response, Problem> {
@@ -133,7 +132,7 @@ pub async fn create_token(
         days: new.days,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let made = app.service().create_api_token(principal.user, actor(&principal, &client), new).await?;
+    let made = app.service().create_api_token(principal.user, actor, new).await?;
     let secret = made.value.secret.as_ref().map(|secret| secret.expose().to_owned());
     let ApiTokenDetails { id, name, scopes, created_at, expires_at, .. } = made.value.token.into();
     let created = CreatedApiToken { id, name, scopes, created_at, expires_at, token: secret };
@@ -144,9 +143,9 @@ pub async fn create_token(
 pub async fn revoke_token(
     State(app): State<App>,
     principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathId(id): PathId<ApiTokenId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().revoke_api_token(principal.user, actor(&principal, &client), id).await?;
+    app.service().revoke_api_token(principal.user, actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

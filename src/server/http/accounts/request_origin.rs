@@ -1,12 +1,15 @@
 //! The origin of a request of accounts, for the limits on attempts and the audit log.
 
+use axum::extract::FromRequestParts;
 use http::HeaderMap;
 use http::header::USER_AGENT;
+use http::request::Parts;
 
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::session_cookie::SessionCookie;
+use crate::server::http::response::problem::Problem;
 use turnleaf_platform::client_network::client_network;
 use turnleaf_service::accounts::{Actor, ClientOrigin};
 
@@ -29,5 +32,14 @@ pub fn actor(principal: &Principal, client: &ClientIdentity) -> Actor {
         session: principal.session(),
         token: principal.token(),
         address: Some(client.address),
+    }
+}
+
+impl FromRequestParts<App> for Actor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let principal = Principal::from_request_parts(parts, app).await?;
+        Ok(actor(&principal, &ClientIdentity::from_request_parts(parts, app).await?))
     }
 }

@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
 use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
-use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::request_origin::actor;
-use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::{PathId, PathIds};
 use crate::server::http::response::problem::Problem;
+use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::access_rules::StoredAccessRule;
 use turnleaf_service::accounts::groups::{AccountGroup, GroupMember};
 
@@ -132,13 +130,12 @@ pub async fn list_groups(State(app): State<App>) -> Result<ApiJson<Vec<GroupSumm
 /// `POST /api/groups`: creates a group. 201, or 200 for a repeated idempotency key.
 pub async fn create_group(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     headers: HeaderMap,
     ApiJson(new): ApiJson<CreateGroupRequest>,
 ) -> Result<Response, Problem> {
     let key = client_request_id(new.client_request_id, &headers)?;
-    let made = app.service().create_group(actor(&principal, &client), &new.name, key.as_deref()).await?;
+    let made = app.service().create_group(actor, &new.name, key.as_deref()).await?;
     Ok((created_status(made.is_new), ApiJson(GroupSummary::from(made.value))).into_response())
 }
 
@@ -152,45 +149,41 @@ pub async fn show_group(State(app): State<App>, PathId(id): PathId<GroupId>) -> 
 /// `PATCH /api/groups/{id}`.
 pub async fn rename_group(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathId(id): PathId<GroupId>,
     ApiJson(change): ApiJson<RenameGroupRequest>,
 ) -> Result<ApiJson<GroupSummary>, Problem> {
-    let renamed = app.service().rename_group(actor(&principal, &client), id, &change.name).await?;
+    let renamed = app.service().rename_group(actor, id, &change.name).await?;
     Ok(ApiJson(renamed.into()))
 }
 
 /// `DELETE /api/groups/{id}`.
 pub async fn delete_group(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathId(id): PathId<GroupId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().delete_group(actor(&principal, &client), id).await?;
+    app.service().delete_group(actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `PUT /api/groups/{id}/members/{user_id}`.
 pub async fn add_member(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathIds(id, user): PathIds<GroupId, UserId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().add_group_member(actor(&principal, &client), id, user).await?;
+    app.service().add_group_member(actor, id, user).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/groups/{id}/members/{user_id}`.
 pub async fn remove_member(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathIds(id, user): PathIds<GroupId, UserId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().remove_group_member(actor(&principal, &client), id, user).await?;
+    app.service().remove_group_member(actor, id, user).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -202,8 +195,7 @@ pub async fn list_grants(State(app): State<App>) -> Result<ApiJson<Vec<AccessRul
 /// `PUT /api/grants`: sets the rule of a target.
 pub async fn set_grant(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     ApiJson(new): ApiJson<SetAccessRuleRequest>,
 ) -> Result<ApiJson<AccessRuleDetails>, Problem> {
     let SetAccessRuleRequest { kind, target, model, everybody, groups, accounts } = new;
@@ -212,17 +204,16 @@ pub async fn set_grant(
         target.ok_or_else(|| Problem::unprocessable("invalid", InvalidField::new("target", MessageCode::IsUnknown)))?;
     let audience =
         GrantAudience { everybody, groups: groups.into_iter().collect(), accounts: accounts.into_iter().collect() };
-    let stored = app.service().set_access_rule(actor(&principal, &client), target, audience).await?;
+    let stored = app.service().set_access_rule(actor, target, audience).await?;
     Ok(ApiJson(stored.into()))
 }
 
 /// `DELETE /api/grants/{id}`: the target has its default again.
 pub async fn delete_grant(
     State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
+    actor: Actor,
     PathId(id): PathId<AccessRuleId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().delete_access_rule(actor(&principal, &client), id).await?;
+    app.service().delete_access_rule(actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
