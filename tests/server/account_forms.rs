@@ -266,6 +266,19 @@ async fn server_without_accounts_has_no_sign_in() {
         let done = server.submit(path, &STRANGER, &with_password("code=00&", "a", PASSWORD)).await;
         assert_eq!((done.status, done.cookie.as_str()), (StatusCode::SEE_OTHER, ""), "{path}");
     }
+    // Codes, passkeys and linked identities are of people who sign in. Nothing else about these forms is looked at.
+    for form in [
+        "second-factor/begin",
+        "second-factor/confirm",
+        "second-factor/codes",
+        "second-factor/remove",
+        "passkeys/begin",
+        "passkeys/add",
+        "identities/link",
+    ] {
+        let done = server.submit(&format!("/forms/profile/{form}"), &STRANGER, "").await;
+        assert_eq!((done.status, done.location.as_str()), (StatusCode::SEE_OTHER, "/settings/profile"), "{form}");
+    }
     let (_, profile) = page(&server, "/settings/profile", &STRANGER).await;
     assert!(
         profile.contains("This server has no accounts") && !profile.contains("href=\"/settings/users\""),

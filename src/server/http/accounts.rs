@@ -2,11 +2,14 @@
 //! access, budgets, the audit log, and the API of sessions, tokens, groups and grants.
 
 pub mod access;
+mod account_form;
+mod account_request;
 pub mod api;
 pub mod audit_log;
 pub mod budgets;
 pub mod deletion;
 mod form_refusal;
+mod form_result;
 pub mod groups;
 pub mod identities;
 pub mod operations;

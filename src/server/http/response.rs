@@ -2,6 +2,7 @@
 
 pub mod block_form;
 pub mod csv;
+pub mod early_response;
 pub mod error_page;
 pub mod fallback;
 pub mod headers;

@@ -9,18 +9,17 @@ use serde::Deserialize;
 
 use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
 use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
-use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::account_form::AccountForm;
 use crate::server::http::accounts::form_refusal::FormRefusal;
-use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
-use crate::server::http::accounts::request_origin::actor;
-use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::accounts::form_result::FormResult;
 use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::response::server_page::{PageContext, see_other};
+use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, SharedTargets};
 use crate::server::server_pages::messages::rights as words;
-use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 
 /// The query of the matrix.
@@ -41,13 +40,12 @@ enum AccessFormResult {
     Reset,
 }
 
-impl AccessFormResult {
-    fn notice(self) -> ActionNotice {
-        let sentence = match self {
+impl FormResult for AccessFormResult {
+    fn sentence(self) -> &'static str {
+        match self {
             Self::Saved => words::access_saved(),
             Self::Reset => words::access_reset(),
-        };
-        ActionNotice::Done(sentence.to_owned())
+        }
     }
 }
 
@@ -131,29 +129,20 @@ async fn find_accounts(app: &App, typed: &str) -> Result<Result<BTreeSet<UserId>
 }
 
 /// `POST /forms/access/save`.
-pub async fn save(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let text = |name: &str| fields.text(name).unwrap_or_default();
-    let kind = GrantKind::parse(&text("kind"));
-    let target = kind.and_then(|kind| GrantTarget::from_parts(kind, &text("target"), &text("model")));
+pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let kind = GrantKind::parse(&form.text("kind"));
+    let target = kind.and_then(|kind| GrantTarget::from_parts(kind, &form.text("target"), &form.text("model")));
     let target = target.ok_or_else(Problem::not_found)?;
-    let groups: Result<BTreeSet<GroupId>, _> = fields.values("group").iter().map(|id| id.parse()).collect();
+    let groups: Result<BTreeSet<GroupId>, _> = form.fields.values("group").iter().map(|id| id.parse()).collect();
     let groups = groups.map_err(|_| Problem::not_found())?;
-    let typed = text("accounts");
-    let form = ProtectedForm { action: "/forms/access/save", section: PageSection::Groups };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let mut audience = GrantAudience { everybody: fields.is_checked("everybody"), groups, accounts: BTreeSet::new() };
-    let refusal = match find_accounts(&app, &typed).await? {
+    let typed = form.text("accounts");
+    form.require_password("/forms/access/save", PageSection::Groups).await?;
+    let mut audience =
+        GrantAudience { everybody: form.fields.is_checked("everybody"), groups, accounts: BTreeSet::new() };
+    let refusal = match find_accounts(&form.app, &typed).await? {
         Ok(accounts) => {
             audience.accounts = accounts;
-            let set = app.service().set_access_rule(actor(&principal, &client), target.clone(), audience.clone());
+            let set = form.service().set_access_rule(form.actor(), target.clone(), audience.clone());
             match set.await {
                 Ok(_) => return Ok(see_other("/settings/access?done=saved")),
                 Err(error) => FormRefusal::from_error(error)?,
@@ -161,24 +150,15 @@ pub async fn save(
         }
         Err(invalid) => FormRefusal::from_error(invalid.into())?,
     };
-    let stored = read_rule(&app, target).await?;
+    let stored = read_rule(&form.app, target).await?;
     let page = AccessRulePage { audience, accounts: typed, error: refusal.field, ..stored };
-    Ok(context.respond(&app, refusal.status, page.draw(refusal.notice)))
+    Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 
 /// `POST /forms/access/reset`.
-pub async fn reset(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let rule: AccessRuleId = fields.subject_id("rule_id")?;
-    let form = ProtectedForm { action: "/forms/access/reset", section: PageSection::Groups };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    app.service().delete_access_rule(actor(&principal, &client), rule).await?;
+pub async fn reset(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let rule: AccessRuleId = form.fields.subject_id("rule_id")?;
+    form.require_password("/forms/access/reset", PageSection::Groups).await?;
+    form.service().delete_access_rule(form.actor(), rule).await?;
     Ok(see_other("/settings/access?done=reset"))
 }

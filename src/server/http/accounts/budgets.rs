@@ -10,11 +10,10 @@ use serde::Deserialize;
 use crate::domain::{BudgetKind, BudgetTarget, GroupId, InvalidField, UserId, limits};
 use crate::server::access::{Credential, Principal};
 use crate::server::app::App;
-use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
-use crate::server::http::accounts::request_origin::actor;
-use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::accounts::account_form::AccountForm;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::csv;
+use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::accounts::budgets::{BudgetsPage, RefusedBudgets};
@@ -102,36 +101,27 @@ fn submitted_budgets(fields: &SubmittedFields) -> Result<BudgetChanges, InvalidF
 }
 
 /// `POST /forms/budgets`: sets those of an account or of a group, or without both the defaults.
-pub async fn save(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    require_accounts(&principal)?;
-    let target = if fields.contains("user_id") {
-        BudgetTarget::Account(fields.subject_id("user_id")?)
-    } else if fields.contains("group_id") {
-        BudgetTarget::Group(fields.subject_id("group_id")?)
+pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
+    require_accounts(&form.principal)?;
+    let target = if form.fields.contains("user_id") {
+        BudgetTarget::Account(form.fields.subject_id("user_id")?)
+    } else if form.fields.contains("group_id") {
+        BudgetTarget::Group(form.fields.subject_id("group_id")?)
     } else {
         BudgetTarget::Default
     };
-    let form = ProtectedForm { action: "/forms/budgets", section: PageSection::Budgets };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let saved = match submitted_budgets(&fields) {
-        Ok(budgets) => app.service().set_budgets(actor(&principal, &client), target, budgets).await,
+    form.require_password("/forms/budgets", PageSection::Budgets).await?;
+    let saved = match submitted_budgets(&form.fields) {
+        Ok(budgets) => form.service().set_budgets(form.actor(), target, budgets).await,
         Err(invalid) => Err(AccountError::Service(ServiceError::Invalid(invalid))),
     };
     match saved {
         Ok(()) => Ok(see_other(&format!("{}?done=saved", PageSection::Budgets.path()))),
         Err(AccountError::Service(ServiceError::Invalid(error))) => {
-            let typed = BudgetKind::ALL.map(|kind| fields.text(kind.as_str()).unwrap_or_default());
-            let mut page = read_page(&app, target, SpenderGrouping::default()).await?;
+            let typed = BudgetKind::ALL.map(|kind| form.text(kind.as_str()));
+            let mut page = read_page(&form.app, target, SpenderGrouping::default()).await?;
             page.refused = Some(RefusedBudgets { target, error, typed });
-            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
+            Ok(form.respond(StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
         }
         Err(error) => Err(error.into()),
     }

@@ -7,13 +7,12 @@ use http::StatusCode;
 use crate::domain::{AccountRole, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;
+use crate::server::http::accounts::account_form::AccountForm;
 use crate::server::http::accounts::form_refusal::FormRefusal;
-use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
-use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::accounts::sign_in::signed_out;
-use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::response::server_page::{PageContext, see_other};
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::deletion::DeleteAccountPage;
 use crate::server::server_pages::messages::delete_all;
@@ -42,30 +41,21 @@ pub async fn show(State(app): State<App>, principal: Principal, context: PageCon
 }
 
 /// `POST /forms/profile/delete`.
-pub async fn delete(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    if !can_be_deleted(&principal) {
+pub async fn delete(form: AccountForm) -> Result<Response, EarlyResponse> {
+    if !can_be_deleted(&form.principal) {
         return Ok(see_other(PageSection::Profile.path()));
     }
-    let typed = fields.text("word").unwrap_or_default();
+    let typed = form.text("word");
     if typed.to_lowercase() != delete_all::confirmation_word().to_lowercase() {
-        let page = read_page(&app, principal.user, typed, Some(delete_all::word_not_typed())).await?;
-        return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)));
+        let page = read_page(&form.app, form.user(), typed, Some(delete_all::word_not_typed())).await?;
+        return Ok(form.respond(StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)));
     }
-    let form = ProtectedForm { action: "/forms/profile/delete", section: PageSection::Profile };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let error = match app.service().delete_own_account(principal.user, actor(&principal, &client)).await {
-        Ok(()) => return Ok(signed_out(&app, "/sign-in?done=account_deleted")),
+    form.require_password("/forms/profile/delete", PageSection::Profile).await?;
+    let error = match form.service().delete_own_account(form.user(), form.actor()).await {
+        Ok(()) => return Ok(signed_out(&form.app, "/sign-in?done=account_deleted")),
         Err(error) => error,
     };
     let refusal = FormRefusal::from_error(error)?;
-    let page = read_page(&app, principal.user, typed, None).await?;
-    Ok(context.respond(&app, refusal.status, page.draw(refusal.notice)))
+    let page = read_page(&form.app, form.user(), typed, None).await?;
+    Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }

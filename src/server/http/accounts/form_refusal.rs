@@ -5,18 +5,43 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 
 use crate::domain::InvalidField;
+use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
-use crate::server::server_pages::ActionNotice;
+use crate::server::http::response::server_page::PageContext;
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
 
+/// The status of a page, and the seconds after which a retry may work.
+#[derive(Debug, Clone, Copy)]
+pub struct PageHead {
+    status: StatusCode,
+    retry_after: Option<u64>,
+}
+
+impl From<StatusCode> for PageHead {
+    fn from(status: StatusCode) -> Self {
+        Self { status, retry_after: None }
+    }
+}
+
+impl PageHead {
+    /// Responds with the page.
+    pub fn respond(self, app: &App, context: &PageContext, page: ServerPage) -> Response {
+        let mut response = context.clone().respond(app, self.status, page);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
 /// The refusal of a form.
 pub struct FormRefusal {
-    pub status: StatusCode,
+    pub head: PageHead,
     pub field: Option<InvalidField>,
     pub notice: Option<ActionNotice>,
-    retry_after: Option<u64>,
 }
 
 impl FormRefusal {
@@ -28,31 +53,16 @@ impl FormRefusal {
         let notice = |message| Some(ActionNotice::Refused(coded_sentence(message)));
         match error {
             AccountError::Service(ServiceError::Invalid(field)) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                Ok(Self { status, field: Some(field), notice: None, retry_after: None })
+                Ok(Self { head: StatusCode::UNPROCESSABLE_ENTITY.into(), field: Some(field), notice: None })
             }
             AccountError::Service(ServiceError::Conflict { message, .. }) => {
-                let status = StatusCode::CONFLICT;
-                Ok(Self { status, field: None, notice: notice(&message), retry_after: None })
+                Ok(Self { head: StatusCode::CONFLICT.into(), field: None, notice: notice(&message) })
             }
             AccountError::Wait { message, seconds } => {
-                let status = StatusCode::TOO_MANY_REQUESTS;
-                Ok(Self { status, field: None, notice: notice(&message), retry_after: Some(seconds) })
+                let head = PageHead { status: StatusCode::TOO_MANY_REQUESTS, retry_after: Some(seconds) };
+                Ok(Self { head, field: None, notice: notice(&message) })
             }
             error => Err(error.into()),
         }
     }
-
-    /// Returns the value of the header that goes with the page.
-    pub fn retry_after(&self) -> Option<HeaderValue> {
-        self.retry_after.map(HeaderValue::from)
-    }
-}
-
-/// Adds the header that tells when a retry may work.
-pub fn with_retry_after(mut response: Response, seconds: Option<HeaderValue>) -> Response {
-    if let Some(seconds) = seconds {
-        response.headers_mut().insert(RETRY_AFTER, seconds);
-    }
-    response
 }

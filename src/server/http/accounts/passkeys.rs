@@ -1,36 +1,25 @@
 //! Passkeys: signing in with one, and those of the own account. The forms are completed by `/passkeys.js`, which asks
 //! the browser for the answer to a challenge.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::domain::PasskeyId;
-use crate::server::access::Principal;
-use crate::server::app::App;
-use crate::server::http::accounts::form_refusal::FormRefusal;
-use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
+use crate::server::http::accounts::account_form::AccountForm;
+use crate::server::http::accounts::account_request::AccountRequest;
 use crate::server::http::accounts::profile;
-use crate::server::http::accounts::request_origin::{actor, client_origin};
-use crate::server::http::accounts::sign_in::{
-    SignedIn, draw_sign_in, is_without_accounts, refuse_insecure, refused_response, with_session,
-};
-use crate::server::http::request::admission::ClientIdentity;
+use crate::server::http::accounts::sign_in::{refuse_sign_in, with_session};
 use crate::server::http::request::json::ApiJson;
+use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::response::server_page::{SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::passkeys::{ANSWER_FIELD, CEREMONY_FIELD, create_page, refused_page};
 use crate::server::server_pages::accounts::profile::{ProfileForm, ProfilePage};
-use crate::server::server_pages::accounts::sign_in::SignInFormState;
-use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::passkeys::PasskeyAttempt;
-
-const PROFILE: &str = "/settings/profile";
 
 /// A challenge for the script of a page.
 #[derive(Debug, Serialize)]
@@ -41,132 +30,62 @@ struct PasskeyChallenge {
     options: Value,
 }
 
-fn protected(action: &'static str) -> ProtectedForm {
-    ProtectedForm { action, section: PageSection::Profile }
-}
-
-/// Responds with the reason why nothing was done.
-fn refuse(app: &App, context: PageContext, error: AccountError) -> Result<Response, Problem> {
-    let mut refusal = FormRefusal::from_error(error)?;
-    let page = refused_page(refusal.notice.take());
-    Ok(refused_response(app, context, refusal, page))
-}
-
 /// `POST /forms/passkey/begin`: a challenge for a stranger who signs in, or for a person who confirms who they are.
-pub async fn begin_use(
-    State(app): State<App>,
-    signed_in: SignedIn,
-    client: ClientIdentity,
-    headers: HeaderMap,
-    context: PageContext,
-) -> Result<Response, Problem> {
-    if is_without_accounts(&signed_in) {
-        return Err(Problem::not_found());
+pub async fn begin_use(request: AccountRequest) -> Result<Response, EarlyResponse> {
+    if request.is_without_accounts() {
+        return Err(Problem::not_found().into());
     }
-    if let Some(refused) = refuse_insecure(&app, &client, &context) {
-        return Ok(refused);
-    }
-    let person = signed_in.and_then(|Extension(principal)| principal.session().map(|_| principal.user));
-    let client = client_origin(&app, &client, &headers);
-    let begun = app.service().begin_passkey_use(person, context.relying_party(), &client)?;
+    request.require_safe_address()?;
+    let person = request.signed_in.and_then(|principal| principal.session().map(|_| principal.user));
+    let party = request.context.relying_party();
+    let begun = request.service().begin_passkey_use(person, party, &request.client_origin())?;
     let ceremony = begun.ceremony.expose().to_owned();
     Ok(ApiJson(PasskeyChallenge { ceremony, options: begun.options }).into_response())
 }
 
 /// `POST /forms/sign-in/passkey`.
-pub async fn sign_in(
-    State(app): State<App>,
-    signed_in: SignedIn,
-    client: ClientIdentity,
-    headers: HeaderMap,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    if is_without_accounts(&signed_in) {
-        return Ok(see_other("/"));
-    }
-    if let Some(refused) = refuse_insecure(&app, &client, &context) {
-        return Ok(refused);
-    }
+pub async fn sign_in(request: AccountRequest, fields: SubmittedFields) -> Result<Response, EarlyResponse> {
+    request.require_sign_in()?;
     let next = fields.text("next").unwrap_or_default();
     let (ceremony, answer) = (fields.lines(CEREMONY_FIELD), fields.lines(ANSWER_FIELD));
-    let attempt = PasskeyAttempt { ceremony: &ceremony, answer: &answer, party: context.relying_party() };
-    let origin = client_origin(&app, &client, &headers);
-    let error = match app.service().sign_in_with_passkey(attempt, &origin).await {
-        Ok(secret) => return Ok(with_session(&app, &secret, local_path(&next))),
-        Err(error) => error,
-    };
-    let mut refusal = FormRefusal::from_error(error)?;
-    let page = draw_sign_in(&app, &context, (&SignInFormState::default(), &next), refusal.notice.take());
-    Ok(refused_response(&app, context, refusal, page))
+    let attempt = PasskeyAttempt { ceremony: &ceremony, answer: &answer, party: request.context.relying_party() };
+    match request.service().sign_in_with_passkey(attempt, &request.client_origin()).await {
+        Ok(secret) => Ok(with_session(&request.app, &secret, local_path(&next))),
+        Err(error) => refuse_sign_in(&request, error, &next),
+    }
 }
 
 /// `POST /forms/profile/passkeys/begin`: shows the page on which the browser makes a passkey.
-pub async fn begin(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    // Only people who sign in here have passkeys.
-    if principal.session().is_none() {
-        return Ok(see_other(PROFILE));
-    }
-    let form = protected("/forms/profile/passkeys/begin");
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let name = fields.text("name").unwrap_or_default();
-    let (user, actor, party) = (principal.user, actor(&principal, &client), context.relying_party());
-    match app.service().begin_passkey(user, actor, &name, party).await {
+pub async fn begin(form: AccountForm) -> Result<Response, EarlyResponse> {
+    form.require_session_and_password("/forms/profile/passkeys/begin").await?;
+    let name = form.text("name");
+    match form.service().begin_passkey(form.user(), form.actor(), &name, form.context.relying_party()).await {
         Ok(begun) => {
-            let page = create_page(&begun, context.passkeys_at().unwrap_or_default());
-            Ok(context.respond(&app, StatusCode::OK, page))
+            let page = create_page(&begun, form.context.passkeys_at().unwrap_or_default());
+            Ok(form.respond(StatusCode::OK, page))
         }
         Err(error) => {
             let typed = |page: &mut ProfilePage| page.passkeys.typed_name = name;
-            profile::refused_page(&app, &principal, context, (ProfileForm::Passkey, error), typed).await
+            profile::refused_page(&form, (ProfileForm::Passkey, error), typed).await
         }
     }
 }
 
 /// `POST /forms/profile/passkeys/add`: adds the passkey that the browser has made.
-pub async fn add_own(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    if principal.session().is_none() {
-        return Ok(see_other(PROFILE));
-    }
-    let form = protected("/forms/profile/passkeys/add");
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let (ceremony, answer) = (fields.lines(CEREMONY_FIELD), fields.lines(ANSWER_FIELD));
-    let attempt = PasskeyAttempt { ceremony: &ceremony, answer: &answer, party: context.relying_party() };
-    match app.service().add_passkey(principal.user, actor(&principal, &client), attempt).await {
+pub async fn add_own(form: AccountForm) -> Result<Response, EarlyResponse> {
+    form.require_session_and_password("/forms/profile/passkeys/add").await?;
+    let (ceremony, answer) = (form.fields.lines(CEREMONY_FIELD), form.fields.lines(ANSWER_FIELD));
+    let attempt = PasskeyAttempt { ceremony: &ceremony, answer: &answer, party: form.context.relying_party() };
+    match form.service().add_passkey(form.user(), form.actor(), attempt).await {
         Ok(()) => Ok(see_other("/settings/profile?done=passkey_added#passkeys")),
-        Err(error) => refuse(&app, context, error),
+        Err(error) => form.refuse(error, refused_page),
     }
 }
 
 /// `POST /forms/profile/passkeys/remove`.
-pub async fn remove(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let passkey: PasskeyId = fields.subject_id("passkey_id")?;
-    let form = protected("/forms/profile/passkeys/remove");
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    app.service().remove_passkey(principal.user, actor(&principal, &client), passkey).await?;
+pub async fn remove(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let passkey: PasskeyId = form.fields.subject_id("passkey_id")?;
+    form.require_password("/forms/profile/passkeys/remove", PageSection::Profile).await?;
+    form.service().remove_passkey(form.user(), form.actor(), passkey).await?;
     Ok(see_other("/settings/profile?done=passkey_removed#passkeys"))
 }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use crate::domain::{InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::form_refusal::{FormRefusal, with_retry_after};
+use crate::server::http::accounts::form_refusal::{FormRefusal, PageHead};
 use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::response::problem::Problem;
@@ -160,8 +160,7 @@ async fn prompt_response(
         fields: fields.all().to_vec(),
         error: refusal.as_ref().and_then(|refusal| refusal.field.clone()),
     };
-    let status = refusal.as_ref().map_or(StatusCode::FORBIDDEN, |refusal| refusal.status);
-    let seconds = refusal.as_ref().and_then(FormRefusal::retry_after);
+    let head = refusal.as_ref().map_or(PageHead::from(StatusCode::FORBIDDEN), |refusal| refusal.head);
     let page = prompt.draw(refusal.and_then(|refusal| refusal.notice));
-    Ok(with_retry_after(context.clone().respond(app, status, page), seconds))
+    Ok(head.respond(app, context, page))
 }

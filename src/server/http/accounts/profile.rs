@@ -3,21 +3,21 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::{InvalidField, MessageCode, TokenScope};
 use crate::server::access::Principal;
 use crate::server::app::App;
-use crate::server::http::accounts::form_refusal::{FormRefusal, with_retry_after};
-use crate::server::http::accounts::password_prompt::{ProtectedForm, ask_password};
-use crate::server::http::accounts::request_origin::{actor, client_origin};
+use crate::server::http::accounts::account_form::AccountForm;
+use crate::server::http::accounts::form_refusal::FormRefusal;
+use crate::server::http::accounts::form_result::{FormResult, FormResultQuery};
 use crate::server::http::accounts::sign_in::with_session;
-use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::response::server_page::{PageContext, see_other};
 use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
 use crate::server::server_pages::accounts::profile::{
     ProfileForm, ProfileFormError, ProfilePage, TokenForm, no_accounts_page,
@@ -28,18 +28,10 @@ use turnleaf_platform::ids;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::tokens::NewApiToken;
 
-/// The query of the page.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProfilePageQuery {
-    /// The action that a form has done.
-    done: Option<ProfileFormResult>,
-}
-
 /// The action that a form has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ProfileFormResult {
+pub enum ProfileFormResult {
     Saved,
     PasswordChanged,
     SecondFactorRemoved,
@@ -53,9 +45,9 @@ enum ProfileFormResult {
     Confirmed,
 }
 
-impl ProfileFormResult {
-    fn notice(self) -> ActionNotice {
-        let sentence = match self {
+impl FormResult for ProfileFormResult {
+    fn sentence(self) -> &'static str {
+        match self {
             Self::Saved => messages::saved(),
             Self::PasswordChanged => words::password_changed(),
             Self::SecondFactorRemoved => words::second_factor_removed(),
@@ -67,8 +59,7 @@ impl ProfileFormResult {
             Self::Linked => words::identity_linked(),
             Self::Unlinked => words::identity_unlinked(),
             Self::Confirmed => words::signed_in_again(),
-        };
-        ActionNotice::Done(sentence.to_owned())
+        }
     }
 }
 
@@ -94,162 +85,110 @@ async fn read_page(app: &App, principal: &Principal, context: &PageContext) -> R
     })
 }
 
-/// Shows the page with the refusal of a form. `typed` restores what was typed into it.
+/// Shows the page with the refusal of one of its forms. `typed` restores what was typed into it.
 pub(super) async fn refused_page(
-    app: &App,
-    principal: &Principal,
-    context: PageContext,
-    (form, error): (ProfileForm, AccountError),
+    form: &AccountForm,
+    (refused, error): (ProfileForm, AccountError),
     typed: impl FnOnce(&mut ProfilePage),
-) -> Result<Response, Problem> {
+) -> Result<Response, EarlyResponse> {
     let refusal = FormRefusal::from_error(error)?;
-    let (status, seconds) = (refusal.status, refusal.retry_after());
-    let mut page = read_page(app, principal, &context).await?;
+    let mut page = read_page(&form.app, &form.principal, &form.context).await?;
     typed(&mut page);
-    page.error = refusal.field.map(|error| ProfileFormError { form, error });
-    Ok(with_retry_after(context.respond(app, status, page.draw(refusal.notice)), seconds))
+    page.error = refusal.field.map(|error| ProfileFormError { form: refused, error });
+    Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 
 /// `GET /settings/profile`.
 pub async fn show(
     State(app): State<App>,
     principal: Principal,
-    StrictQuery(query): StrictQuery<ProfilePageQuery>,
+    StrictQuery(query): StrictQuery<FormResultQuery<ProfileFormResult>>,
     context: PageContext,
 ) -> Result<Response, Problem> {
     if !principal.has_account() {
         return Ok(context.respond(&app, StatusCode::OK, no_accounts_page()));
     }
     let page = read_page(&app, &principal, &context).await?;
-    Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(ProfileFormResult::notice))))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(query.notice())))
 }
 
 /// `POST /forms/profile/name`.
-pub async fn save_name(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let form = ProtectedForm { action: "/forms/profile/name", section: PageSection::Profile };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let name = fields.text("name").unwrap_or_default();
-    match app.service().change_own_name(principal.user, actor(&principal, &client), &name).await {
+pub async fn save_name(form: AccountForm) -> Result<Response, EarlyResponse> {
+    form.require_password("/forms/profile/name", PageSection::Profile).await?;
+    let name = form.text("name");
+    match form.service().change_own_name(form.user(), form.actor(), &name).await {
         Ok(()) => Ok(see_other("/settings/profile?done=saved")),
         Err(error) => {
             let typed = |page: &mut ProfilePage| page.typed_name = name;
-            refused_page(&app, &principal, context, (ProfileForm::Name, error), typed).await
+            refused_page(&form, (ProfileForm::Name, error), typed).await
         }
     }
 }
 
 /// `POST /forms/profile/password`. The session of the page goes on with another cookie.
-pub async fn change_password(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    headers: HeaderMap,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let passwords = (&fields.lines("current_password").into(), &fields.lines("password").into());
-    let (actor, origin) = (actor(&principal, &client), client_origin(&app, &client, &headers));
-    match app.service().change_own_password(principal.user, actor, passwords, &origin).await {
-        Ok(secret) => Ok(with_session(&app, &secret, "/settings/profile?done=password_changed")),
-        Err(error) => refused_page(&app, &principal, context, (ProfileForm::Password, error), |_| {}).await,
+pub async fn change_password(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let passwords = (&form.fields.lines("current_password").into(), &form.fields.lines("password").into());
+    match form.service().change_own_password(form.user(), form.actor(), passwords, &form.client_origin()).await {
+        Ok(secret) => Ok(with_session(&form.app, &secret, "/settings/profile?done=password_changed")),
+        Err(error) => refused_page(&form, (ProfileForm::Password, error), |_| {}).await,
     }
 }
 
 /// `POST /forms/profile/sessions/end`.
-pub async fn end_session(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let session = fields.subject_id("session_id")?;
-    let form = ProtectedForm { action: "/forms/profile/sessions/end", section: PageSection::Profile };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    app.service().end_session(principal.user, actor(&principal, &client), session).await?;
+pub async fn end_session(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let session = form.fields.subject_id("session_id")?;
+    form.require_password("/forms/profile/sessions/end", PageSection::Profile).await?;
+    form.service().end_session(form.user(), form.actor(), session).await?;
     Ok(see_other("/settings/profile?done=session_ended#sessions"))
 }
 
 /// `POST /forms/profile/sessions/end-others`.
-pub async fn end_other_sessions(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let form = ProtectedForm { action: "/forms/profile/sessions/end-others", section: PageSection::Profile };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    app.service().end_other_sessions(principal.user, actor(&principal, &client)).await?;
+pub async fn end_other_sessions(form: AccountForm) -> Result<Response, EarlyResponse> {
+    form.require_password("/forms/profile/sessions/end-others", PageSection::Profile).await?;
+    form.service().end_other_sessions(form.user(), form.actor()).await?;
     Ok(see_other("/settings/profile?done=sessions_ended#sessions"))
 }
 
 /// `POST /forms/profile/tokens/create`: shows the token once.
-pub async fn create_token(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    context: PageContext,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let form = ProtectedForm { action: "/forms/profile/tokens/create", section: PageSection::Profile };
-    if let Some(asked) = ask_password(&app, (&principal, &client), &context, form, &fields).await? {
-        return Ok(asked);
-    }
-    let form = TokenForm {
-        name: fields.text("name").unwrap_or_default(),
-        scopes: fields.values("scope").iter().filter_map(|word| word.parse::<TokenScope>().ok()).collect(),
-        days: fields.text("days").unwrap_or_default(),
-        request_id: fields.text("client_request_id").unwrap_or_default(),
+pub async fn create_token(form: AccountForm) -> Result<Response, EarlyResponse> {
+    form.require_password("/forms/profile/tokens/create", PageSection::Profile).await?;
+    let typed = TokenForm {
+        name: form.text("name"),
+        scopes: form.fields.values("scope").iter().filter_map(|word| word.parse::<TokenScope>().ok()).collect(),
+        days: form.text("days"),
+        request_id: form.text("client_request_id"),
     };
-    let made = match form.days.parse() {
+    let made = match typed.days.parse() {
         Ok(days) => {
             let new = NewApiToken {
-                name: form.name.clone(),
-                scopes: form.scopes.clone(),
+                name: typed.name.clone(),
+                scopes: typed.scopes.clone(),
                 days,
-                client_request_id: Some(form.request_id.clone()).filter(|id| !id.is_empty()),
+                client_request_id: Some(typed.request_id.clone()).filter(|id| !id.is_empty()),
             };
-            app.service().create_api_token(principal.user, actor(&principal, &client), new).await
+            form.service().create_api_token(form.user(), form.actor(), new).await
         }
         Err(_) => Err(InvalidField::new("days", MessageCode::NotAWholeNumber).into()),
     };
     match made {
         Ok(made) => {
-            let mut page = read_page(&app, &principal, &context).await?;
+            let mut page = read_page(&form.app, &form.principal, &form.context).await?;
             page.created_token = made.value.secret.as_ref().map(|secret| secret.expose().to_owned());
             // A form that was sent again shows that, because the token itself is not stored.
             let notice =
                 page.created_token.is_none().then(|| ActionNotice::Warning(words::token_created_before().into()));
-            Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
+            Ok(form.respond(StatusCode::OK, page.draw(notice)))
         }
         Err(error) => {
-            let typed = |page: &mut ProfilePage| page.token_form = form;
-            refused_page(&app, &principal, context, (ProfileForm::Token, error), typed).await
+            let restore = |page: &mut ProfilePage| page.token_form = typed;
+            refused_page(&form, (ProfileForm::Token, error), restore).await
         }
     }
 }
 
 /// `POST /forms/profile/tokens/revoke`.
-pub async fn revoke_token(
-    State(app): State<App>,
-    principal: Principal,
-    client: ClientIdentity,
-    fields: SubmittedFields,
-) -> Result<Response, Problem> {
-    let token = fields.subject_id("token_id")?;
-    app.service().revoke_api_token(principal.user, actor(&principal, &client), token).await?;
+pub async fn revoke_token(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let token = form.fields.subject_id("token_id")?;
+    form.service().revoke_api_token(form.user(), form.actor(), token).await?;
     Ok(see_other("/settings/profile?done=token_revoked#tokens"))
 }
