@@ -36,6 +36,11 @@ export async function chooseModel(page: Page, model: string): Promise<void> {
   await page.locator("select[name=model]").selectOption(model, { force: true });
 }
 
+/** Returns the chip in the message box that names the model of the branch. */
+export function branchModelChip(page: Page): Locator {
+  return page.locator("form.composer [popovertarget=branch-model]");
+}
+
 /** Chooses the first model in the open dialog of models whose name contains this text. */
 export async function pickModel(page: Page, text: string): Promise<void> {
   const dialog = page.getByRole("dialog");

@@ -24,15 +24,6 @@ mod real {
         js_sys::Reflect::get(select.unchecked_ref(), &"value".into()).ok()?.as_string()
     }
 
-    /// Sets the value of the first `<select>` with this name.
-    pub fn select_value(name: &str, value: &str) {
-        let select =
-            web_sys::window().and_then(|w| w.document()?.query_selector(&format!("select[name={name}]")).ok()?);
-        if let Some(select) = select {
-            let _ = js_sys::Reflect::set(&select, &"value".into(), &value.into());
-        }
-    }
-
     /// Submits the form with the button that was pressed. The field `stay` tells the server that the client wants no
     /// other page.
     pub fn submit(event: &SubmitEvent) -> impl Future<Output = Result<(), FormFailureMessage>> + use<> {
@@ -109,8 +100,6 @@ mod real {
         None
     }
 
-    pub fn select_value(_name: &str, _value: &str) {}
-
     pub fn submit(_event: &SubmitEvent) -> impl Future<Output = Result<(), FormFailureMessage>> + use<> {
         std::future::ready(Err(None))
     }
@@ -118,4 +107,4 @@ mod real {
 
 #[cfg(feature = "hydrate")]
 pub use real::{SubmitterField, TYPED_ATTRIBUTE, form_fields, submit_for_page, submit_for_response, submitter_field};
-pub use real::{select_value, selected_value, submit};
+pub use real::{selected_value, submit};

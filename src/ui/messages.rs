@@ -192,11 +192,6 @@ pub fn continue_with(model: &str) -> String {
     message!("Continue with {model} in a new branch", "在新分支中用 {model} 继续")
 }
 
-/// The label of the button that returns to the branch's own model.
-pub fn stay_with(model: &str) -> String {
-    message!("Keep {model}", "继续使用 {model}")
-}
-
 /// The name of a branch behind that of the branch from which it was forked.
 pub fn branch_path(branch: &Branch, from: Option<&str>) -> String {
     let from = from.map(|from| format!("{} ▸ ", branches::branch_name(from))).unwrap_or_default();

@@ -4,7 +4,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { chooseModel, expectStatus, latestReply, messageBox, openPage, sendButton, TEST_MODEL } from "../../support/chat.ts";
+import { branchModelChip, chooseModel, expectStatus, latestReply, messageBox, openPage, sendButton, TEST_MODEL } from "../../support/chat.ts";
 import { waitForPaint } from "../../support/dom.ts";
 import { expectAccessible } from "../../support/accessibility_checks.ts";
 import { attachFiles, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
@@ -49,6 +49,11 @@ test("dialogs of a chat", async ({ page, turnleaf, model }) => {
     await page.getByRole("dialog").getByRole("option").first().waitFor();
   });
   await escape(page);
+  await over(page, "the models for another branch", dialog, async () => {
+    await branchModelChip(page).click();
+    await page.getByRole("dialog").getByRole("option").first().waitFor();
+  });
+  await escape(page);
 });
 
 test("menus of a chat", async ({ page, turnleaf, model }) => {
@@ -63,8 +68,6 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
   await escape(page);
   await over(page, "the Share menu", popover, () => page.getByRole("button", { name: "Share" }).click());
-  await escape(page);
-  await over(page, "the menu of the model", popover, () => page.locator("form.composer [popovertarget=why-locked]").click());
   await escape(page);
   // Overlays of the chat list, which is a drawer on narrow screens.
   const [wide, narrow] = [1440, [820, 390]];

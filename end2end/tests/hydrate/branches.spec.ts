@@ -1,10 +1,10 @@
 // Another model answers on a new branch, and earlier replies stay.
 // UX-08, UX-09 of docs/acceptance.md.
-import { startChat, expectStatus, waitForHydration, latestReply, messageBox, pickModel, replies, sendMessage, textOf } from "../../support/chat.ts";
+import { branchModelChip, startChat, expectStatus, waitForHydration, latestReply, messageBox, pickModel, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
-test("a chat continues with another model in a new branch, one click away", async ({ page, model }) => {
+test("a chat continues with another model in a new branch, chosen from its chip", async ({ page, model }) => {
   await startChat(page, "First");
   (await model.nextReply()).finishWithText("From the first.");
   await expectStatus(latestReply(page), "complete");
@@ -12,8 +12,8 @@ test("a chat continues with another model in a new branch, one click away", asyn
   const first = await branch.getAttribute("data-branch-id");
 
   const form = page.getByRole("form", { name: "Message" });
-  await form.locator("[popovertarget=why-locked]").click();
-  await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
+  await branchModelChip(page).click();
+  await pickModel(page, "tour");
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toBeFocused();
   // The chosen model is part of the draft.
@@ -33,7 +33,7 @@ test("a chat continues with another model in a new branch, one click away", asyn
   await expect(textOf(replies(page).first())).toHaveText("From the first.");
   await page.reload();
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
-  await expect(form.locator("[popovertarget=why-locked]")).not.toContainText("new branch");
+  await expect(branchModelChip(page)).not.toContainText("new branch");
 });
 
 test("a model choice the server never received is restored with the text", async ({ page, model, watch }) => {
@@ -43,8 +43,8 @@ test("a model choice the server never received is restored with the text", async
   await expectStatus(latestReply(page), "complete");
   await page.route("**/api/page/save_draft*", (route) => route.abort("connectionrefused"));
   const form = page.getByRole("form", { name: "Message" });
-  await form.locator("[popovertarget=why-locked]").click();
-  await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
+  await branchModelChip(page).click();
+  await pickModel(page, "tour");
   await messageBox(page).fill("Second");
   await messageBox(page).blur();
   await page.reload();
@@ -56,16 +56,15 @@ test("another model can be deselected before anything is sent", async ({ page, m
   await startChat(page, "First");
   (await model.nextReply()).finishWithText("One.");
   await expectStatus(latestReply(page), "complete");
-  const form = page.getByRole("form", { name: "Message" });
   // The model can be chosen repeatedly.
   for (const _ of ["once", "again"]) {
-    await form.locator("[popovertarget=why-locked]").click();
-    await form.getByRole("button", { name: "Switch model in a new branch" }).click();
+    await branchModelChip(page).click();
     await pickModel(page, "tour");
-    await form.getByRole("button", { name: /new branch/ }).first().click();
-    await form.getByRole("button", { name: /^Keep / }).click();
+    await expect(branchModelChip(page)).toContainText("new branch");
+    await branchModelChip(page).click();
+    await pickModel(page, MODEL);
+    await expect(branchModelChip(page)).not.toContainText("new branch");
   }
-  await expect(form.locator("[popovertarget=why-locked]")).not.toContainText("new branch");
   await sendMessage(page, "Second");
   (await model.nextReply()).finishWithText("Two.");
   await expect(replies(page)).toHaveCount(2);

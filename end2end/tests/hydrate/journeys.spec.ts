@@ -157,7 +157,6 @@ test("4: a chat continues with any model of a long list", async ({ page, model }
   await holdConversation(page, model, 1);
   await gestures.start();
   await page.getByRole("banner").getByRole("button", { name: /^Model:/ }).click();
-  await page.getByRole("button", { name: "Switch model in a new branch" }).click();
   await page.getByRole("dialog").getByRole("option", { name: /maker.7/i }).click();
   await expect(messageBox(page)).toBeFocused();
   await typeAndEnter(page, "And you?");

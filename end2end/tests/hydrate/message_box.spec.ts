@@ -4,7 +4,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, pickModel, sendMessage, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { branchModelChip, startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, pickModel, sendMessage, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { turnHeading, holdResponses, userTurns } from "../../support/turn_actions.ts";
@@ -342,15 +342,14 @@ test("text, attachments and choices made while a reply runs survive a reload", a
   await attachFiles(page, textFile("notes.txt", "of mine"));
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
-  await page.locator("form.composer [popovertarget=why-locked]").click();
-  await page.getByRole("button", { name: "Switch model in a new branch" }).click();
+  await branchModelChip(page).click();
   await pickModel(page, "plain");
   await saved;
   await page.reload();
   await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("for later");
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
-  await expect(page.locator("form.composer [popovertarget=why-locked]")).toContainText("new branch");
+  await expect(branchModelChip(page)).toContainText("new branch");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
 });

@@ -1,7 +1,7 @@
 // The model picker: many models and few, by keyboard, with an input method, by touch, in every place that offers it.
 // UX-08, UX-19, UX-26 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { expectStatus, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
+import { branchModelChip, expectStatus, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
 
@@ -104,15 +104,14 @@ test.describe("on a phone", () => {
     (await model.nextReply()).finishWithText("Hi.");
     await expectStatus(latestReply(page), "complete");
     await messageBox(page).fill("And you?");
-    await page.locator("form.composer [popovertarget=why-locked]").tap();
-    await page.getByRole("button", { name: "Switch model in a new branch" }).tap();
+    await branchModelChip(page).tap();
     await expect(box(page)).toBeFocused();
     const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
     expect(content).toBeLessThanOrEqual(window ?? 0);
     await box(page).fill("maker-7");
     await options(page).first().tap();
     await expect(dialog(page)).toBeHidden();
-    await expect(page.locator("form.composer [popovertarget=why-locked]")).toContainText("new branch");
+    await expect(branchModelChip(page)).toContainText("new branch");
     await expect(messageBox(page)).toHaveValue("And you?");
     await page.getByRole("button", { name: "Send", exact: true }).tap();
     const reply = await model.nextReply();

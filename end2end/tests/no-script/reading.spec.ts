@@ -1,6 +1,6 @@
 // The page without script: it can be read, written to, stopped and opened.
 // UX-04, UX-32 of docs/acceptance.md.
-import { chooseModel, expectStatus, latestReply, messageBox, sendMessage, stopButton, textOf } from "../../support/chat.ts";
+import { branchModelChip, chooseModel, expectStatus, latestReply, messageBox, sendMessage, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a message is sent by a form and answered on the next page", async ({ page, model }) => {
@@ -130,7 +130,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   }).toPass();
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
-  await form.locator("[popovertarget=why-locked]").click();
+  await branchModelChip(page).click();
   await form.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/tour");
   await form.getByRole("button", { name: "Choose a model" }).click();
   await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");

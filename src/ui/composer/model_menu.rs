@@ -1,22 +1,24 @@
 //! The model and thinking menus. They are ordinary selects, so that they work in a form; with script, the models are in
-//! a dialog with a search. A branch keeps its model: its chip opens a menu in which another model starts a branch.
+//! a dialog with a search. A branch keeps its model: another one that is chosen from its chip starts a branch.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::browser::{dialog, focus, form};
-use crate::domain::provider::Model;
+use crate::browser::focus;
 use crate::domain::{ModelLock, Thinking};
 use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerState};
-use crate::ui::erased::{effect, live_view, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Dialog, Icon};
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::locale::colon;
 use crate::ui::messages;
-use crate::ui::model_options::{group_by_provider, model_option_views, model_value, parse_model_value};
+use crate::ui::model_options::{model_option_views, model_value, parse_model_value};
 use crate::ui::model_picker::ModelPicker;
 
-/// The id of the menu of a branch's model; the chip in the header opens it, too.
-pub const BRANCH_MODEL_MENU: &str = "why-locked";
+/// The id of the menu of a branch's model for pages without script; the chip in the header opens it, too.
+pub const BRANCH_MODEL_MENU: &str = "branch-model";
+/// Selects the button that opens the dialog of models.
+pub const PICK_MODEL: &str = "form.composer :is(.pick-model, [popovertarget=branch-model])";
 
 /// The select "Model" before the first message, the chip of the branch's model after it.
 #[component]
@@ -28,6 +30,7 @@ pub fn ModelMenu() -> impl IntoView {
     }
 }
 
+/// The button that opens the dialog of models; without script the select behind it is shown instead.
 #[component]
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -37,15 +40,23 @@ fn ModelSelect() -> impl IntoView {
         move || state.model().map_or_else(|| messages::choose_model().to_owned(), |model| messages::model_name(&model));
     view! {
         <span class="select">
-            {pick_button(state, messages::model(), name)}
+            <button
+                type="button"
+                class="pick-model"
+                aria-haspopup="dialog"
+                aria-label=move || format!("{}{}{}", messages::model(), colon(), name())
+                on:click=move |_| state.is_picking_model.set(true)
+            >
+                <bdi>{move || name()}</bdi>
+            </button>
             <select name="model" class="without-script" aria-label=messages::model() on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
 }
 
-/// The chip that names the branch's model, with a menu of other models. The choice takes effect with the next
-/// message, which begins a new branch, so that no unused branch is created.
+/// The chip that names the branch's model. It opens the dialog of models, and without script a menu with a select. The
+/// choice takes effect with the next message, which begins a new branch, so that no unused branch is created.
 #[component]
 fn LockedMenu(lock: ModelLock) -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -56,18 +67,17 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
             |model| messages::model_name(&model),
         )
     };
-    // The select triggers an action and holds no state: the same model may be chosen again after the choice was
-    // undone or its branch was left.
-    effect(move || {
-        state.choice.track();
-        form::select_value("other", "");
-    });
-    let choose = move |event| {
-        state.choose_model(parse_model_value(&event_target_value(&event)));
-        dialog::close_popovers();
+    let pick = move |event: MouseEvent| {
+        // Keeps the menu closed.
+        event.prevent_default();
+        state.is_picking_model.set(true);
+    };
+    let groups = move || {
+        let chosen = state.choice.get_untracked().unwrap_or_else(|| own.clone());
+        model_option_views(state.models.get(), Some(chosen))
     };
     view! {
-        <button type="button" class="chip" popovertarget=BRANCH_MODEL_MENU>
+        <button type="button" class="chip" popovertarget=BRANCH_MODEL_MENU aria-haspopup="dialog" on:click=pick>
             <bdi class="chip-text">{move || name()}</bdi>
             <span class="chip-text">{move || state.choice.get().map(|_| format!(" · {}", messages::new_branch()))}</span>
             <Icon name="chevron-down"/>
@@ -75,43 +85,14 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
         {move || state.choice.get().map(|lock| view! {
             <input type="hidden" name="model" value=model_value(&lock)/>
         })}
-        <div id=BRANCH_MODEL_MENU class="menu note" popover="auto">
+        <div id=BRANCH_MODEL_MENU class="menu note without-script" popover="auto">
             <p>{messages::switching_starts_branch()}</p>
-            {move || match state.choice.get() {
-                Some(_) => choice_button(state, None, messages::stay_with(&lock_name(state, &own))).into_any(),
-                None => first_choices(state).into_any(),
-            }}
             <span class="select">
-                {pick_button(state, messages::other_model(), || messages::other_model().to_owned())}
-                <select name="other" class="without-script" aria-label=messages::other_model() on:change=choose>
-                    <option value="">{messages::other_model()}</option>
-                    {move || model_option_views(state.models.get(), state.choice.get_untracked())}
-                </select>
+                <select name="other" aria-label=messages::other_model()>{move || groups()}</select>
                 <Icon name="chevron-down"/>
             </span>
-            <button class="button without-script" formaction="/forms/model" formnovalidate>{messages::choose_model()}</button>
+            <button class="button" formaction="/forms/model" formnovalidate>{messages::choose_model()}</button>
         </div>
-    }
-}
-
-/// The button that opens the dialog of models; without script the select behind it is shown instead.
-fn pick_button(
-    state: ComposerState,
-    label: &'static str,
-    text: impl Fn() -> String + Copy + Send + 'static,
-) -> AnyView {
-    let pick = move |_| {
-        dialog::close_popovers();
-        state.is_picking_model.set(true);
-    };
-    let named = move || {
-        let text = text();
-        if text == label { text } else { format!("{label}{}{text}", colon()) }
-    };
-    view! {
-        <button type="button" class="pick-model" aria-haspopup="dialog" aria-label=named on:click=pick>
-            <bdi>{text}</bdi>
-        </button>
     }
 }
 
@@ -167,47 +148,26 @@ pub fn ModelGoneBanner(gone: ModelLock) -> impl IntoView {
     }
 }
 
-/// The button for one other model, the default one if that is there. The menu of the branch's model has all others.
+/// The button for one other model, the default one if that is there. The dialog of models has all others. Without script
+/// the button submits the composer as it is; the text comes back together with the choice.
 fn best_choice(state: ComposerState) -> impl IntoView {
     let own = state.lock.get_untracked();
     let others = state.models.get().into_iter().filter(|model| Some(&model.lock) != own.as_ref());
     others.min_by_key(|model| (model.is_demo, !model.is_default)).map(|model| {
-        choice_button(state, Some(model.lock.clone()), messages::continue_with(&messages::model_name(&model)))
+        let value = model_value(&model.lock);
+        let label = messages::continue_with(&messages::model_name(&model));
+        let choose = move |event: MouseEvent| {
+            event.prevent_default();
+            state.choose_model(Some(model.lock.clone()));
+            focus::focus_first("#message");
+        };
+        view! {
+            <button class="menu-row" form=COMPOSER_FORM_ID formaction="/forms/model" formnovalidate name="choose" value=value on:click=choose>
+                <Icon name="branch"/>
+                {label}
+            </button>
+        }
     })
-}
-
-/// One button for each provider with its first model.
-fn first_choices(state: ComposerState) -> impl IntoView {
-    let own = state.lock.get_untracked();
-    group_by_provider(state.models.get())
-        .into_iter()
-        .filter_map(|(_, models)| models.into_iter().find(|model| Some(&model.lock) != own.as_ref()))
-        .map(|model| {
-            choice_button(state, Some(model.lock.clone()), messages::continue_with(&messages::model_name(&model)))
-        })
-        .collect_view()
-}
-
-/// Without script the button submits the composer as it is; the text comes back together with the choice.
-fn choice_button(state: ComposerState, lock: Option<ModelLock>, label: String) -> impl IntoView {
-    let value = lock.as_ref().map(model_value).unwrap_or_default();
-    let choose = move |event: leptos::ev::MouseEvent| {
-        event.prevent_default();
-        state.choose_model(lock.clone());
-        dialog::close_popovers();
-        focus::focus_first("#message");
-    };
-    view! {
-        <button class="menu-row" form=COMPOSER_FORM_ID formaction="/forms/model" formnovalidate name="choose" value=value on:click=choose>
-            <Icon name="branch"/>
-            {label}
-        </button>
-    }
-}
-
-fn lock_name(state: ComposerState, lock: &ModelLock) -> String {
-    let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(messages::model_name);
-    state.models.with(name).unwrap_or_else(|| messages::model_name_or_unknown(&lock.model).to_owned())
 }
 
 /// The select "Thinking"; absent where there is nothing to choose.

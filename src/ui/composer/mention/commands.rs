@@ -9,6 +9,7 @@ use super::prompts::{ServerPrompt, ServerPrompts};
 use super::{LIST, command_at_end, text_before};
 use crate::browser::case_mapping::to_lowercase;
 use crate::browser::{focus, textarea};
+use crate::ui::composer::model_menu::PICK_MODEL;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live_view, on_change};
 use crate::ui::messages::commands as words;
@@ -97,15 +98,7 @@ impl SlashCommand {
             focus::press_last(selector);
         };
         match self {
-            // The dialog for choosing one of many models.
-            Self::Model | Self::Branch if focus::press_last("form.composer .pick-model") => {}
-            Self::Model => {
-                focus::focus_first("form.composer select[name=model]");
-            }
-            Self::Branch => {
-                press("form.composer [popovertarget=why-locked]");
-                focus::focus_first("#why-locked select");
-            }
+            Self::Model | Self::Branch => press(PICK_MODEL),
             Self::Attach => press("#attach-files"),
             Self::Insert => open_server_page(),
             Self::Find => press("#chat-head-menu a[href$='/find']"),

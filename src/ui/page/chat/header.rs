@@ -3,11 +3,11 @@
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
-use crate::browser::dialog;
+use crate::browser::{dialog, focus};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::{Chats, leave_deleted_chat, project_setting_path};
-use crate::ui::composer::model_menu::BRANCH_MODEL_MENU;
+use crate::ui::composer::model_menu::{BRANCH_MODEL_MENU, PICK_MODEL};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::kit::{Icon, Menu};
@@ -204,13 +204,26 @@ fn BranchChip(chat: ChatId, path: String) -> impl IntoView {
     }
 }
 
-/// The model of the branch. It opens the same menu as the chip in the message box.
+/// The model of the branch. It opens what the chip in the message box opens.
 #[component]
 fn ModelChip(names: BranchNames) -> impl IntoView {
     let BranchNames { id, provider, model, .. } = names;
     let title = format!("{provider} · {model}\n{}", messages::switching_starts_branch());
+    let pick = |event: MouseEvent| {
+        if focus::press_last(PICK_MODEL) {
+            event.prevent_default();
+        }
+    };
     view! {
-        <button type="button" class="chip model-chip" popovertarget=BRANCH_MODEL_MENU data-branch-id=id title=title>
+        <button
+            type="button"
+            class="chip model-chip"
+            popovertarget=BRANCH_MODEL_MENU
+            aria-haspopup="dialog"
+            data-branch-id=id
+            title=title
+            on:click=pick
+        >
             <span class="quiet">{messages::model()}{colon()}</span>
             <bdi class="chip-text">{model}</bdi>
             <Icon name="chevron-down"/>
