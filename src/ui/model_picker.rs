@@ -163,7 +163,7 @@ fn option(
     }
 }
 
-/// Renders what the model is known to do: a picture each, with its word for screen readers and under the pointer.
+/// Renders what the model is known to do, each as an icon with its word.
 fn capabilities(model: &Model) -> Option<AnyView> {
     let thinks = model.reasoning == ReasoningSupport::Always || model.thinking_levels.len() > 1;
     let known = [
@@ -172,7 +172,7 @@ fn capabilities(model: &Model) -> Option<AnyView> {
         (model.tools == Some(true), "tool", texts::calls_tools()),
     ];
     let one = |(_, icon, word): (bool, &'static str, &'static str)| {
-        view! { <span title=word><Icon name=icon/><span class="quiet">" "{word}</span></span> }
+        view! { <span><Icon name=icon/>" "{word}</span> }
     };
     let shown: Vec<AnyView> = known.into_iter().filter(|(is_so, ..)| *is_so).map(one).collect();
     (!shown.is_empty()).then(|| view! { <span class="model-can">{shown}</span> })

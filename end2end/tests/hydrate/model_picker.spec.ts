@@ -126,7 +126,11 @@ test("a few models are chosen in the same dialog, with what they can do", async 
   await expect(page.locator("select[name=model]")).toBeHidden();
   await chip(page).click();
   await expect(box(page)).toBeFocused();
-  await expect(dialog(page).getByRole("option", { name: /Demo: Tour.*Thinking.*Images/i })).toBeVisible();
+  const tour = dialog(page).getByRole("option", { name: /Demo: Tour.*Thinking.*Images/i });
+  // The words are seen, not only heard.
+  for (const word of ["Thinking", "Images"]) {
+    expect((await tour.getByText(word, { exact: true }).boundingBox())!.width, word).toBeGreaterThan(40);
+  }
   expect(await violations(page)).toEqual([]);
 });
 
