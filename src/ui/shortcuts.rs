@@ -56,7 +56,7 @@ pub fn Shortcuts() -> impl IntoView {
                 KeyCommand::PartBefore => focus::cycle_regions(&REGIONS, true, focus_region),
                 KeyCommand::MessageBox if dialog::is_any_open() => return false,
                 KeyCommand::MessageBox => drop(focus::focus_first("#message")),
-                KeyCommand::CopyCode => return run_at_path_end(end, move || copy_last_code(announcer)),
+                KeyCommand::CopyCode => return run_at_path_end(end, move || copy_last_code(announcer, toasts)),
                 _ => return false,
             }
             true
@@ -136,13 +136,17 @@ pub fn shortcut_rows() -> AnyView {
     view! { <dl class="keys">{rows}</dl> }
 }
 
-/// Copies the last code block of the page.
-fn copy_last_code(announcer: Announcer) -> bool {
+/// Copies the last code block of the page, which may be out of sight.
+fn copy_last_code(announcer: Announcer, toasts: Toasts) -> bool {
+    let tell = move |text: &'static str| {
+        announcer.announce(text);
+        toasts.show(text);
+    };
     match clipboard::last_code_block() {
         Some(code) => clipboard::copy(code, move |copied| {
-            announcer.announce(if copied { messages::copied() } else { messages::transcript::copy_failed() });
+            tell(if copied { messages::copied() } else { messages::transcript::copy_failed() });
         }),
-        None => announcer.announce(messages::keys::no_code()),
+        None => tell(messages::keys::no_code()),
     }
     true
 }

@@ -33,6 +33,7 @@ test("Ctrl+Shift+; copies the newest block of code", async ({ page, model, conte
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+Shift+;");
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("let second = 2;\n");
+  await expect(page.locator(".toast").getByText("Copied.")).toBeVisible();
 });
 
 test("? lists the keys, and is a letter where somebody types", async ({ page, model }) => {

@@ -128,12 +128,13 @@ test("the Share menu copies the whole chat and its link, and downloads it", asyn
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   const share = () => page.getByRole("button", { name: "Share" }).click();
   await share();
-  await page.getByRole("button", { name: "Copy link" }).click();
-  await expect.poll(copied).toBe(`${turnleaf.url}/c/${long.chat}?at=${long.turns.at(-1)}`);
-  await share();
   await page.getByRole("button", { name: "Copy as Markdown" }).click();
   // The page has only the last thirty messages.
   await expect.poll(copied).toContain("Question 0:");
+  await expect(page.locator(".toast").getByText("Copied.")).toBeVisible();
+  await share();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect.poll(copied).toBe(`${turnleaf.url}/c/${long.chat}?at=${long.turns.at(-1)}`);
   await share();
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as Markdown" }).click();

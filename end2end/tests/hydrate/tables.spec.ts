@@ -73,7 +73,13 @@ test("copied code and replies say so, and a reply is HTML too", async ({ page, m
   await code.click();
   await expect(code).toHaveText("Copied ✓");
   await expect(code).toHaveText("Copy");
-  await latestReply(page).getByRole("button", { name: "Copy reply" }).click();
+  const reply = latestReply(page).getByRole("button", { name: "Copy reply" });
+  const width = async () => (await reply.boundingBox())!.width;
+  const before = await width();
+  await reply.click();
+  await expect(reply).toHaveText("Copied ✓");
+  expect(await width()).toBe(before);
+  await expect(reply).toHaveText("");
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain("## Plan");
   const html = await page.evaluate(async () => (await (await navigator.clipboard.read())[0]!.getType("text/html")).text());
   expect(html).toMatch(/<h2[^>]*>Plan<\/h2>/);

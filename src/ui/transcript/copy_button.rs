@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::browser::{clipboard, dialog};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::view;
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, Toasts};
 use crate::ui::messages;
 use crate::ui::standalone::standalone_context;
 
@@ -37,16 +37,18 @@ pub fn CopyButton(
     if standalone_context().is_some() {
         return ().into_any();
     }
-    let announcer = use_context::<Announcer>();
+    let (announcer, toasts) = (use_context::<Announcer>(), use_context::<Toasts>());
     let is_done = RwSignal::new(false);
-    let announce = move |text: &'static str| {
-        if let Some(announcer) = announcer {
-            announcer.announce(text);
-        }
-    };
     let on_click = move |_| {
         let done = move |copied| {
-            announce(if copied { messages::copied() } else { messages::transcript::copy_failed() });
+            let sentence = if copied { messages::copied() } else { messages::transcript::copy_failed() };
+            if let Some(announcer) = announcer {
+                announcer.announce(sentence);
+            }
+            // A menu closes, and a failure changes nothing on the button.
+            if let Some(toasts) = toasts.filter(|_| in_menu || !copied) {
+                toasts.show(sentence);
+            }
             let _ = is_done.try_set(copied);
             if in_menu && copied {
                 dialog::close_popovers();
@@ -74,11 +76,16 @@ pub fn CopyButton(
     let is_wordy = is_wordy || in_menu;
     let label = (!is_wordy).then_some(name);
     let words = move || if is_done.get() { messages::copied_mark() } else { name };
+    // An icon alone says it in a bubble, so that nothing beside it moves. A screen reader has been told.
+    let bubble = move || {
+        is_done.get().then(|| view! { <span class="copied" aria-hidden="true">{messages::copied_mark()}</span> })
+    };
     let class = if in_menu { "menu-row needs-script" } else { "button bare needs-script" };
     view! {
         <button type="button" class=class data-verb=(!is_wordy).then_some("copy") aria-label=label title=label on:click=on_click>
             {move || icon()}
             {is_wordy.then_some(words)}
+            {(!is_wordy).then_some(bubble)}
         </button>
     }
 }
