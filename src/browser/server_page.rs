@@ -1,17 +1,23 @@
 //! Enhancements of server pages, which work without script, too: the link back to the chat, local times, lists that
-//! follow their filter, dropped and pasted files, visible API keys, busy buttons, and permission for notifications.
+//! follow their filter, dropped and pasted files, visible API keys, copied texts, busy buttons, and permission for
+//! notifications.
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::time::Duration;
+
     use chrono::{DateTime, Utc};
-    use leptos::prelude::window_event_listener;
+    use leptos::prelude::{set_timeout, window_event_listener};
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
     use wasm_bindgen::closure::Closure;
     use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement, NodeList};
 
     use crate::browser::local_store::{self, LAST_CHAT_KEY};
-    use crate::browser::{autosave, clock, files, live_filter, notification, upload_progress};
+    use crate::browser::{autosave, clipboard, clock, files, live_filter, notification, upload_progress};
+
+    /// The time for which a button says that it has copied.
+    const COPIED_SHOWN: Duration = Duration::from_millis(1_500);
 
     /// The times of a page.
     pub const TIMES: &str = "time[datetime]";
@@ -178,6 +184,8 @@ mod real {
         let near = |selector: &str| target.as_ref()?.closest(selector).ok()?;
         if let Some(button) = near("[data-shows]") {
             toggle_key_visibility(&button);
+        } else if let Some(button) = near("[data-copied]") {
+            copy_field(button);
         } else if let Some(button) = near("button[name=notify][value=on]") {
             request_notification_permission(&event, button);
         }
@@ -192,6 +200,19 @@ mod real {
         let is_hidden = field.type_() == "password";
         field.set_type(if is_hidden { "text" } else { "password" });
         let _ = button.set_attribute("aria-pressed", if is_hidden { "true" } else { "false" });
+    }
+
+    /// Copies the text of the field before the button, which then shows its `data-copied` for a moment.
+    fn copy_field(button: Element) {
+        let field = button.previous_element_sibling().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
+        let (Some(field), Some(done)) = (field, button.get_attribute("data-copied")) else { return };
+        clipboard::copy(field.value(), move |is_copied| {
+            let label = button.text_content().filter(|label| is_copied && *label != done);
+            if let Some(label) = label {
+                button.set_text_content(Some(&done));
+                set_timeout(move || button.set_text_content(Some(&label)), COPIED_SHOWN);
+            }
+        });
     }
 
     /// Asks the browser for permission before the setting is saved. If it is refused, a message says so and the

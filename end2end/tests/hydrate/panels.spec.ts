@@ -4,7 +4,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { openPage, replies, textOf } from "../../support/chat.ts";
+import { openPage, replies, textOf, waitForHydration } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { plantTree } from "../../support/tree.ts";
 
@@ -139,6 +139,21 @@ test("the Share menu copies the whole chat and its link, and downloads it", asyn
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as Markdown" }).click();
   expect((await download).suggestedFilename()).toMatch(/\.md$/);
+});
+
+test("the link of a shared path is copied by its button", async ({ page, context, turnleaf, model }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const planted = await plantTree(turnleaf, model, 2, 1);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[1]}`);
+  await choose(page, "Share", "Share this path…");
+  await page.getByRole("button", { name: "Create link" }).click();
+  const link = await page.getByLabel("Link", { exact: true }).inputValue();
+  await waitForHydration(page);
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Copied ✓" })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+  await expect(page.getByRole("button", { name: "Copy", exact: true })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
 });
 
 test("a page that fails to load says so, and loads on retry", async ({ page, turnleaf, model, watch }) => {

@@ -11,6 +11,7 @@ use crate::ui::escape::textarea_content;
 use crate::ui::kit::Icon;
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::parenthesized;
+use crate::ui::messages as app_words;
 
 /// A text field with one or more lines.
 #[derive(Debug, Clone, Default)]
@@ -261,6 +262,20 @@ pub fn checkbox(form: &str, name: &str, value: &str, label: &str, hint: Option<&
     }
 }
 
+/// Renders a text that is to be copied from a field, with a button for that where scripts run
+/// (`browser::server_page`). The field has a label, and the hint with the id `described_by`.
+pub fn copyable_field(id: &'static str, value: String, described_by: Option<&'static str>) -> AnyView {
+    view! {
+        <div class="copyable">
+            <input class="field" type="text" id=id readonly=true value=value aria-describedby=described_by
+                spellcheck="false" autocomplete="off"/>
+            <button type="button" class="button needs-script" data-copied=app_words::copied_mark() aria-live="polite">
+                {app_words::copy()}
+            </button>
+        </div>
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,6 +320,16 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("multiple") && !html.contains("aria-describedby"), "{html}");
+    }
+
+    #[test]
+    fn button_that_copies_follows_its_field() {
+        let html = Owner::new().with(|| copyable_field("link", "https://a.test/?x&y".into(), Some("hint")).to_html());
+        let (field, button) = html.split_once("<button").unwrap();
+        for part in ["id=\"link\"", "readonly", "value=\"https://a.test/?x&amp;y\"", "aria-describedby=\"hint\""] {
+            assert!(field.contains(part), "{part}: {html}");
+        }
+        assert!(button.contains("data-copied=\"Copied ✓\"") && button.contains("needs-script"), "{html}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use self::branch_shares::{BranchShareForm, BranchShareLists};
 use self::share_facts::{chat_title, labelled_time, part_choices, shared_parts};
-use super::form_fields::{SelectField, checkbox};
+use super::form_fields::{SelectField, checkbox, copyable_field};
 use super::messages::shares as words;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{BranchShareId, Chat, Share, SharedParts, TurnId, limits};
@@ -127,8 +127,7 @@ impl IssuedLinkPage {
                 <div class="form-field">
                     <label for="share-link">{words::link()}</label>
                     <p class="hint" id="share-link-hint">{words::shown_once()}</p>
-                    <input class="field" type="text" id="share-link" readonly value=self.address.clone()
-                        aria-describedby="share-link-hint" spellcheck="false" autocomplete="off"/>
+                    {copyable_field("share-link", self.address.clone(), Some("share-link-hint"))}
                 </div>
                 <div class="deeds">
                     <a class="button" href=self.address target="_blank" rel="noopener">{words::open_link()}</a>

@@ -8,7 +8,7 @@ use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
 use crate::server::server_pages::accounts::identities::identities_panel;
 use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
 use crate::server::server_pages::accounts::second_factor::second_factor_panel;
-use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox};
+use crate::server::server_pages::form_fields::{FieldKind, TextField, checkbox, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::{error_sentence, time_ago};
 use crate::server::server_pages::messages::{save, transfer};
@@ -229,7 +229,7 @@ impl ProfilePage {
         let created = self.created_token.clone().map(|token| {
             view! {
                 <p><label for="created-token">{words::token_created()}</label></p>
-                <input class="field" id="created-token" type="text" readonly=true spellcheck="false" value=token/>
+                {copyable_field("created-token", token, None)}
             }
         });
         let row = |token: &ListedToken| {

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::InvalidField;
-use crate::server::server_pages::form_fields::{FieldKind, TextField};
+use crate::server::server_pages::form_fields::{FieldKind, TextField, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
@@ -73,9 +73,9 @@ pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>) -> Se
             <h2 id="secret-title">{words::second_factor_secret()}</h2>
             <p class="hint">{words::second_factor_secret_hint()}</p>
             <p><label for="second-factor-secret">{words::second_factor_secret()}</label></p>
-            <input class="field" id="second-factor-secret" type="text" readonly=true spellcheck="false" value=secret/>
+            {copyable_field("second-factor-secret", secret, None)}
             <p><label for="second-factor-uri">{words::second_factor_uri()}</label></p>
-            <input class="field" id="second-factor-uri" type="text" readonly=true spellcheck="false" value=uri.clone()/>
+            {copyable_field("second-factor-uri", uri.clone(), None)}
             <div class="deeds"><a class="button" href=uri>{words::open_in_app()}</a></div>
         </section>
         <form class="panel form" method="post" action="/forms/profile/second-factor/confirm">

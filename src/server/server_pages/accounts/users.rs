@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, UserId};
-use crate::server::server_pages::form_fields::SelectField;
+use crate::server::server_pages::form_fields::{SelectField, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
@@ -92,7 +92,7 @@ impl UsersPage {
         let created = self.created_invite.clone().map(|address| {
             view! {
                 <p><label for="created-invite">{words::invite_created()}</label></p>
-                <input class="field" id="created-invite" type="text" readonly=true spellcheck="false" value=address/>
+                {copyable_field("created-invite", address, None)}
             }
         });
         let row = |invite: &OpenInvite| {
