@@ -198,7 +198,8 @@ test("6: a file is attached, and a passage of the answer quoted", async ({ page,
   await page.locator("form.composer label[for=attach-files]").click();
   await (await chooser).setFiles([textFile("notes.txt", "Buds open in May.")]);
   await expect(page.locator(".attached-item[data-state=ready]")).toHaveCount(1);
-  await sendButton(page).click();
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.press("Enter");
   await answerWith(page, model, "They open in May.");
   const line = await textOf(latestReply(page)).locator("p").first().boundingBox();
   if (!line) throw new Error("the answer has no line");

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::attachment_queue::AttachmentQueue;
 use super::attachments::MessageAttachments;
 use super::state::ComposerState;
-use crate::browser::files;
+use crate::browser::{files, focus, media};
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages::attachments as words;
@@ -51,6 +51,14 @@ pub fn AttachInput(
             attaching.add(files::take_input_files(&input));
         }
     });
+    let field = id.clone();
+    let choose = move |event: ev::Event| {
+        attaching.add(files::chosen_files(&event));
+        // So that Enter sends. The focus of a keyboard stays, and a finger would open the virtual one.
+        if !media::is_touch() && !focus::is_within(":focus-visible") {
+            focus::focus_first(&format!("form:has(#{field}) textarea"));
+        }
+    };
     view! {
         <input
             node_ref=input
@@ -60,7 +68,7 @@ pub fn AttachInput(
             name="files"
             multiple
             aria-label=words::attach()
-            on:change=move |event| attaching.add(files::chosen_files(&event))
+            on:change=choose
         />
         <label class="button bare" for=id title=words::attach()>
             <Icon name="attach"/>
