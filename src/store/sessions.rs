@@ -31,6 +31,7 @@ sql! {
     TOUCH = "UPDATE sessions SET seen_at = $3 WHERE owner_id = $1 AND id = $2 AND seen_at < $3";
     PASSWORD_AT = "SELECT password_at FROM sessions WHERE owner_id = $1 AND id = $2";
     NOTE_PASSWORD = "UPDATE sessions SET password_at = $3 WHERE owner_id = $1 AND id = $2";
+    RENEW = "UPDATE sessions SET hash = $3 WHERE owner_id = $1 AND id = $2";
     DELETE = "DELETE FROM sessions WHERE owner_id = $1 AND id = $2";
     /// Whoever has the secret of this hash has the session.
     DELETE_BY_HASH = "DELETE FROM sessions WHERE hash = $1";
@@ -192,6 +193,15 @@ pub async fn note_password(tx: &mut Tx, owner: UserId, id: SessionId, at: DateTi
         sqlx::query(NOTE_PASSWORD).bind(owner.uuid()).bind(id.uuid()).bind(at).execute(conn).await?;
     });
     Ok(())
+}
+
+/// Gives a session the secret of another hash. Returns false if there is no such session.
+pub async fn renew(tx: &mut Tx, owner: UserId, id: SessionId, hash: &[u8; 32]) -> Result<bool, StoreError> {
+    let renewed = in_tx!(tx, |conn| {
+        let query = sqlx::query(RENEW).bind(owner.uuid()).bind(id.uuid()).bind(hash.as_slice());
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(renewed > 0)
 }
 
 /// Deletes the session with this hash. Returns false if there is no such session.

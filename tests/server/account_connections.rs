@@ -21,7 +21,8 @@ use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::queue::QueuedMessageState;
 
-use crate::accounts_api::{AccountsApi, TestCredential};
+use crate::account_passwords::with_confirmation;
+use crate::accounts_api::{AccountsApi, PASSWORD, TestCredential};
 use crate::test_server::{message_to_send, streamed_answer, text_step};
 
 /// The time within which a connection must end.
@@ -41,17 +42,20 @@ enum Ending {
     Disabled,
     RoleChanged,
     SignedOutByAdministrator,
+    /// The session goes on with another cookie.
+    PasswordEntered,
     /// The command line has changed the database.
     Recheck,
 }
 
-const ENDINGS: [Ending; 7] = [
+const ENDINGS: [Ending; 8] = [
     Ending::SignOut,
     Ending::EndedElsewhere,
     Ending::TokenRevoked,
     Ending::Disabled,
     Ending::RoleChanged,
     Ending::SignedOutByAdministrator,
+    Ending::PasswordEntered,
     Ending::Recheck,
 ];
 
@@ -112,6 +116,11 @@ impl ConnectedPerson {
             }
             Ending::SignedOutByAdministrator => {
                 service.sign_out_account(Actor::default(), self.user).await.unwrap();
+            }
+            Ending::PasswordEntered => {
+                let form = with_confirmation("name=PasswordEntered", PASSWORD);
+                let done = server.submit("/forms/profile/name", &self.credential, &form).await;
+                assert_eq!(server.status(CHATS, &done.session()).await, StatusCode::OK, "{done:?}");
             }
             Ending::Recheck => {
                 server.api.instance.sql("UPDATE users SET auth_rev = auth_rev + 1 WHERE name = 'Recheck'").await;

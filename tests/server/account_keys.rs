@@ -55,17 +55,19 @@ async fn asked(
     asked.page
 }
 
-/// Sends the form of a page again, with the password.
-async fn complete(server: &AccountsApi, session: &TestCredential, path: &str, page: &str) -> SubmittedForm {
+/// Sends the form of a page again, with the password. The session goes on with the cookie of the answer.
+async fn complete(server: &AccountsApi, session: &mut TestCredential, path: &str, page: &str) -> SubmittedForm {
     let fields = hidden_fields(page, path);
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    server.submit(path, session, &with_confirmation(&body(&fields), PASSWORD)).await
+    let done = server.submit(path, session, &with_confirmation(&body(&fields), PASSWORD)).await;
+    *session = done.session();
+    done
 }
 
 /// Sends a form whose password is asked for, and then with the password. Returns the address that it leads to.
 async fn confirmed(
     server: &AccountsApi,
-    session: &TestCredential,
+    session: &mut TestCredential,
     path: &str,
     fields: (FormFields<'_>, FormFields<'_>),
 ) -> String {
@@ -84,44 +86,44 @@ async fn listed(server: &AccountsApi, session: &TestCredential, path: &str) -> V
 #[tokio::test]
 async fn forms_of_providers_ask_for_password_and_lose_no_key() {
     for server in AccountsApi::on_every_database().await {
-        let ann = server.sign_in(OWNER).await;
+        let mut ann = server.sign_in(OWNER).await;
         let whole =
             [("name", "Box"), ("api", "openai_chat"), ("base_url", NOWHERE), ("models", "m"), ("local_network", "1")];
         let header = format!("X-Secret: {CANARY}");
         let secrets = [("key", CANARY), ("headers", header.as_str())];
-        let to = confirmed(&server, &ann, "/forms/providers/add", (&whole, &secrets)).await;
+        let to = confirmed(&server, &mut ann, "/forms/providers/add", (&whole, &secrets)).await;
         assert_eq!(to, "/settings/providers?done=saved&id=box");
-        let of_box = async || {
-            let providers = listed(&server, &ann, "/api/providers").await;
+        let of_box = async |session: &TestCredential| {
+            let providers = listed(&server, session, "/api/providers").await;
             providers.as_array().unwrap().iter().find(|provider| provider["id"] == "box").unwrap().clone()
         };
-        let made = of_box().await;
+        let made = of_box(&ann).await;
         assert_eq!((&made["key"]["set"], &made["headers"]), (&json!(true), &json!(["x-secret"])), "{made}");
 
         let id = [("id", "box")];
         let other = [("key", "canary-key-of-later-4f2a")];
-        let to = confirmed(&server, &ann, "/forms/providers/key", (&id, &other)).await;
+        let to = confirmed(&server, &mut ann, "/forms/providers/key", (&id, &other)).await;
         assert_eq!(to, "/settings/providers?done=saved&id=box");
-        assert_eq!(of_box().await["key"]["ends_in"], "4f2a");
+        assert_eq!(of_box(&ann).await["key"]["ends_in"], "4f2a");
         let whole = [&[("id", "box"), ("whole", "1")][..], &whole].concat();
         let header = [("headers", "X-Other: canary")];
-        let to = confirmed(&server, &ann, "/forms/providers/change", (&whole, &header)).await;
+        let to = confirmed(&server, &mut ann, "/forms/providers/change", (&whole, &header)).await;
         assert_eq!(to, "/settings/providers?done=saved&id=box");
-        let changed = of_box().await;
+        let changed = of_box(&ann).await;
         assert_eq!((&changed["key"]["set"], &changed["headers"]), (&json!(true), &json!(["x-other"])), "{changed}");
 
         // A key that is not kept any more is named; the password is not asked for again.
         let page = asked(&server, &ann, "/forms/providers/key", (&id, &other)).await;
         let name = part(&page, "name=\"withheld\" value=\"", "\"");
         let lost = page.replace(name, &"0".repeat(name.len()));
-        let refused = complete(&server, &ann, "/forms/providers/key", &lost).await;
+        let refused = complete(&server, &mut ann, "/forms/providers/key", &lost).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{refused:?}");
         assert!(refused.page.contains("not kept while you entered your password"), "{refused:?}");
         // The switch of a card is about no secret.
         age(&server).await;
         let off = server.submit("/forms/providers/change", &ann, "id=box&switch=off").await;
         assert_eq!(off.status, StatusCode::SEE_OTHER, "{off:?}");
-        let to = confirmed(&server, &ann, "/forms/providers/remove", (&id, &[])).await;
+        let to = confirmed(&server, &mut ann, "/forms/providers/remove", (&id, &[])).await;
         assert_eq!(to, "/settings/providers?done=removed");
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
@@ -131,18 +133,18 @@ async fn forms_of_providers_ask_for_password_and_lose_no_key() {
 #[tokio::test]
 async fn forms_of_tools_ask_for_password_and_lose_no_key() {
     for server in AccountsApi::on_every_database().await {
-        let ann = server.sign_in(OWNER).await;
+        let mut ann = server.sign_in(OWNER).await;
         let whole = [("name", "Maps"), ("local_network", "1")];
         let secrets = [("url", "http://127.0.0.1:9/mcp?token=canary"), ("headers", "X-Key: canary")];
-        let to = confirmed(&server, &ann, "/forms/tools/add", (&whole, &secrets)).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/add", (&whole, &secrets)).await;
         assert_eq!(to, "/settings/tools?done=tested&id=maps");
         let whole = [&[("id", "maps"), ("whole", "1")][..], &whole].concat();
         let secrets = [secrets[0], ("headers", "X-Other: canary")];
-        let to = confirmed(&server, &ann, "/forms/tools/change", (&whole, &secrets)).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/change", (&whole, &secrets)).await;
         assert_eq!(to, "/settings/tools?done=saved&id=maps");
         let made = listed(&server, &ann, "/api/tool-servers").await[0].clone();
         assert_eq!((&made["id"], &made["headers"]), (&json!("maps"), &json!(["x-other"])), "{made}");
-        let to = confirmed(&server, &ann, "/forms/tools/remove", (&[("id", "maps")], &[])).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/remove", (&[("id", "maps")], &[])).await;
         assert_eq!(to, "/settings/tools?done=removed");
 
         let file = json!({
@@ -153,16 +155,16 @@ async fn forms_of_tools_ask_for_password_and_lose_no_key() {
         let import = ServerImport { text: file.to_string().into(), values: ImportValues::new() };
         let sealed = server.service().seal_server_import(server.api.instance.owner, &import);
         let shown = [("sealed", sealed.as_str()), ("on", "0"), ("key", "input:key")];
-        let to = confirmed(&server, &ann, "/forms/tools/import", (&shown, &[("value.0", CANARY)])).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/import", (&shown, &[("value.0", CANARY)])).await;
         assert_eq!(to, "/settings/tools?done=imported");
         let made = listed(&server, &ann, "/api/tool-servers").await[0].clone();
         assert_eq!((&made["id"], &made["headers"]), (&json!("charts"), &json!(["x-key"])), "{made}");
 
         let shown = [("engine", "brave"), ("url", "http://127.0.0.1:9"), ("local_network", "1")];
-        let to = confirmed(&server, &ann, "/forms/tools/search", (&shown, &[("key", CANARY)])).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/search", (&shown, &[("key", CANARY)])).await;
         assert_eq!(to, "/settings/tools?done=search_saved");
         assert_eq!(listed(&server, &ann, "/api/web-search").await["engine"], "brave");
-        let to = confirmed(&server, &ann, "/forms/tools/search/remove", (&[], &[])).await;
+        let to = confirmed(&server, &mut ann, "/forms/tools/search/remove", (&[], &[])).await;
         assert_eq!(to, "/settings/tools?done=removed");
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
@@ -206,13 +208,13 @@ async fn api_by_session_needs_recent_password_for_keys_and_token_does_not() {
 #[tokio::test]
 async fn export_of_everything_asks_for_password_and_is_recorded() {
     for server in AccountsApi::on_every_database().await {
-        let ann = server.sign_in(OWNER).await;
+        let mut ann = server.sign_in(OWNER).await;
         age(&server).await;
         let response = server.send(("GET", "/settings/data/export"), &ann, &[HTML], "").await;
         assert_eq!(response.status(), StatusCode::FORBIDDEN);
         let page = text(response).await;
         assert!(page.contains("Enter your password"), "{page}");
-        let done = complete(&server, &ann, "/forms/export", &page).await;
+        let done = complete(&server, &mut ann, "/forms/export", &page).await;
         assert_eq!(done.location, "/settings/data?done=confirmed", "{done:?}");
         let page = text(server.send(("GET", &done.location), &ann, &[HTML], "").await).await;
         assert!(page.contains("You can export everything now."), "{page}");

@@ -204,7 +204,7 @@ async fn passkey_is_added_signs_in_and_is_removed() {
         let form = format!("{form}&confirm_password={}", PASSWORD.replace(' ', "+"));
         let removed = server.submit(REMOVE, &session, &form).await;
         assert_eq!(removed.location, "/settings/profile?done=passkey_removed#passkeys", "{removed:?}");
-        assert_eq!(server.submit(REMOVE, &session, &form).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(server.submit(REMOVE, &removed.session(), &form).await.status, StatusCode::NOT_FOUND);
         assert_refused(&sign_in(&server, &passkey).await, UNUSABLE);
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
@@ -248,6 +248,9 @@ async fn passkey_stands_in_for_password_and_second_factor() {
         let form = begun.form_with(names, &passkey.sign(&begun.options));
         let done = server.submit(rename, &ann, &format!("name=Ann.Lee&{form}")).await;
         assert_eq!(done.location, "/settings/profile?done=saved", "{done:?}");
+        // The session goes on with another cookie.
+        let status = async |cookie: &TestCredential| server.status(("GET", "/api/chats"), cookie).await;
+        assert_eq!((status(&ann).await, status(&done.session()).await), (StatusCode::UNAUTHORIZED, StatusCode::OK));
         // Without passkeys nothing is offered.
         let of_bob = server.service().passkeys(bob).await.unwrap()[0].id;
         server.service().remove_passkey(bob, Actor::default(), of_bob).await.unwrap();
@@ -373,7 +376,8 @@ async fn adding_needs_password_name_room_and_new_credential() {
         let asked = server.submit(BEGIN, &ann, "name=Phone").await;
         assert!(asked.status == StatusCode::FORBIDDEN && asked.page.contains("value=\"Phone\""), "{asked:?}");
         let confirmed = format!("name=Phone&confirm_password={}", PASSWORD.replace(' ', "+"));
-        let begun = begun_in(&server.submit(BEGIN, &ann, &confirmed).await.page);
+        let done = server.submit(BEGIN, &ann, &confirmed).await;
+        let (ann, begun) = (done.session(), begun_in(&done.page));
         let form = begun.form(&passkey.make(&begun.options));
         age(&server).await;
         let asked = server.submit(ADD, &ann, &form).await;
@@ -384,12 +388,16 @@ async fn adding_needs_password_name_room_and_new_credential() {
         let confirmed = format!("{form}&confirm_password={}", PASSWORD.replace(' ', "+"));
         let added = server.submit(ADD, &ann, &confirmed).await;
         assert_eq!(added.location, "/settings/profile?done=passkey_added#passkeys", "{added:?}");
+        let ann = added.session();
         // Once, and only in the account that began it.
         assert_refused(&server.submit(ADD, &ann, &form).await, "The passkey could not be added.");
         let begun = begin_to_add(&server, &ann, "Other").await;
         let form = begun.form(&TestPasskey::new(b"other").make(&begun.options));
         let confirmed = format!("{form}&confirm_password={}", PASSWORD.replace(' ', "+"));
-        assert_refused(&server.submit(ADD, &bob, &confirmed).await, "The passkey could not be added.");
+        let refused = server.submit(ADD, &bob, &confirmed).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{refused:?}");
+        assert!(refused.page.contains("The passkey could not be added."), "{refused:?}");
+        let bob = refused.session();
         let begun = begin_to_add(&server, &bob, "Twice").await;
         let form = begun.form(&TestPasskey::new(b"first").make(&begun.options));
         assert_refused(&server.submit(ADD, &bob, &form).await, "The passkey could not be added.");

@@ -4,12 +4,13 @@
 use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::json;
-use turnleaf::domain::AccountRole;
+use turnleaf::domain::{AccountRole, SessionId};
+use turnleaf_platform::ids;
 use turnleaf_service::accounts::Actor;
 use turnleaf_store::sessions;
 
 use crate::account_forms::part;
-use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, TestCredential};
+use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, SubmittedForm, TestCredential};
 
 const WRONG: &str = "eleven lamps at nine";
 const CHATS: (&str, &str) = ("GET", "/api/chats");
@@ -25,10 +26,10 @@ pub fn with_confirmation(form: &str, password: &str) -> String {
 }
 
 /// Sends a form whose password is asked for, first without it, then with a wrong one, and returns the page that it leads
-/// to, or the answer.
+/// to, or the answer. The session goes on with the cookie of that.
 async fn confirmed(
     server: &AccountsApi,
-    session: &TestCredential,
+    session: &mut TestCredential,
     (path, form): (&str, &str),
     kept: &[&str],
 ) -> (String, String) {
@@ -38,6 +39,7 @@ async fn confirmed(
     let wrong = server.submit(path, session, &with_confirmation(form, WRONG)).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{path}: {wrong:?}");
     assert!(wrong.page.contains("not your current password") && !wrong.page.contains(WRONG), "{path}: {wrong:?}");
+    assert_eq!((asked.cookie.as_str(), wrong.cookie.as_str()), ("", ""), "{path}");
     for page in [&asked.page, &wrong.page] {
         assert!(page.contains("Enter your password") && page.contains(&format!("action=\"{path}\"")), "{page}");
         for field in kept {
@@ -45,6 +47,8 @@ async fn confirmed(
         }
     }
     let done = server.submit(path, session, &with_confirmation(form, PASSWORD)).await;
+    assert_eq!(server.status(CHATS, session).await, StatusCode::UNAUTHORIZED, "{path}: the former cookie");
+    *session = done.session();
     (done.location, done.page)
 }
 
@@ -52,10 +56,10 @@ async fn confirmed(
 async fn dangerous_forms_ask_for_password_and_lose_nothing() {
     for server in AccountsApi::on_every_database().await {
         let bob = server.add("Bob", AccountRole::User).await;
-        let ann = server.sign_in(OWNER).await;
+        let mut ann = server.sign_in(OWNER).await;
         let user_id = format!("name=\"user_id\" value=\"{bob}\"");
         let (to, _) =
-            confirmed(&server, &ann, ("/forms/profile/name", "name=Ann.Lee"), &["name=\"name\" value=\"Ann.Lee\""])
+            confirmed(&server, &mut ann, ("/forms/profile/name", "name=Ann.Lee"), &["name=\"name\" value=\"Ann.Lee\""])
                 .await;
         assert_eq!(to, "/settings/profile?done=saved");
         // It counts for a while, for other forms, too.
@@ -64,28 +68,28 @@ async fn dangerous_forms_ask_for_password_and_lose_nothing() {
 
         let form = "name=Backup&days=9&scope=export&scope=chats%3Aread";
         let fields = ["value=\"Backup\"", "name=\"scope\" value=\"export\"", "name=\"scope\" value=\"chats:read\""];
-        let (_, page) = confirmed(&server, &ann, ("/forms/profile/tokens/create", form), &fields).await;
+        let (_, page) = confirmed(&server, &mut ann, ("/forms/profile/tokens/create", form), &fields).await;
         assert!(page.contains("value=\"tl_"), "{page}");
         let form = format!("user_id={bob}&role=admin");
         let fields = [user_id.as_str(), "name=\"role\" value=\"admin\""];
-        let (to, _) = confirmed(&server, &ann, ("/forms/users/role", &form), &fields).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/users/role", &form), &fields).await;
         assert_eq!(to, "/settings/users?done=role_changed");
         let form = format!("user_id={bob}");
-        let (to, _) = confirmed(&server, &ann, ("/forms/users/disable", &form), &[user_id.as_str()]).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/users/disable", &form), &[user_id.as_str()]).await;
         assert_eq!(to, "/settings/users?done=disabled");
         let fields = ["name=\"role\" value=\"user\""];
-        let (_, page) = confirmed(&server, &ann, ("/forms/users/invite", "role=user"), &fields).await;
+        let (_, page) = confirmed(&server, &mut ann, ("/forms/users/invite", "role=user"), &fields).await;
         assert_eq!(part(&page, "/invite/", "\"").len(), 64, "{page}");
         let fields = ["name=\"word\" value=\"delete\""];
-        let (to, _) = confirmed(&server, &ann, ("/forms/delete-everything", "word=delete"), &fields).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/delete-everything", "word=delete"), &fields).await;
         assert_eq!(to, "/settings/data?done=deleted");
-        let (_, page) = confirmed(&server, &ann, ("/forms/profile/second-factor/begin", ""), &[]).await;
+        let (_, page) = confirmed(&server, &mut ann, ("/forms/profile/second-factor/begin", ""), &[]).await;
         assert!(page.contains("otpauth://totp/Turnleaf:Ann?secret="), "{page}");
         for path in ["/forms/profile/sessions/end", "/forms/profile/sessions/end-others"] {
             let other = server.sign_in(OWNER).await;
             let sessions = server.service().sessions(server.api.instance.owner).await.unwrap();
             let form = format!("session_id={}", sessions.iter().max_by_key(|session| session.created_at).unwrap().id);
-            let (to, _) = confirmed(&server, &ann, (path, &form), &["name=\"session_id\""]).await;
+            let (to, _) = confirmed(&server, &mut ann, (path, &form), &["name=\"session_id\""]).await;
             assert!(to.starts_with("/settings/profile?done=session"), "{path}: {to}");
             assert_eq!(server.status(CHATS, &other).await, StatusCode::UNAUTHORIZED, "{path}");
             assert_eq!(server.status(CHATS, &ann).await, StatusCode::OK, "{path}");
@@ -101,34 +105,34 @@ async fn changes_of_rights_ask_for_password_and_lose_nothing() {
         let (service, actor) = (server.service(), Actor::default());
         let bob = server.add("Bob", AccountRole::User).await;
         let group = service.create_group(actor, "Research", None).await.unwrap().value.id;
-        let ann = server.sign_in(OWNER).await;
+        let mut ann = server.sign_in(OWNER).await;
         let group_id = format!("name=\"group_id\" value=\"{group}\"");
         let form = format!("group_id={group}&name=Bob");
         let fields = [group_id.as_str(), "name=\"name\" value=\"Bob\""];
-        let (to, _) = confirmed(&server, &ann, ("/forms/groups/add-member", &form), &fields).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/groups/add-member", &form), &fields).await;
         assert_eq!(to, format!("/settings/groups/{group}?done=member_added"));
         let form = format!("kind=provider&target=scripted&group={group}&accounts=Bob");
         let fields = [format!("name=\"group\" value=\"{group}\""), "name=\"accounts\" value=\"Bob\"".to_owned()];
         let fields = fields.each_ref().map(String::as_str);
-        let (to, _) = confirmed(&server, &ann, ("/forms/access/save", &form), &fields).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/access/save", &form), &fields).await;
         assert_eq!(to, "/settings/access?done=saved");
         let rule = service.access_rules().await.unwrap().remove(0);
         assert_eq!((rule.audience.groups.len(), rule.audience.accounts.len()), (1, 1), "{rule:?}");
         let form = format!("rule_id={}", rule.id);
-        let (to, _) = confirmed(&server, &ann, ("/forms/access/reset", &form), &[]).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/access/reset", &form), &[]).await;
         assert_eq!(to, "/settings/access?done=reset");
         let form = format!("group_id={group}&user_id={bob}");
-        let (to, _) = confirmed(&server, &ann, ("/forms/groups/remove-member", &form), &[group_id.as_str()]).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/groups/remove-member", &form), &[group_id.as_str()]).await;
         assert_eq!(to, format!("/settings/groups/{group}?done=member_removed"));
         let form = format!("group_id={group}");
-        let (to, _) = confirmed(&server, &ann, ("/forms/groups/delete", &form), &[group_id.as_str()]).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/groups/delete", &form), &[group_id.as_str()]).await;
         assert_eq!(to, "/settings/groups?done=deleted");
         let fields = ["name=\"day_tokens\" value=\"5\""];
-        let (to, _) = confirmed(&server, &ann, ("/forms/budgets", "day_tokens=5"), &fields).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/budgets", "day_tokens=5"), &fields).await;
         assert_eq!(to, "/settings/budgets?done=saved");
         service.disable_account(actor, bob).await.unwrap();
         let form = format!("user_id={bob}");
-        let (to, _) = confirmed(&server, &ann, ("/forms/users/enable", &form), &[]).await;
+        let (to, _) = confirmed(&server, &mut ann, ("/forms/users/enable", &form), &[]).await;
         assert_eq!(to, "/settings/users?done=enabled");
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
@@ -169,6 +173,48 @@ async fn api_by_session_needs_recent_password() {
         // Requests that take nothing away from their person need no password.
         assert_eq!(server.status(("GET", "/api/tokens"), &ann).await, StatusCode::OK);
         assert!(server.service().api_tokens(server.api.instance.owner).await.unwrap().is_empty());
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn session_goes_on_with_another_cookie_after_password() {
+    for server in AccountsApi::on_every_database().await {
+        let (service, owner) = (server.service(), server.api.instance.owner);
+        server.add("Bob", AccountRole::User).await;
+        let former = server.sign_in(OWNER).await;
+        let listed = async || {
+            let sessions = service.sessions(owner).await.unwrap();
+            sessions.into_iter().map(|session| (session.id, session.created_at, session.expires_at)).collect::<Vec<_>>()
+        };
+        let before = listed().await;
+        // Also where the action itself is refused, on its page or on one of errors.
+        age(&server).await;
+        let form = with_confirmation("name=Bob", PASSWORD);
+        let taken = server.submit("/forms/profile/name", &former, &form).await;
+        assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY, "{taken:?}");
+        assert_eq!(server.status(CHATS, &former).await, StatusCode::UNAUTHORIZED);
+        let second = taken.session();
+        let form = with_confirmation(&format!("session_id={}", ids::mint::<SessionId>()), PASSWORD);
+        let missing = server.submit("/forms/profile/sessions/end", &second, &form).await;
+        assert_eq!(missing.status, StatusCode::NOT_FOUND, "{missing:?}");
+        assert_eq!(server.status(CHATS, &second).await, StatusCode::UNAUTHORIZED);
+        // Two tabs at once.
+        let third = missing.session();
+        let form = with_confirmation("name=Ann.Lee", PASSWORD);
+        let rename = async || server.submit("/forms/profile/name", &third, &form).await;
+        let (one, other) = tokio::join!(rename(), rename());
+        let mut valid = Vec::new();
+        for cookie in [one, other].iter().filter(|done| !done.cookie.is_empty()).map(SubmittedForm::session) {
+            if server.status(CHATS, &cookie).await == StatusCode::OK {
+                valid.push(cookie);
+            }
+        }
+        assert_eq!((valid.len(), server.status(CHATS, &third).await), (1, StatusCode::UNAUTHORIZED));
+        // It is the same session, in which the password counts.
+        let renamed = server.submit("/forms/profile/name", &valid[0], "name=Ann").await;
+        assert_eq!((renamed.location.as_str(), renamed.cookie.as_str()), ("/settings/profile?done=saved", ""));
+        assert_eq!(listed().await, before);
         server.api.instance.close().await;
     }
 }

@@ -167,7 +167,7 @@ async fn second_factor_is_taken_off_by_its_person_and_on_command_line() {
         assert_eq!(removed.location, "/settings/profile?done=second_factor_removed", "{removed:?}");
         assert!(!needs_code().await);
 
-        set_up(&server, &ann).await;
+        set_up(&server, &removed.session()).await;
         assert!(needs_code().await);
         service.reset_password(Actor::default(), owner, (&PASSWORD.into(), false)).await.unwrap();
         assert!(needs_code().await, "another password is no way around it");

@@ -59,7 +59,7 @@ impl BrowserAnswer {
         set.find_map(|value| value.split(';').next()).filter(|value| !value.is_empty())
     }
 
-    /// Returns the session that began.
+    /// Returns the session that began, or goes on with another cookie.
     fn session(&self) -> TestCredential {
         let secret = self.cookie("turnleaf_local").unwrap_or_else(|| panic!("no session: {self:?}"));
         TestCredential::Session(secret.to_owned())
@@ -620,7 +620,8 @@ async fn person_without_password_authenticates_again_at_provider() {
         assert_eq!(confirmed.location, "/settings/profile?done=confirmed", "{confirmed:?}");
         let asked = test.provider.state().asked.clone();
         assert_eq!((asked["prompt"].as_str(), asked["max_age"].as_str()), ("login", "0"));
-        assert_eq!(rename(&bob).await.location, "/settings/profile?done=saved");
+        assert_eq!(test.server.status(CHATS, &bob).await, StatusCode::UNAUTHORIZED, "the former cookie");
+        assert_eq!(rename(&confirmed.session()).await.location, "/settings/profile?done=saved");
         assert_eq!(rename(&first).await.status, StatusCode::FORBIDDEN, "it counts in its session alone");
         // An account with a password is asked for it instead.
         let ann = test.server.sign_in(OWNER).await;

@@ -158,6 +158,17 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(accounts.iter().find(|account| account.id == bob).unwrap().seen_at, Some(later));
 
     let mut tx = db.begin().await.unwrap();
+    assert!(!sessions::renew(&mut tx, owner, first.id, &[8; 32]).await.unwrap(), "it is of another account");
+    assert!(sessions::renew(&mut tx, bob, first.id, &[9; 32]).await.unwrap());
+    assert!(!sessions::renew(&mut tx, bob, next_id(), &[8; 32]).await.unwrap());
+    tx.commit().await.unwrap();
+    let (renewed, former) = (valid(9, now).await.unwrap(), valid(1, now).await);
+    assert_eq!((renewed.id, renewed.expires_at, former), (first.id, first.expires_at, None));
+    let mut tx = db.begin().await.unwrap();
+    assert!(sessions::renew(&mut tx, bob, first.id, &first.hash).await.unwrap());
+    tx.commit().await.unwrap();
+
+    let mut tx = db.begin().await.unwrap();
     sessions::delete_surplus(&mut tx, bob, 1).await.unwrap();
     tx.commit().await.unwrap();
     assert!(valid(1, now).await.is_some() && valid(2, now).await.is_none(), "the last used one stays");

@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 
 use crate::server::access::{Principal, Scope};
 use crate::server::http::request::accept::wants_page;
-use crate::server::http::request::principal::{AuthenticatedRequest, Authentication};
+use crate::server::http::request::principal::{AuthenticatedRequest, Authentication, SessionRenewal};
 use crate::server::http::response::fallback;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::usage::calling_token::with_calling_token;
@@ -103,7 +103,8 @@ pub struct AccessRules {
 }
 
 /// Makes the principal of a request, refuses the request if its route requires more, and leaves the principal in the
-/// extensions for handlers, pages and server functions.
+/// extensions for handlers, pages and server functions. A session whose person authenticated again is renewed with the
+/// response.
 pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let required = rules.table.required(matched, request.method());
@@ -122,12 +123,20 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
         };
     }
     request.extensions_mut().insert(rules.authentication.has_accounts());
+    let renewal = SessionRenewal::default();
     if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
         request.extensions_mut().insert(principal);
         request.extensions_mut().insert(lease);
+        request.extensions_mut().insert(renewal.clone());
     }
     // All that the request starts is attributed to its token in the ledger.
-    with_calling_token(principal.and_then(|principal| principal.token()), next.run(request)).await
+    let token = principal.and_then(|principal| principal.token());
+    let mut response = with_calling_token(token, next.run(request)).await;
+    // Only now, because until the browser has the other cookie, its further requests are a stranger's.
+    if let Some(principal) = principal.filter(|_| renewal.is_requested()) {
+        rules.authentication.renew_session(principal, response.headers_mut()).await;
+    }
+    response
 }
 
 /// Returns where a stranger who opens a page is sent. Forms are not: their text would be lost.

@@ -59,6 +59,19 @@ impl Service {
         Ok(Some(NewSecret::new(secret)))
     }
 
+    /// Gives a session another secret for its cookie, because its person has authenticated again, and returns that. The
+    /// former one counts no more, and the connections that are open with it end. `None` if the session has ended meanwhile.
+    pub async fn renew_session(&self, owner: UserId, session: SessionId) -> Result<Option<NewSecret>, ServiceError> {
+        let secret = random_token();
+        let mut tx = self.db().begin().await?;
+        if !sessions::renew(&mut tx, owner, session, &secret_hash(&secret)).await? {
+            return Ok(None);
+        }
+        tx.commit().await?;
+        self.accounts().credentials().revoke_session(session);
+        Ok(Some(NewSecret::new(secret)))
+    }
+
     /// Ends the connections that are open with the former session of a browser.
     pub(super) fn forget_former_session(&self, client: &ClientOrigin) {
         if let Some(former) = &client.former_session {

@@ -88,7 +88,10 @@ pub async fn callback(
     let mut response = match request.service().finish_identity_sign_in(&provider, answer, person, &origin).await {
         Ok(FinishedIdentitySignIn::SignedIn { secret, next }) => with_session(&request.app, &secret, local_path(&next)),
         Ok(FinishedIdentitySignIn::Linked) => see_other("/settings/profile?done=linked#identities"),
-        Ok(FinishedIdentitySignIn::Confirmed) => see_other("/settings/profile?done=confirmed"),
+        Ok(FinishedIdentitySignIn::Confirmed) => {
+            request.context.renew_session();
+            see_other("/settings/profile?done=confirmed")
+        }
         Err(error) if person.is_some() => return request.refuse(error, link_refused_page),
         Err(error) => return refuse_sign_in(&request, error, "/"),
     };

@@ -68,13 +68,16 @@ async fn password_state(
         return Ok(if is_recent { PasswordState::Recent } else { PasswordState::Needed(None) });
     };
     match confirmed {
-        Ok(()) => Ok(PasswordState::Recent),
+        Ok(()) => {
+            context.renew_session();
+            Ok(PasswordState::Recent)
+        }
         Err(error) => Ok(PasswordState::Needed(Some(FormRefusal::from_error(error)?))),
     }
 }
 
-/// Checks the password or the passkey that was sent with a form. Returns the page that asks for one, unless one was
-/// entered lately.
+/// Checks the password or the passkey that was sent with a form, after which the session gets another cookie. Returns the
+/// page that asks for one, unless one was entered lately.
 pub async fn ask_password(
     app: &App,
     (principal, client): (&Principal, &ClientIdentity),

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{FromRequestParts, Request};
 use http::header::AUTHORIZATION;
@@ -84,6 +85,23 @@ pub struct HasAccounts(pub bool);
 /// The right to keep a connection open. It ends with the session or the token that the connection was opened with.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionLease(Revocation);
+
+/// Notes that the person of a request has authenticated again. When the response is ready, their session gets another
+/// cookie, and the former one counts no more.
+#[derive(Debug, Clone, Default)]
+pub struct SessionRenewal(Arc<AtomicBool>);
+
+impl SessionRenewal {
+    /// Notes that the session is to be renewed.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the session is to be renewed.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl ConnectionLease {
     /// Waits until the connection must be closed. Without accounts that is never.
@@ -174,6 +192,17 @@ impl Authentication {
                 found.map(|found| Some(found.into())).ok_or_else(unknown)
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Gives the session of a principal another cookie, with the headers of the response. A session that has ended with
+    /// what was done gets none, and after a failure of the database it keeps the one that it has.
+    pub async fn renew_session(&self, principal: Principal, headers: &mut HeaderMap) {
+        let (WaysIn::Accounts(access), Some(session)) = (&self.0, principal.session()) else { return };
+        match access.service.renew_session(principal.user, session).await {
+            Ok(Some(secret)) => access.cookie.set(headers, secret.expose()),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "a session was not renewed after its person authenticated again"),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::domain::{InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::cookies::preferences;
+use crate::server::http::request::principal::SessionRenewal;
 use crate::server::http::response::headers::document_policy;
 use crate::server::http::response::problem::Problem;
 use crate::server::server_pages::{AccountPages, PageFrame, ServerPage};
@@ -28,6 +29,7 @@ pub struct PageContext {
     accounts: AccountPages,
     /// The relying party of passkeys at the address of the request.
     relying_party: Option<RelyingParty>,
+    renewal: SessionRenewal,
 }
 
 impl FromRequestParts<App> for PageContext {
@@ -37,7 +39,8 @@ impl FromRequestParts<App> for PageContext {
         let accounts = parts.extensions.get::<Principal>().map(account_pages).unwrap_or_default();
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let relying_party = app.service().relying_party(host);
-        Ok(Self { accounts, relying_party, ..Self::from_headers(&parts.headers) })
+        let renewal = parts.extensions.get::<SessionRenewal>().cloned().unwrap_or_default();
+        Ok(Self { accounts, relying_party, renewal, ..Self::from_headers(&parts.headers) })
     }
 }
 
@@ -53,7 +56,13 @@ fn account_pages(principal: &Principal) -> AccountPages {
 impl PageContext {
     /// Creates the context from headers, for a request that no handler answers.
     pub fn from_headers(headers: &http::HeaderMap) -> Self {
-        Self { preferences: preferences(headers), accounts: AccountPages::None, relying_party: None }
+        let preferences = preferences(headers);
+        Self { preferences, accounts: AccountPages::None, relying_party: None, renewal: SessionRenewal::default() }
+    }
+
+    /// Notes that the person has authenticated again, after which their session gets another cookie.
+    pub fn renew_session(&self) {
+        self.renewal.request();
     }
 
     /// Returns the relying party of passkeys; `None` where browsers offer none.

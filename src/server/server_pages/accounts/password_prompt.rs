@@ -103,7 +103,10 @@ impl PasswordPrompt {
                 {password.draw()}
                 <div class="deeds">
                     <a class="button" href=self.section.path()>{app_words::cancel()}</a>
-                    <button type="submit" class="button primary">{words::do_continue()}</button>
+                    // Sent twice, it could come with a cookie that the first answer has replaced.
+                    <button type="submit" class="button primary" data-busy=words::checking()>
+                        {words::do_continue()}
+                    </button>
                 </div>
             </form>
             {passkey}

@@ -33,6 +33,7 @@ define_messages! {
     confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
         "你已超过 10 分钟没有输入密码。你输入的内容都会保留。";
     do_continue: "Continue", "继续";
+    checking: "Checking…", "正在检查…";
     sign_in_again_lead: "You have to sign in again for this, because your account has no password to enter. Do so in a new \
         tab, then continue here. Nothing that you typed is lost.",
         "此操作需要你重新登录，因为你的账号没有可输入的密码。请在新标签页中登录，然后在此继续。你输入的内容都会保留。";
