@@ -610,7 +610,15 @@ async fn person_without_password_authenticates_again_at_provider() {
         confirm().await.assert_refused("This sign-in is not linked to your account.");
         person("0042", json!(1));
         confirm().await.assert_refused("(old_authentication)");
+        // A provider that does not tell it may not have asked.
         person("0042", json!(null));
+        confirm().await.assert_refused("did not say when you signed in there");
+        let page = begin(&bob).await;
+        let begun = test.agree(&page.location, &page).await;
+        let headers = [HTML, ("cookie", begun.cookie.as_str()), ("accept-language", "zh-CN")];
+        let response = test.server.send(("GET", &begun.callback), &bob, &headers, "").await;
+        assert!(text(response).await.contains("没有说明你何时在那里登录"), "in the language of the reader");
+        person("0042", json!(SystemClock.now().timestamp()));
         let page = begin(&bob).await;
         let begun = test.agree(&page.location, &page).await;
         test.visit(&begun.callback, &STRANGER, &begun.cookie).await.assert_refused(EXPIRED);

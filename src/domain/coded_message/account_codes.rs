@@ -28,6 +28,9 @@ macro_rules! with_account_codes {
             IdTokenUnusable, "id_token_unusable",
                 "The sign-in service at {host} sent an identity that cannot be trusted ({error}). Sign in again, or ask the \
                 administrator.";
+            AuthenticationTimeMissing, "authentication_time_missing",
+                "The sign-in service at {host} did not say when you signed in there, so it has not confirmed that it is you. \
+                Ask the administrator.";
             IdentityUnknown, "identity_unknown",
                 "No account here belongs to this sign-in. Sign in another way and link it on the page Account, or ask the \
                 administrator for an invitation.";

@@ -142,7 +142,10 @@ fn add_claims(claims: &mut Map<String, Value>, further: Map<String, Value>) {
 }
 
 fn id_token_refusal(pending: &PendingSignIn, fault: IdTokenFault) -> CodedMessage {
-    MessageCode::IdTokenUnusable.with("host", pending.host()).with("error", fault.code())
+    match fault {
+        IdTokenFault::NoAuthenticationTime => MessageCode::AuthenticationTimeMissing.with("host", pending.host()),
+        fault => MessageCode::IdTokenUnusable.with("host", pending.host()).with("error", fault.code()),
+    }
 }
 
 /// Returns a claim by its name, or by its path with dots.

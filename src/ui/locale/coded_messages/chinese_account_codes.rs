@@ -25,6 +25,9 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::PasskeyNotAdded => "无法添加通行密钥，请重试。",
         MessageCode::PasskeysUnavailable => "此地址无法使用通行密钥。",
         MessageCode::IdTokenUnusable => "{host} 返回的身份无法信任（{error}）。请重新登录，或联系管理员。",
+        MessageCode::AuthenticationTimeMissing => {
+            "{host} 没有说明你何时在那里登录，因此无法确认是你本人，请联系管理员。"
+        }
         MessageCode::IdentityUnknown => "此登录不属于这里的任何账号。请用其他方式登录后关联它，或向管理员索取邀请。",
         MessageCode::IdentityLinkedElsewhere => "此登录已属于另一个账号。",
         MessageCode::IdentityNotYours => "此登录未与你的账号关联。",

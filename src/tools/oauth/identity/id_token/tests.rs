@@ -185,7 +185,7 @@ fn each_claim_has_to_be_right() {
 }
 
 #[test]
-fn authentication_before_it_was_asked_for_again_does_not_count() {
+fn only_authentication_after_it_was_asked_for_again_counts() {
     let key = TestKey::new("k");
     let known = keys(json!([key.json()]));
     let verify_since = |auth_time: Value, since: Option<i64>| {
@@ -198,7 +198,8 @@ fn authentication_before_it_was_asked_for_again_does_not_count() {
         verified_claims(&token, &known, &ExpectedIdToken { authenticated_since, ..expected() }).map(drop)
     };
     for (auth_time, since, result) in [
-        (json!(null), Some(1_400), Ok(())),
+        (json!(null), Some(1_400), Err(IdTokenFault::NoAuthenticationTime)),
+        (json!(null), None, Ok(())),
         (json!(1_400), Some(1_400), Ok(())),
         (json!(1_340), Some(1_400), Ok(())),
         (json!(1_339), Some(1_400), Err(IdTokenFault::Authentication)),
