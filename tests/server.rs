@@ -208,6 +208,8 @@ mod storage;
 mod test_server;
 #[path = "server/thinking_mode.rs"]
 mod thinking_mode;
+#[path = "server/third_party_identity.rs"]
+mod third_party_identity;
 #[path = "server/third_party_sign_in.rs"]
 mod third_party_sign_in;
 #[path = "server/title_suggestions.rs"]

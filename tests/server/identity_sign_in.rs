@@ -17,9 +17,9 @@ use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential, client_at};
 use crate::fake_identity_provider::{FakeIdentityProvider, IdentityFault};
 
-const STRANGER: TestCredential = TestCredential::Nothing;
-const CHATS: (&str, &str) = ("GET", "/api/chats");
-const EXPIRED: &str = "This sign-in has expired or was already used.";
+pub const STRANGER: TestCredential = TestCredential::Nothing;
+pub const CHATS: (&str, &str) = ("GET", "/api/chats");
+pub const EXPIRED: &str = "This sign-in has expired or was already used.";
 
 /// A server with an identity provider.
 struct IdentityTest {
@@ -37,15 +37,27 @@ struct BegunInBrowser {
 
 /// The answer to a browser.
 #[derive(Debug)]
-struct BrowserAnswer {
-    status: StatusCode,
-    location: String,
+pub struct BrowserAnswer {
+    pub status: StatusCode,
+    pub location: String,
     cookies: Vec<String>,
-    page: String,
+    pub page: String,
+}
+
+/// Opens a page in a browser with this session, and with a further cookie.
+pub async fn visit(server: &AccountsApi, path: &str, session: &TestCredential, cookie: &str) -> BrowserAnswer {
+    BrowserAnswer::read(server.send(("GET", path), session, &[HTML, ("cookie", cookie)], "").await).await
+}
+
+/// Returns the name of the account of a session.
+pub async fn name_of(server: &AccountsApi, session: &TestCredential) -> String {
+    let page = visit(server, "/settings/profile", session, "").await.page;
+    let (_, name) = page.split_once("You are signed in as ").unwrap_or_else(|| panic!("{page}"));
+    name.split(" (").next().unwrap().to_owned()
 }
 
 impl BrowserAnswer {
-    async fn read(response: Response<Body>) -> Self {
+    pub async fn read(response: Response<Body>) -> Self {
         let all = |name: &str| -> Vec<String> {
             response.headers().get_all(name).iter().map(|value| value.to_str().unwrap().to_owned()).collect()
         };
@@ -54,19 +66,25 @@ impl BrowserAnswer {
     }
 
     /// Returns the value of a cookie that is set.
-    fn cookie(&self, name: &str) -> Option<&str> {
+    pub fn cookie(&self, name: &str) -> Option<&str> {
         let mut set = self.cookies.iter().filter_map(|cookie| cookie.strip_prefix(name)?.strip_prefix('='));
         set.find_map(|value| value.split(';').next()).filter(|value| !value.is_empty())
     }
 
+    /// Returns the cookie of the sign-in that began, as a browser sends it.
+    pub fn sign_in_cookie(&self) -> String {
+        let secret = self.cookie("turnleaf_local_sign_in").unwrap_or_else(|| panic!("no sign-in: {self:?}"));
+        format!("turnleaf_local_sign_in={secret}")
+    }
+
     /// Returns the session that began, or goes on with another cookie.
-    fn session(&self) -> TestCredential {
+    pub fn session(&self) -> TestCredential {
         let secret = self.cookie("turnleaf_local").unwrap_or_else(|| panic!("no session: {self:?}"));
         TestCredential::Session(secret.to_owned())
     }
 
     /// Asserts that nobody is signed in, with this sentence on the page.
-    fn assert_refused(&self, sentence: &str) {
+    pub fn assert_refused(&self, sentence: &str) {
         assert_eq!(self.status, StatusCode::CONFLICT, "{sentence}: {self:?}");
         assert_eq!(self.cookie("turnleaf_local"), None, "{sentence}: {self:?}");
         assert!(self.page.contains(sentence), "{sentence}: {}", self.page);
@@ -86,8 +104,7 @@ impl IdentityTest {
     }
 
     async fn visit(&self, path: &str, credential: &TestCredential, cookie: &str) -> BrowserAnswer {
-        let headers = [HTML, ("cookie", cookie)];
-        BrowserAnswer::read(self.server.send(("GET", path), credential, &headers, "").await).await
+        visit(&self.server, path, credential, cookie).await
     }
 
     /// Begins a sign-in, and lets the person agree at the provider.
@@ -99,9 +116,7 @@ impl IdentityTest {
     }
 
     async fn agree(&self, url: &str, begun: &BrowserAnswer) -> BegunInBrowser {
-        let secret = begun.cookie("turnleaf_local_sign_in").unwrap();
-        let cookie = format!("turnleaf_local_sign_in={secret}");
-        BegunInBrowser { callback: self.provider.authorize(url).await, cookie }
+        BegunInBrowser { callback: self.provider.authorize(url).await, cookie: begun.sign_in_cookie() }
     }
 
     async fn finish(&self, begun: &BegunInBrowser) -> BrowserAnswer {
@@ -126,11 +141,8 @@ impl IdentityTest {
         self.visit(&begun.callback, credential, &begun.cookie).await
     }
 
-    /// Returns the name of the account of a session.
     async fn name_of(&self, session: &TestCredential) -> String {
-        let page = self.visit("/settings/profile", session, "").await.page;
-        let (_, name) = page.split_once("You are signed in as ").unwrap_or_else(|| panic!("{page}"));
-        name.split(" (").next().unwrap().to_owned()
+        name_of(&self.server, session).await
     }
 
     async fn audit(&self) -> Vec<AuditEntry> {
@@ -439,10 +451,8 @@ async fn equal_address_joins_no_accounts() {
         elsewhere.state().person = test.provider.state().person.clone();
         test.server.service().set_identity_providers(vec![elsewhere.config("corp", &[])]);
         let begun = test.visit("/sign-in/corp", &STRANGER, "").await;
-        let secret = begun.cookie("turnleaf_local_sign_in").unwrap();
-        let cookie = format!("turnleaf_local_sign_in={secret}");
         let callback = elsewhere.authorize(&begun.location).await;
-        let refused = test.visit(&callback, &STRANGER, &cookie).await;
+        let refused = test.visit(&callback, &STRANGER, &begun.sign_in_cookie()).await;
         refused.assert_refused("No account here belongs to this sign-in.");
         assert_eq!(test.count_accounts().await, 3);
         test.close().await;

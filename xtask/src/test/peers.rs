@@ -1,10 +1,11 @@
 //! `cargo xtask test peers`: conversations with third-party mock model servers. Turnleaf's own recordings and fakes
 //! share its assumptions; aimock (npm) and llmock (PyPI) do not (`docs/adr/0059-independent-provider-judges.md`).
 //! aimock implements all five APIs without faults; llmock injects faults into four of them and judges the client's
-//! reaction. Their versions are pinned in `xtask/peers`. Tool servers by the authors of MCP and an authorization server (npm,
-//! pinned in `end2end`), Playwright's server, and servers written with the TypeScript SDK and with FastMCP (pinned in
-//! `xtask/peers/servers`) run the tests in `tests/tools/third_party_servers.rs`,
-//! `tests/tools/third_party_web_servers.rs` and `tests/server/third_party_sign_in.rs`.
+//! reaction. Their versions are pinned in `xtask/peers`. Tool servers by the authors of MCP and an authorization server, which
+//! is an identity provider, too (npm, pinned in `end2end`), Playwright's server, and servers written with the TypeScript SDK
+//! and with FastMCP (pinned in `xtask/peers/servers`) run the tests in `tests/tools/third_party_servers.rs`,
+//! `tests/tools/third_party_web_servers.rs`, `tests/server/third_party_sign_in.rs` and
+//! `tests/server/third_party_identity.rs`.
 
 mod aimock;
 mod llmock;
