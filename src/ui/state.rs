@@ -66,6 +66,8 @@ pub struct ChatState {
     hidden: StoredValue<Vec<HiddenTurns>>,
     /// Incremented whenever other turns are shown or requested: responses to older requests are obsolete.
     moves: StoredValue<u64>,
+    /// The number of requests from here that start a reply and have no response yet.
+    starts: StoredValue<u64>,
     /// Makes the page reload a turn and [`put_turn`](Self::put_turn) it.
     reload: Callback<TurnId>,
     connection: Option<PageConnection>,
@@ -101,6 +103,7 @@ impl ChatState {
             on_arrival: StoredValue::new(None),
             hidden: StoredValue::new(Vec::new()),
             moves: StoredValue::new(0),
+            starts: StoredValue::new(0),
             reload,
             connection: use_context(),
             announcer: use_context(),

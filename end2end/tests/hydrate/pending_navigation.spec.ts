@@ -5,7 +5,7 @@ import type { Page } from "@playwright/test";
 
 import { expectStatus, idOf, latestReply, messageBox, replies, sendMessage, sendButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { startChatWithVersions, holdResponses, versionButton } from "../../support/turn_actions.ts";
+import { holdConversation, startChatWithVersions, holdResponses, versionButton, visibleTexts } from "../../support/turn_actions.ts";
 
 const note = (page: Page) => page.locator(".attached-note").getByText("Your message will be sent once this branch loads.");
 
@@ -209,4 +209,40 @@ test("switching versions stays there when a retry of the previous one starts", a
   await expect(textOf(latestReply(page))).toHaveText("first");
   await expect(latestReply(page).getByRole("button", { name: "1/3" })).toBeVisible();
   reply.finish();
+});
+
+/** Waits until the page has applied a poll that began after this call: it polls again only then. */
+async function waitForPoll(page: Page): Promise<void> {
+  for (let n = 0; n < 3; n += 1) await (await page.waitForResponse(/glance_at_chat/)).finished();
+}
+
+test("a message whose response is late is shown when that comes, and by no poll before it", async ({ page, model }) => {
+  await holdConversation(page, model, 1);
+  const held = await holdResponses(page, "send_message");
+  await typeAndSend(page, "q2");
+  await held.requested;
+  (await model.nextReply()).finishWithText("a2");
+  await waitForPoll(page);
+  expect(await visibleTexts(page)).toEqual(["q1", "a1"]);
+  await expect(page.locator("#sending")).toContainText("q2");
+  held.release();
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
+  await expect(page.locator("#sending")).toHaveCount(0);
+  await expectStatus(latestReply(page), "complete");
+});
+
+test("a retry whose response is late is no other reply in progress", async ({ page, model }) => {
+  await startChatWithVersions(page, model, "first");
+  const held = await holdResponses(page, "retry_reply");
+  await versionButton(page, "Retry").click();
+  await held.requested;
+  const reply = await model.nextReply();
+  reply.sendText("second");
+  await waitForPoll(page);
+  await expect(page.getByRole("group", { name: "Other replies in progress" })).toHaveCount(0);
+  await expect(textOf(latestReply(page))).toHaveText("first");
+  held.release();
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  reply.finish();
+  await expectStatus(latestReply(page), "complete");
 });

@@ -270,11 +270,16 @@ fn composer_listeners(
         // The optimistic turn is scrolled into view at once (docs/reference/ux.md S6): below a long chat it would be
         // behind the composer.
         on_sending: Callback::new(move |text| {
+            state.count_start(true);
             sending.set(Some((text, navigation.reader_position())));
             scroll::scroll_to_sent(SENDING_ID);
         }),
-        on_failed: Callback::new(move |()| restore_failed(navigation, sending)),
+        on_failed: Callback::new(move |()| {
+            state.count_start(false);
+            restore_failed(navigation, sending);
+        }),
         on_started: Callback::new(move |started: StartedReply| {
+            state.count_start(false);
             // Otherwise the address may name a turn that is no longer on the path.
             let is_new_path = path_notices.is_cut();
             let stand = sending.get_untracked().map(|(_, stand)| stand);

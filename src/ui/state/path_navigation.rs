@@ -126,6 +126,11 @@ impl PathNavigation {
         known.wanted() == stand.wanted || (!known.is_open && stand.leaf == Some(self.state.leaf_id()))
     }
 
+    /// Counts a request that starts a reply on the path on screen, until its response.
+    pub fn count_start(self, is_pending: bool) {
+        self.state.count_start(is_pending);
+    }
+
     /// Records that a message sent at this position failed.
     pub fn record_failed_message(self, stand: ReaderPosition) {
         self.known.set_value(NavigationRecord { failed_at: Some(stand), ..self.record() });

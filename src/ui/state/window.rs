@@ -61,9 +61,29 @@ impl ChatState {
         self.moves.get_value()
     }
 
+    /// Returns the number of the last move, for a response that is obsolete after another one.
+    pub fn current_move(self) -> u64 {
+        self.moves.try_get_value().unwrap_or_default()
+    }
+
     /// Returns whether no other move has started since, and the page still exists; a response may be late.
     pub fn is_current_move(self, moves: u64) -> bool {
         self.moves.try_get_value() == Some(moves)
+    }
+
+    /// Counts a request from here that starts a reply, until its response.
+    pub fn count_start(self, is_pending: bool) {
+        let _ = self.starts.try_update_value(|starts| match is_pending {
+            true => *starts += 1,
+            false => *starts = starts.saturating_sub(1),
+        });
+    }
+
+    /// Returns whether the result of a poll that began at this move may be shown. Not while a reply is being started from
+    /// here: its response brings the new turns, scrolls to them and removes the optimistic message, which would move
+    /// what the reader uses by then.
+    pub fn may_show_polled(self, moves: u64) -> bool {
+        self.is_current_move(moves) && self.starts.try_get_value() == Some(0) && !self.has_pending_deletion()
     }
 
     /// Ends loading, if the page still exists.

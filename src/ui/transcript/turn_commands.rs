@@ -102,8 +102,11 @@ impl TurnCommands {
     ) {
         self.refusals.clear();
         let stand = self.navigation.map(PathNavigation::position_on_screen);
+        self.count_start(true);
         spawn_local(async move {
-            match call.await {
+            let answer = call.await;
+            self.count_start(false);
+            match answer {
                 // The reader may have left the chat meanwhile: the reply is generated nevertheless.
                 Ok(started) => drop(self.on_started.try_run((started, stand))),
                 Err(error) if is_retry => self.refusals.report_retry(turn, error),
@@ -112,11 +115,20 @@ impl TurnCommands {
         });
     }
 
+    fn count_start(self, is_pending: bool) {
+        if let Some(navigation) = self.navigation {
+            navigation.count_start(is_pending);
+        }
+    }
+
     /// Stores the edited turn with its attachments. Returns the problem, if any; the text stays in the box.
     pub async fn edit(self, turn: TurnId, words: EditedTurn, request: String) -> Option<String> {
         let EditedTurn { text, attachments } = words.clone();
         let stand = self.navigation.map(PathNavigation::position_on_screen);
-        let started = match edit_turn(turn, text, attachments, request).await {
+        self.count_start(true);
+        let answer = edit_turn(turn, text, attachments, request).await;
+        self.count_start(false);
+        let started = match answer {
             Ok(started) => started,
             Err(error) => {
                 self.announcer.alert(&problem(&error));

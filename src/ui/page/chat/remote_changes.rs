@@ -101,13 +101,13 @@ impl RemoteWatcher {
 
     /// Polls once. Returns the reloaded page when its path changed elsewhere, after showing the path.
     async fn poll(self) -> Option<ChatPage> {
-        let leaf = self.state.leaf_id();
+        let (leaf, moves) = (self.state.leaf_id(), self.state.current_move());
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
         let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
         let glance = poll_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
-        let newest = self.apply_glance(glance, leaf)?;
+        let newest = self.apply_glance(glance, leaf, moves)?;
         let page = reload_chat(self.chat_id, newest).await;
-        if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
+        if !self.state.may_show_polled(moves) || self.signals.notices.is_cut() {
             return None;
         }
         // A failed load is retried, because the revision is recorded only after it was applied.
@@ -118,8 +118,14 @@ impl RemoteWatcher {
         follow_path(self.state, page.clone()).await.then_some(page)
     }
 
-    /// Applies the polled status. Returns the leaf of the path to load, where there is more to see than `leaf`.
-    fn apply_glance(self, glance: Result<PolledChat, ApiError>, leaf: Option<TurnId>) -> Option<Option<TurnId>> {
+    /// Applies the status of a poll that began at this move. Returns the leaf of the path to load, where there is more to
+    /// see than `leaf`.
+    fn apply_glance(
+        self,
+        glance: Result<PolledChat, ApiError>,
+        leaf: Option<TurnId>,
+        moves: u64,
+    ) -> Option<Option<TurnId>> {
         let Self { state, signals, .. } = self;
         if !state.is_page_alive() {
             return None;
@@ -136,8 +142,8 @@ impl RemoteWatcher {
             return None;
         };
         self.failures.set_value(0);
-        // The path changed here while the response was pending; the next poll applies.
-        if state.leaf_id() != leaf || state.has_pending_deletion() {
+        // The path has changed here, or is about to; the next poll applies.
+        if !state.may_show_polled(moves) {
             return None;
         }
         if signals.leaves.get_untracked() != glance.leaves {

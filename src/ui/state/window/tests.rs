@@ -319,3 +319,23 @@ fn hidden_turns_do_not_replace_path_shown_since() {
         assert_eq!(state.forget_hidden(id(61)), Some(false));
     });
 }
+
+#[test]
+fn poll_that_began_before_move_or_ends_during_start_is_not_shown() {
+    in_owner(|| {
+        let state = window(41..=60, 60);
+        let moves = state.current_move();
+        assert!(state.may_show_polled(moves));
+        state.count_start(true);
+        state.count_start(true);
+        state.count_start(false);
+        assert!(!state.may_show_polled(moves), "one response is pending");
+        state.count_start(false);
+        assert!(state.may_show_polled(moves));
+        assert!(state.hide_from(id(50)));
+        assert!(!state.may_show_polled(state.current_move()), "the server still has the hidden turns");
+        assert!(state.unhide_from(id(50)));
+        assert!(!state.may_show_polled(moves), "the path ends as before, and has changed since");
+        assert!(state.may_show_polled(state.current_move()));
+    });
+}
