@@ -5,7 +5,8 @@ import type { Page } from "@playwright/test";
 import { startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, pickModel, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { menuButton, modelButton, visibleTexts, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
+import { waitForScrollSettled } from "../../support/reader.ts";
+import { menuButton, modelButton, tabTo, visibleTexts, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
 /** Edits the second message to "edit", which is answered with "b2". */
 async function editSecond(page: Page, model: ModelServer): Promise<void> {
@@ -259,6 +260,39 @@ test("a reply edited by hand is a version that says so", async ({ page, model })
   expect(reply.request.messages.map((one: { content: string }) => one.content)).toEqual(["q1", "In **my** words", "q2"]);
   reply.finishWithText("a2");
   await expect(replies(page)).toHaveCount(2);
+});
+
+test("a menu that is open when the reply ends keeps its place, its focus and its items", async ({ page, model }) => {
+  await holdConversation(page, model, 1);
+  await sendMessage(page, "q2");
+  const running = await model.nextReply();
+  running.sendText("half");
+  await expect(replies(page)).toHaveCount(2);
+  const reply = latestReply(page);
+  await expect(textOf(reply)).toHaveText("half");
+  await menuButton(reply).focus();
+  await page.keyboard.press("Enter");
+  const menu = reply.locator(".menu:popover-open");
+  // Its last text has arrived, and it has opened all the way.
+  await expect(menu.getByRole("button", { name: "Delete this version", exact: true })).toBeVisible();
+  await menu.evaluate(async (menu) => void (await Promise.all(menu.getAnimations().map((animation) => animation.finished))));
+  const quote = menu.getByRole("button", { name: "Quote in your message" });
+  await tabTo(page, quote);
+  const before = (await quote.boundingBox())!;
+
+  running.finish();
+  await expectStatus(reply, "complete");
+  await waitForScrollSettled(page);
+  await expect(quote).toBeFocused();
+  const after = (await quote.boundingBox())!;
+  expect(Math.abs(after.x - before.x) + Math.abs(after.y - before.y), "nothing has moved").toBeLessThanOrEqual(1);
+  await page.mouse.click(before.x + before.width / 2, before.y + before.height / 2);
+  await expect(messageBox(page)).toHaveValue("> half\n\n");
+  await expect(menu).toHaveCount(0);
+  // Closed, it makes room for what can be done with a reply that has ended.
+  await expect(reply.getByRole("button", { name: "Retry", exact: true })).toBeVisible();
+  await menuButton(reply).click();
+  await expect(menu.getByRole("button", { name: "Edit as new version" })).toBeVisible();
 });
 
 test("a copy is a chat of its own with a way back", async ({ page, model }) => {

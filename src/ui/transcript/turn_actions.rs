@@ -8,7 +8,7 @@ use super::copy_button::CopyButton;
 use super::edit_link::EditLink;
 use super::other_models::RetryModelMenu;
 use super::turn_heading::{TurnTime, article_id};
-use super::turn_menu::{MessageMenu, ReplyMenu};
+use super::turn_menu::{MessageMenu, ReplyMenu, held_while_open};
 use super::versions::VersionSwitcher;
 use crate::browser::{clipboard, scroll};
 use crate::domain::attachment::is_reference;
@@ -71,13 +71,12 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     if standalone_context().is_some() {
         return static_actions(&turn, view! { <ReplyMeta turn=turn.clone()/> });
     }
-    let status = Memo::new({
-        let turn = turn.clone();
-        move |_| turn.with(|view| view.turn.status)
-    });
-    let has_text = Memo::new({
-        let turn = turn.clone();
-        move |_| turn.with(|view| !view.turn.content_text().trim().is_empty())
+    let is_open = RwSignal::new(false);
+    let has_text = held_while_open(&turn, is_open, |view| !view.turn.content_text().trim().is_empty());
+    let is_over = held_while_open(&turn, is_open, |view| view.turn.status.is_terminal());
+    // A reply without a message cannot be retried.
+    let can_retry = held_while_open(&turn, is_open, |view| {
+        view.turn.prev_turn_id.is_some() && matches!(view.turn.status, TurnStatus::Complete | TurnStatus::Cancelled)
     });
     let of_text = turn.clone();
     let of_copied = turn.id();
@@ -95,10 +94,8 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source html/> })
     };
     let of_retry = turn.clone();
-    // A reply without a message cannot be retried.
-    let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
     let retry = move || {
-        (answers && matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)).then(|| {
+        can_retry.get().then(|| {
             view! {
                 <RetryForm turn=of_retry.clone() on_retry is_wordy=false/>
                 <RetryModelMenu turn=of_retry.clone()/>
@@ -106,14 +103,14 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         })
     };
     let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
-    let branch = move || status.get().is_terminal().then(|| view! { <BranchLink id chat/> });
+    let branch = move || is_over.get().then(|| view! { <BranchLink id chat/> });
     view! {
         <div class="actions">
             <VersionSwitcher state turn=turn.clone()/>
             {move || of_copy()}
             {move || retry()}
             {move || branch()}
-            <ReplyMenu turn=turn.clone()/>
+            <ReplyMenu turn=turn.clone() is_open is_over/>
             <ReplyMeta turn/>
         </div>
     }

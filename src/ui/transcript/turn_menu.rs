@@ -9,7 +9,8 @@ use super::delete_row::{DeleteRow, DeletionCount};
 use super::edit_link::EditLink;
 use super::quote_button::QuoteRow;
 use super::turn_commands::TurnCommands;
-use crate::browser::{clipboard, dialog};
+use crate::api::view::TurnView;
+use crate::browser::{clipboard, dialog, focus};
 use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::link::is_same_tab_click;
@@ -29,24 +30,33 @@ pub fn MessageMenu(turn: TurnState) -> impl IntoView {
     }
 }
 
+/// Returns a memo of what `read` returns for the turn. It keeps its value while the menu of the turn is open: nothing
+/// moves that somebody is about to press.
+pub fn held_while_open(turn: &TurnState, is_open: RwSignal<bool>, read: fn(&TurnView) -> bool) -> Memo<bool> {
+    let turn = turn.clone();
+    Memo::new(move |before: Option<&bool>| {
+        let now = turn.with(read);
+        before.copied().filter(|_| is_open.get()).unwrap_or(now)
+    })
+}
+
 /// The menu of a reply.
 #[component]
-pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
+pub fn ReplyMenu(
+    turn: TurnState,
+    /// Set while the menu is open.
+    is_open: RwSignal<bool>,
+    /// True when the reply has ended.
+    is_over: Memo<bool>,
+) -> impl IntoView {
     let id = turn.id();
-    let has_reasoning = Memo::new({
-        let turn = turn.clone();
-        move |_| turn.with(|view| view.turn.blocks.iter().any(is_reasoning))
-    });
+    let has_reasoning = held_while_open(&turn, is_open, |view| view.turn.blocks.iter().any(is_reasoning));
     let of_plain = turn.clone();
     let plain = Callback::new(move |()| {
         let shown = clipboard::visible_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
     let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
-    let is_over = Memo::new({
-        let turn = turn.clone();
-        move |_| turn.with(|view| view.turn.status.is_terminal())
-    });
     let verbs = move || {
         is_over.get().then(|| {
             view! {
@@ -62,7 +72,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
         has_reasoning.get().then(|| view! { <CopyButton name=words::copy_with_reasoning() text in_menu=true/> })
     };
     view! {
-        <TurnMenu id>
+        <TurnMenu id is_open>
             {live_view(verbs)}
             <QuoteRow turn=turn.clone()/>
             <CopyButton name=words::copy_plain() text=plain in_menu=true/>
@@ -78,11 +88,13 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
 
 /// The button and its panel.
 #[component]
-fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
+fn TurnMenu(id: TurnId, #[prop(optional)] is_open: RwSignal<bool>, children: Children) -> impl IntoView {
     let below = DeletionCount::new(id);
-    // Not when it closes: the turn may be deleted by then.
     let on_toggle = move |()| {
-        if dialog::is_any_open() {
+        let opens = focus::has_match(&format!("#turn-{id}-menu:popover-open"));
+        // When it closes, the turn may be deleted.
+        let _ = is_open.try_set(opens);
+        if opens {
             below.load();
         }
     };
