@@ -108,8 +108,9 @@ impl TreeState {
                     self.page.set(Some(page));
                     request_animation_frame(move || {
                         self.update_tab_stop();
-                        // The pressed button may have been removed together with what it deleted.
-                        if had_focus || (was_in_card && focus::is_unfocused()) {
+                        // The row, or the pressed button, may have been removed. The focus may also have moved on since.
+                        let is_lost = (had_focus || was_in_card) && focus::is_unfocused();
+                        if is_lost || (had_focus && focus::is_within("#tree")) {
                             self.focus();
                         }
                     });
