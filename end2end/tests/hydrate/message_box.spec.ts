@@ -242,6 +242,29 @@ test("the message box can be expanded to the height of the page, and collapsed",
   }
 });
 
+test("before the page is live the message box fits on 320 px", async ({ page, model }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await startChat(page, "one");
+  const reply = await model.nextReply();
+  reply.sendText("half");
+  await expect(textOf(latestReply(page))).toHaveText("half");
+  let release = () => {};
+  const released = new Promise<void>((done) => (release = done));
+  await page.route("**/*.wasm", async (route) => {
+    await released;
+    await route.continue().catch(() => undefined);
+  });
+  for (const address of ["/", page.url()]) {
+    await page.goto(address, { waitUntil: "domcontentloaded" });
+    await expect(messageBox(page)).toBeVisible();
+    expect(await page.locator("html").getAttribute("data-hydrated"), "it is not live").toBeNull();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow, address).toBeLessThanOrEqual(0);
+  }
+  release();
+  reply.finish();
+});
+
 test("what has the focus is never behind the message box, however high it is", async ({ page, model }) => {
   await startChat(page, "q");
   (await model.nextReply()).finishWithText("a");

@@ -75,6 +75,24 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
   }
 });
 
+test("a new chat and a chat whose reply runs fit on 320 px", async ({ page, model }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await page.goto("/");
+  await expect(page.getByRole("link", { name: "Insert from a server" })).toBeVisible();
+  expect(await tooWide()).toBeLessThanOrEqual(0);
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello");
+  const reply = await model.nextReply();
+  reply.sendText("half");
+  await page.waitForURL(/\/c\//);
+  // A page that is written on does not refresh itself.
+  await page.goto(`${new URL(page.url()).pathname}?hold=1`);
+  await expect(page.getByRole("button", { name: "Queue message" })).toBeVisible();
+  expect(await tooWide()).toBeLessThanOrEqual(0);
+  reply.finish();
+});
+
 test("on a phone the settings are a list that leads to its pages and back", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/settings");
