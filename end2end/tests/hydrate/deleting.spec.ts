@@ -33,6 +33,8 @@ test("a message goes with its reply, other tabs follow, and Undo brings both bac
   await second.getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(replies(page)).toHaveCount(1);
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
+  // The note stays while the pointer is on it, however long the other tab takes.
+  await page.locator(".toast").hover();
   await expect(page.getByRole("status").first()).toHaveText("Deleted. Undo available.");
   await expect(page).toHaveURL(/\?at=/);
   await expect(replies(other)).toHaveCount(1);
@@ -132,6 +134,7 @@ test("a version is deleted optimistically, with Undo, and the path is resolved a
   await page.waitForRequest("**/api/page/glance*").catch(() => {});
   expect(await visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   held.release();
+  await expect(page).toHaveURL(/\?at=/);
   await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
   await page.reload();
