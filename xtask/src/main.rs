@@ -57,7 +57,7 @@ enum Command {
     },
     /// Run all checks and tests, or the named parts.
     Test {
-        /// fmt, unit, xtask, clippy, deny, api, peers, release, budget, end2end
+        /// fmt, unit, xtask, deny, api, peers, clippy, release, budget, end2end
         parts: Vec<String>,
     },
     /// Approve the current appearance of every page: update the changed pictures in end2end/pictures.

@@ -42,12 +42,12 @@ const PARTS: [TestPart; 10] = [
     TestPart::new("fmt", check::format),
     TestPart::new("unit", unit),
     TestPart::new("xtask", commands),
-    // The lints of what the parts before have compiled, and of the browser's side.
-    TestPart::new("clippy", clippy),
     TestPart::new("deny", check::deny),
     TestPart::new("api", api::run),
     // This part waits a minute for the timeout of a silent provider.
     TestPart::new("peers", peers::run).in_parallel_with("api"),
+    // The lints of what the parts before have compiled, and of the browser's side. The generator of requests uses one core.
+    TestPart::new("clippy", clippy).in_parallel_with("api"),
     // The bundle and the release end with minutes on one core, and many tests wait for a clock. The parts above need
     // neither.
     TestPart::new("release", build_release).in_parallel_with("unit"),
@@ -275,6 +275,14 @@ mod tests {
         };
         assert!(summary(&[ended(None), ended(None)]).is_ok());
         assert!(summary(&[ended(None), ended(Some("broken"))]).is_err());
+    }
+
+    #[test]
+    fn parallel_part_begins_before_its_end_is_awaited() {
+        for (at, part) in PARTS.iter().enumerate() {
+            let Some(with) = part.with else { continue };
+            assert!(PARTS[..at].iter().any(|earlier| earlier.name == with), "{} with {with}", part.name);
+        }
     }
 
     #[test]

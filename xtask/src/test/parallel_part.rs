@@ -3,12 +3,16 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::step::find_program;
+
+/// The priority that a part gives up. Tests with deadlines come first, but only by a little: the release ends with minutes
+/// on one core, and what comes before them has to be done while the tests are compiled, which have no deadlines then.
+const NICENESS: i32 = 3;
 
 /// A running part.
 pub struct ParallelPart {
@@ -26,16 +30,7 @@ impl ParallelPart {
         // The path of the executable is avoided if possible, because an earlier part may have rebuilt this program.
         let this = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
         let this = if this.exists() { this } else { std::env::current_exe()? };
-        // It uses what the other part leaves of the processor: tests with deadlines come first.
-        let mut command = match find_program("nice") {
-            Some(nice) => {
-                let mut command = Command::new(nice);
-                command.args(["-n", "10"]).arg(this);
-                command
-            }
-            None => Command::new(this),
-        };
-        Self::run(name, command.args(["test", name]))
+        Self::run(name, behind_others(&this).args(["test", name]))
     }
 
     fn run(name: &'static str, command: &mut Command) -> Result<Self> {
@@ -66,6 +61,14 @@ impl ParallelPart {
     }
 }
 
+/// Returns the command of a program that has a lower priority, where the system can give one.
+fn behind_others(program: &Path) -> Command {
+    let Some(nice) = find_program("nice") else { return Command::new(program) };
+    let mut command = Command::new(nice);
+    command.arg("-n").arg(NICENESS.to_string()).arg(program);
+    command
+}
+
 impl Drop for ParallelPart {
     /// Waits for the process instead of killing it, because it would leave its servers running.
     fn drop(&mut self) {
@@ -85,5 +88,16 @@ mod tests {
         assert_eq!(fine.output().unwrap(), "one\ntwo\n");
         assert!(fine.wait_for_end().is_ok());
         assert!(begin("exit 3").wait_for_end().unwrap_err().to_string().contains("exit status: 3"));
+    }
+
+    #[test]
+    fn part_has_lower_priority() {
+        // Without arguments, the program of Linux prints the priority that it has.
+        let Some(nice) = find_program("nice").filter(|_| cfg!(target_os = "linux")) else { return };
+        let printed = |mut command: Command| -> i32 {
+            String::from_utf8(command.output().unwrap().stdout).unwrap().trim().parse().unwrap()
+        };
+        let own = printed(Command::new(&nice));
+        assert_eq!(printed(behind_others(&nice)), (own + NICENESS).min(19));
     }
 }
