@@ -10,6 +10,7 @@ mod dist;
 mod front;
 mod fuzz;
 mod http;
+mod memory;
 mod packages;
 mod postgres;
 mod price_list;

@@ -9,16 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
+use crate::memory;
 use crate::packages::{install_packages, is_root};
 use crate::process::free_port;
 use crate::step::{find_program, output, succeeds};
 
 /// The time limit until the server answers.
 const START: Duration = Duration::from_secs(30);
-/// A file system in memory, and the free bytes that it must have. Every test has a database of its own, of 300 files: on
-/// a disk a fifth of the processor goes into creating and removing them.
-const MEMORY: &str = "/dev/shm";
-const MEMORY_NEEDED: u64 = 4 << 30;
 /// The data is not needed after the run, so it need not reach the disk, and the log of changes is kept short. Planning
 /// with compiled code takes longer than the queries of tests.
 const SETTINGS: [&str; 6] = [
@@ -53,7 +50,7 @@ impl PostgresCluster {
     pub fn start() -> Result<Self> {
         let programs = programs()?;
         let account = unprivileged()?;
-        let dir = temporary_dir()?;
+        let dir = memory::temporary_dir("turnleaf-postgres")?;
         if let Some(account) = account {
             std::os::unix::fs::chown(dir.path(), Some(account.user), Some(account.group))?;
         }
@@ -125,16 +122,6 @@ impl Drop for PostgresCluster {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-/// Creates a directory in memory if there is room, else on disk.
-fn temporary_dir() -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("turnleaf-postgres");
-    let free = output(Command::new("df").args(["--output=avail", "--block-size=1", MEMORY])).ok();
-    let free: Option<u64> = free.and_then(|table| table.lines().last()?.trim().parse().ok());
-    let in_memory = free.filter(|free| *free >= MEMORY_NEEDED).and_then(|_| builder.tempdir_in(MEMORY).ok());
-    Ok(in_memory.map_or_else(|| builder.tempdir(), Ok)?)
 }
 
 /// Returns the directory of PostgreSQL's programs; Debian keeps those of the server off the `PATH`.

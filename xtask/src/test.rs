@@ -17,7 +17,7 @@ use self::parallel_part::ParallelPart;
 use crate::front::{self, FrontProfile};
 use crate::postgres::PostgresCluster;
 use crate::step::{format_duration, print_note, run as finish, run_step, succeeds};
-use crate::{budget, check, packages, server, workspace};
+use crate::{budget, check, memory, packages, server, workspace};
 
 /// A part of the test run. The order is the execution order: parts that fail fast come first.
 struct TestPart {
@@ -127,7 +127,12 @@ fn unit() -> Result<()> {
         test.arg("--no-fail-fast");
         test
     };
-    finish(workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
+    let test = workspace::lint_while_compiling(&mut test).args(workspace::PRODUCT);
+    let files = memory::shared_dir("turnleaf-unit");
+    if let Some(dir) = &files {
+        test.env("TMPDIR", dir.path());
+    }
+    finish(test.env("TURNLEAF_TEST_PG", cluster.url()))
 }
 
 /// Returns the command that compiles tests as the other parts do.

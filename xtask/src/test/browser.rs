@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::memory;
 use crate::packages::{self, install_packages};
 use crate::server::{self, bare_command};
 use crate::step::{find_program, run};
@@ -65,6 +66,10 @@ impl Browser {
         run(self.playwright(binary, "tsc").arg("--noEmit"))?;
         let mut test = self.playwright(binary, "playwright");
         test.arg("test").env("TURNLEAF_SITE_ROOT", site).env("TURNLEAF_TEST_PG_DATABASES", databases);
+        let files = memory::shared_dir("turnleaf-end2end");
+        if let Some(dir) = &files {
+            test.env("TMPDIR", dir.path());
+        }
         run(&mut test)
     }
 
