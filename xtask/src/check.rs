@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::step::{output, print_note, run as finish, run_step, succeeds};
-use crate::{toolchain, workspace};
+use crate::{front, toolchain, workspace};
 
 /// Runs all checks; stops at the first that fails.
 ///
@@ -71,15 +71,20 @@ fn browser_side(mut cargo: Command, more: &[&str]) -> Result<()> {
     finish(cargo.args(more))
 }
 
-/// Lints the code of the browser. If the wasm toolchain has no clippy, the same code with the same features is linted
-/// for the host.
+/// Lints the code of the browser, also the parts that only development builds have. It uses the macros that the build of
+/// the bundle has compiled, which has the same profile and the same `RUSTC_BOOTSTRAP`. If the wasm toolchain has no clippy,
+/// the same code with the same features is linted for the host.
 ///
 /// # Errors
 /// A lint.
 pub fn clippy_browser() -> Result<()> {
+    const DEVELOPMENT: &str = "build.rustflags=[\"-Cdebug-assertions=on\"]";
     let wasm = toolchain::wasm_toolchain()?;
     if wasm.has_clippy() {
-        return browser_side(wasm.cargo("clippy"), &["--target", toolchain::WASM, "--", "-D", "warnings"]);
+        let mut lint = wasm.cargo("clippy");
+        lint.env("RUSTC_BOOTSTRAP", "1").args(["--config", DEVELOPMENT]);
+        let profile = ["--target", toolchain::WASM, "--profile", front::WASM_PROFILE];
+        return browser_side(lint, &[profile.as_slice(), &["--", "-D", "warnings"]].concat());
     }
     print_note("the toolchain that builds for the browser has no clippy: linting for this machine");
     browser_side(workspace::cargo("clippy"), &["--", "-D", "warnings"])

@@ -17,6 +17,7 @@ use std::fs;
 use anyhow::Result;
 
 pub use site::{BUDGET, CEILING, PARTS_CEILING, compress_text};
+pub use wasm::WASM_PROFILE;
 
 use crate::step::{format_size, print_note, run_step};
 use crate::{toolchain, workspace};

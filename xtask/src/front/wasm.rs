@@ -12,6 +12,9 @@ use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
 
+/// The Cargo profile of the bundle that is deployed.
+pub const WASM_PROFILE: &str = "wasm-release";
+
 /// Compiles the library for the browser and returns the path of the module. It has its own target directory, because
 /// the server has other features and another compiler.
 ///
@@ -20,7 +23,7 @@ use crate::workspace;
 pub fn compile_module(toolchain: &WasmToolchain, effort: FrontProfile) -> Result<PathBuf> {
     let (profile, folder) = match effort {
         FrontProfile::Dev => ("dev", "debug"),
-        FrontProfile::Release | FrontProfile::Profile => ("wasm-release", "wasm-release"),
+        FrontProfile::Release | FrontProfile::Profile => (WASM_PROFILE, WASM_PROFILE),
     };
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("rustc");
