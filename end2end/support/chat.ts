@@ -12,8 +12,22 @@ export async function openPage(page: Page, path = "/"): Promise<void> {
   await waitForHydration(page);
 }
 
+/** Waits until the page is hydrated. It is told at once; an assertion alone looks again only every half second. */
 export async function waitForHydration(page: Page): Promise<void> {
+  // A page that is left in between cannot answer; the assertion waits for the next one.
+  await page.evaluate(observeHydration).catch(() => undefined);
   await expect(page.locator("html[data-hydrated]")).toBeAttached();
+}
+
+/** Runs in the page: resolves when it is hydrated, or after the time of an assertion. */
+function observeHydration(): Promise<void> {
+  const root = document.documentElement;
+  return new Promise((done) => {
+    const look = () => root.hasAttribute("data-hydrated") && done();
+    new MutationObserver(look).observe(root, { attributeFilter: ["data-hydrated"] });
+    setTimeout(done, 15_000);
+    look();
+  });
 }
 
 export function messageBox(page: Page): Locator {
