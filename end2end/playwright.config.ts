@@ -19,9 +19,14 @@ export const browser = {
 /** The whole browser, which shows notifications; the headless shell does not. */
 export const wholeBrowser = { ...browser, executablePath: process.env.WHOLE_CHROMIUM ?? "/usr/bin/chromium" };
 
-/** Flows of forms and links alone, which are the same with and without script: "no-js" runs them. */
-const FORMS_ONLY = ["accounts", "elicitation", "external_links", "import_undo", "live_shares", "projects", "sources", "tool_import", "tool_sign_in", "trash", "web_search"]
-  .map((name) => `no-script/${name}.spec.ts`);
+/**
+ * Flows of forms and links alone, which are the same with and without script: "no-js" runs them. The others depend on what
+ * only a page with script has: the follower of replies, the notice of basic mode, frames, and the buttons for files.
+ */
+const FORMS_ONLY = [
+  "accounts", "all_chats", "compare", "documents", "elicitation", "external_links", "import_undo", "imports", "live_shares", "long_chat",
+  "projects", "providers", "shares", "sources", "tool_import", "tool_sign_in", "tools", "trash", "tree", "turn_actions", "web_search",
+].map((name) => `no-script/${name}.spec.ts`);
 
 export default defineConfig<FixtureOptions>({
   testDir: "tests",

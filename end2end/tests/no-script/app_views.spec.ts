@@ -13,13 +13,13 @@ test("a result with a page is shown as text with a link to the page", async ({ p
   (await model.nextReply()).finishWithToolCalls([wireName("board"), "x"]);
   await expect(async () => {
     await page.reload();
-    await expect(approvalPrompt(page)).toBeVisible({ timeout: 500 });
+    await expect(approvalPrompt(page)).toBeVisible({ timeout: 200 });
   }).toPass();
   await decisionButton(page, "Allow once").click();
   (await model.nextReply()).finishWithText("Done.");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   const card = toolCards(page).first();
   // The frame needs scripts, but not the compiled code.

@@ -9,7 +9,7 @@ test("a link to a host that was not named leads to a page that asks", async ({ p
   (await model.nextReply()).finishWithText("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(page.getByText("2 hidden characters")).toBeVisible();
   await expect(latestReply(page).getByText("1 hidden character", { exact: true })).toBeVisible();

@@ -30,8 +30,8 @@ test("messages are queued, moved and cancelled with forms, and sent when the rep
   (await model.nextReply()).finishWithText("second");
   await expect(async () => {
     await page.reload();
-    await expect(replies(page)).toHaveCount(2, { timeout: 500 });
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(replies(page)).toHaveCount(2, { timeout: 200 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expect(rows(page)).toHaveCount(0);

@@ -11,7 +11,7 @@ test("a preview has a page of its own", async ({ page, model, watch }) => {
   (await model.nextReply()).finishWithText("```html\n<h1>Made</h1><script>document.title = 'x'</script>\n```\n");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   const address = await latestReply(page).getByRole("link", { name: "Preview" }).getAttribute("href");
   await page.goto(address!);

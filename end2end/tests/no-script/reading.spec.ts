@@ -14,13 +14,13 @@ test("a message is sent by a form and answered on the next page", async ({ page,
   // The page refreshes itself; a person does not have to wait for that.
   await expect(async () => {
     await page.reload();
-    await expect(textOf(latestReply(page))).toHaveText("Good", { timeout: 500 });
+    await expect(textOf(latestReply(page))).toHaveText("Good", { timeout: 200 });
   }).toPass();
   reply.sendText("day.");
   reply.finish();
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(textOf(latestReply(page))).toHaveText("Good day.");
 });
@@ -77,7 +77,7 @@ test("Stop is a form too", async ({ page, model }) => {
   reply.sendText("half");
   await expect(async () => {
     await page.reload();
-    await expect(textOf(latestReply(page))).toHaveText("half", { timeout: 500 });
+    await expect(textOf(latestReply(page))).toHaveText("half", { timeout: 200 });
   }).toPass();
   await stopButton(page).click();
   await expectStatus(latestReply(page), "cancelled");
@@ -94,7 +94,7 @@ test("reasoning is opened without script", async ({ page }) => {
   await sendMessage(page, "Show me");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass({ timeout: 45_000 });
   const reasoning = latestReply(page).locator("[data-segment=reasoning]").first();
   const body = reasoning.getByText("I am a script and cannot understand it");
@@ -126,7 +126,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   (await model.nextReply()).finishWithText("One.");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
@@ -146,7 +146,7 @@ test("buttons that need script are absent, and the notice about it covers nothin
   (await model.nextReply()).finishWithText("```rust\nfn main() {}\n```");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(latestReply(page).locator("pre")).toBeVisible();
   await expect(latestReply(page).locator(".md-copy")).toBeHidden();

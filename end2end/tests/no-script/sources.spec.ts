@@ -12,7 +12,7 @@ test("a mark leads into the list of sources, and opens it", async ({ page, model
   reply.finish();
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(textOf(latestReply(page))).toHaveText(/^Water boils at 100 °C\.\[1\]\[2\]/);
   const third = latestReply(page).locator("details.sources li").nth(2);

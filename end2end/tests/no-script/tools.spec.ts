@@ -13,7 +13,7 @@ async function sendAndCallTool(page: Page, model: ModelServer, text: string): Pr
   (await model.nextReply()).finishWithToolCalls([wireName("delete"), text]);
   await expect(async () => {
     await page.reload();
-    await expect(approvalPrompt(page)).toBeVisible({ timeout: 500 });
+    await expect(approvalPrompt(page)).toBeVisible({ timeout: 200 });
   }).toPass();
 }
 
@@ -23,7 +23,7 @@ async function finishReply(page: Page, model: ModelServer, words: string): Promi
   reply.finishWithText(words);
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(textOf(latestReply(page)).last()).toHaveText(words);
   return reply.request;

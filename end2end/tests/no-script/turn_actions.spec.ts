@@ -14,7 +14,7 @@ async function answerReply(page: Page, model: ModelServer, words: string): Promi
   (await model.nextReply()).finishWithText(words);
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(textOf(latestReply(page))).toHaveText(words);
 }
@@ -110,7 +110,7 @@ test("a reply that reached its length says so and can be continued", async ({ pa
   reply.finish("length");
   await expect(async () => {
     await page.reload();
-    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 200 });
   }).toPass();
   await expect(latestReply(page)).toContainText("The reply reached the model's length limit.");
   await latestReply(page).getByRole("button", { name: "Continue" }).click();
