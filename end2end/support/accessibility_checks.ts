@@ -30,13 +30,30 @@ function runningAnimations(page: Page): Promise<string[]> {
   }), frame);
 }
 
+/** Asserts that the page is not wider than the screen. */
+async function expectNoOverflow(page: Page, screen: string, width: number): Promise<void> {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(wider, `${screen}: sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+}
+
 async function expectNoHorizontalScroll(page: Page, screen: string): Promise<void> {
   for (const size of NARROW) {
     await page.setViewportSize(size);
     await waitForPaint(page);
-    const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect.soft(wider, `${screen}: sideways scrolling at ${size.width}`).toBeLessThanOrEqual(0);
+    await expectNoOverflow(page, screen, size.width);
   }
+}
+
+/** Shows the page at a width and in a theme, without motion. */
+async function useLook(page: Page, width: number, colorScheme: "light" | "dark"): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await waitForPaint(page);
+}
+
+/** Asserts the rules. Elements outside the viewport get the colours of a new theme a moment later. */
+async function expectNoViolations(page: Page, message: string, rules: Rules, within?: string, timeout = 10_000): Promise<void> {
+  await softly.poll(() => violations(page, within, rules), { message, timeout }).toEqual([]);
 }
 
 /** The scope of a check: the whole page unless a part is given, and all widths unless one is given. */
@@ -51,19 +68,29 @@ export interface CheckScope {
 }
 
 /** Asserts all accessibility checks for the current screen. */
-export async function expectAccessible(page: Page, screen: string, { within, width: only, onlyStructure, patience = 10_000 }: CheckScope = {}): Promise<void> {
+export async function expectAccessible(page: Page, screen: string, { within, width: only, onlyStructure, patience }: CheckScope = {}): Promise<void> {
   if (!only) await expectNoHorizontalScroll(page, screen);
   const atWidth = (width: number): AxeRun[] => [[width, "light", "all"], [width, "dark", "colors"]];
   const runs = only ? atWidth(only) : within ? RUNS_OF_PARTS : RUNS;
   for (const [width, colorScheme, complete] of runs) {
     const rules = onlyStructure ? "structure" : complete;
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await waitForPaint(page);
+    await useLook(page, width, colorScheme);
     if (within) await expect.soft(page.locator(within).first(), `${screen}, ${width}: is there`).toBeVisible();
     expect.soft(await runningAnimations(page), `${screen}, ${width}: what moves for whoever wants it still`).toEqual([]);
-    // Elements outside the viewport get the colours of a new theme a moment later.
-    await softly.poll(() => violations(page, within, rules), { message: `${screen}, ${width}, ${colorScheme}`, timeout: patience }).toEqual([]);
+    await expectNoViolations(page, `${screen}, ${width}, ${colorScheme}`, rules, within, patience);
+  }
+}
+
+/**
+ * Asserts the rules at each width, and that nothing scrolls sideways, for a state of a screen that is checked elsewhere.
+ * `ready` makes the state anew at a width.
+ */
+export async function expectAccessibleState(page: Page, state: string, ready?: (width: number) => Promise<void>): Promise<void> {
+  for (const [width, colorScheme, rules] of RUNS) {
+    await useLook(page, width, colorScheme);
+    await ready?.(width);
+    await expectNoViolations(page, `${state}, ${width}, ${colorScheme}`, rules);
+    await expectNoOverflow(page, state, width);
   }
 }
 
@@ -78,10 +105,8 @@ export async function expectAccessibleInChinese(page: Page, origin: string, addr
     await ready?.();
     await expect.soft(page.locator("html"), address).toHaveAttribute("lang", "zh-Hans");
     await expectNoHorizontalScroll(page, `${address}, Chinese`);
-    await page.setViewportSize({ width: 390, height: 900 });
-    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-    await waitForPaint(page);
-    await softly.poll(() => violations(page, undefined, "structure"), { message: `${address}, Chinese`, timeout: 10_000 }).toEqual([]);
+    await useLook(page, 390, "light");
+    await expectNoViolations(page, `${address}, Chinese`, "structure");
   }
   await page.context().clearCookies({ name: "turnleaf_language" });
 }

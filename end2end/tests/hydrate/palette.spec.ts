@@ -2,7 +2,6 @@
 // UX-19, UX-30 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { violations } from "../../support/axe.ts";
 import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
@@ -246,28 +245,6 @@ test("a palette reopened before the close event of the browser stays open", asyn
   await box(page).fill("theme");
   await expect(group(page, "Commands").getByRole("option").first()).toBeVisible();
 });
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`the palette is accessible, ${colorScheme}`, async ({ page, turnleaf, model }) => {
-    await createForkedChat(turnleaf, model);
-    await postJson(turnleaf, "/api/documents", { title: "How to greet", content: "One says hello.\n" });
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await openPage(page);
-    for (const width of [390, 820, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      await openPalette(page);
-      expect.soft(await violations(page), `empty, ${width}`).toEqual([]);
-      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/palette-empty-${colorScheme}-${width}.png` });
-      await box(page).fill("greet");
-      await expect(announcement(page)).toContainText("results");
-      expect.soft(await violations(page), `hits, ${width}`).toEqual([]);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
-      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/palette-${colorScheme}-${width}.png` });
-      await page.keyboard.press("Escape");
-    }
-  });
-}
 
 test("a reply and its message are copied with what they quote", async ({ page, context, turnleaf, model }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
