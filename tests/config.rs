@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
+use turnleaf::domain::SecondFactorPolicy;
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::setting::SettingSource;
 use turnleaf_platform::config::tool_servers::ToolServerTransport;
@@ -858,6 +859,22 @@ fn proxy_names_people_only_where_it_proves_itself() {
         let error = load(variables).unwrap_err();
         assert!(error.contains(expected), "{variables:?}: {error}");
     }
+}
+
+#[test]
+fn second_factor_is_required_of_configured_accounts() {
+    let variable = |word| ("TURNLEAF_SECOND_FACTOR", word);
+    assert_eq!(load(&[]).unwrap().security.second_factor.value, SecondFactorPolicy::Optional);
+    for policy in SecondFactorPolicy::ALL {
+        let config = load(&[variable(policy.as_str())]).unwrap();
+        assert_eq!(config.security.second_factor.value, policy);
+        let shown = masked_config::to_json(&config)["second_factor"].clone();
+        assert_eq!((&shown["value"], &shown["source"]), (&policy.as_str().into(), &"TURNLEAF_SECOND_FACTOR".into()));
+    }
+    let in_file = load_file("second_factor = 'administrators'\n").unwrap();
+    assert_eq!(in_file.security.second_factor.value, SecondFactorPolicy::Administrators);
+    let wrong = load(&[variable("admins")]).unwrap_err();
+    assert_eq!(wrong, "TURNLEAF_SECOND_FACTOR must be `optional`, `administrators` or `everyone`, but is: admins");
 }
 
 #[test]

@@ -19,6 +19,8 @@ mod account_keys;
 mod account_passkeys;
 #[path = "server/account_passwords.rs"]
 mod account_passwords;
+#[path = "server/account_pending_steps.rs"]
+mod account_pending_steps;
 #[path = "server/account_second_factor.rs"]
 mod account_second_factor;
 #[path = "server/account_secrets.rs"]

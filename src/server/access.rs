@@ -5,7 +5,7 @@ use leptos::prelude::use_context;
 
 use crate::api::error::ApiError;
 pub use crate::domain::AccountRole;
-use crate::domain::{ApiTokenId, DeletionId, IdentityId, SessionId, TokenScope, TokenScopes, UserId};
+use crate::domain::{ApiTokenId, DeletionId, IdentityId, PendingStep, SessionId, TokenScope, TokenScopes, UserId};
 use crate::server::page_data::PageService;
 
 /// The authenticated user of a request, with the rights of the request. `http` makes it once for each request, from the ways in that the
@@ -17,6 +17,8 @@ pub struct Principal {
     pub role: AccountRole,
     pub scopes: Scopes,
     pub credential: Credential,
+    /// The step that the person of the session has to take before it opens anything else.
+    pub pending: Option<PendingStep>,
 }
 
 /// The credential of a request.
@@ -33,7 +35,8 @@ pub enum Credential {
 impl Principal {
     /// Returns the owner of an installation without accounts, at a page of its own.
     pub fn owner(user: UserId) -> Self {
-        Self { user, role: AccountRole::Owner, scopes: Scopes::ALL, credential: Credential::Admission }
+        let credential = Credential::Admission;
+        Self { user, role: AccountRole::Owner, scopes: Scopes::ALL, credential, pending: None }
     }
 
     /// Returns the session of a person who is signed in.

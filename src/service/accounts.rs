@@ -28,6 +28,7 @@ pub mod management;
 mod origin;
 pub mod passkeys;
 mod passwords;
+mod pending_steps;
 pub mod proxy_users;
 mod recent_password;
 pub mod second_factor;

@@ -72,6 +72,7 @@ migration_files!(
     "0064_branch_shares",
     "0065_passkeys",
     "0066_group_budgets",
+    "0067_pending_steps",
 );
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty

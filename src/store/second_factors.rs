@@ -17,6 +17,7 @@ sql! {
         ON CONFLICT (owner_id) DO UPDATE SET sealed_secret = excluded.sealed_secret, created_at = excluded.created_at \
         WHERE second_factors.confirmed_at IS NULL";
     FIND = "SELECT sealed_secret, confirmed_at FROM second_factors WHERE owner_id = $1";
+    COUNT_CONFIRMED = "SELECT COUNT(*) FROM second_factors WHERE owner_id = $1 AND confirmed_at IS NOT NULL";
     /// Only the secret that the code was checked with ($2).
     CONFIRM = "UPDATE second_factors SET last_step = $3, confirmed_at = $4 \
         WHERE owner_id = $1 AND sealed_secret = $2 AND confirmed_at IS NULL";
@@ -61,6 +62,12 @@ pub async fn find(db: &Db, owner: UserId) -> Result<Option<StoredSecondFactor>, 
             confirmed_at: confirmed_at.unwrap_or_log(TABLE, "confirmed_at", id, || Some(time_of_id(id))),
         }
     }))
+}
+
+/// Returns whether an account has a second factor that counts.
+pub async fn is_confirmed(tx: &mut Tx, owner: UserId) -> Result<bool, StoreError> {
+    let count: i64 = in_tx!(tx, |conn| sqlx::query_scalar(COUNT_CONFIRMED).bind(owner.uuid()).fetch_one(conn).await?);
+    Ok(count > 0)
 }
 
 /// Makes a secret count, after a code of this step was entered. Returns false if it was replaced or counts already.

@@ -6,17 +6,21 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::parse_word;
-use turnleaf_domain::{AccountRole, SessionId, UserId};
+use crate::rows::{parse_word, to_word};
+use turnleaf_domain::{AccountRole, SessionId, SessionOrigin, UserId};
 
 const TABLE: &str = "sessions";
 
 sql! {
     INSERT = "INSERT INTO sessions (id, owner_id, hash, auth_rev, created_at, seen_at, expires_at, ip, agent, \
-        password_at) \
-        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $8 FROM users u WHERE u.id = $1 AND u.disabled_at IS NULL";
+        password_at, began_with) \
+        SELECT $2, u.id, $3, u.auth_rev, $4, $4, $5, $6, $7, $8, $9 FROM users u \
+        WHERE u.id = $1 AND u.disabled_at IS NULL";
     /// The session of this hash ($1) if it is valid now ($2) and was used since ($3).
-    FIND_VALID = "SELECT s.id, s.owner_id, u.role, s.seen_at, s.expires_at \
+    FIND_VALID = "SELECT s.id, s.owner_id, u.role, s.seen_at, s.expires_at, s.began_with, \
+        u.password IS NOT NULL AS has_password, u.password_expires_at IS NOT NULL AS has_made_password, \
+        EXISTS (SELECT 1 FROM second_factors f WHERE f.owner_id = u.id AND f.confirmed_at IS NOT NULL) \
+        OR EXISTS (SELECT 1 FROM passkeys p WHERE p.owner_id = u.id) AS has_second_factor \
         FROM sessions s JOIN users u ON u.id = s.owner_id \
         WHERE s.hash = $1 AND s.auth_rev = u.auth_rev AND u.disabled_at IS NULL AND s.expires_at > $2 \
         AND s.seen_at > $3";
@@ -55,6 +59,7 @@ pub struct NewSession {
     pub agent: Option<String>,
     /// The time at which the password was entered, or its person authenticated at an identity provider, if that is known.
     pub password_at: Option<DateTime<Utc>>,
+    pub began_with: SessionOrigin,
 }
 
 /// A session that is valid, with its account.
@@ -65,9 +70,55 @@ pub struct ValidSession {
     pub role: AccountRole,
     pub seen_at: DateTime<Utc>,
     pub expires_at: DateTime<Utc>,
+    pub began_with: SessionOrigin,
+    pub has_password: bool,
+    /// The password was made on the command line, and its person has not changed it yet.
+    pub has_made_password: bool,
+    /// The account has an authenticator app or a passkey.
+    pub has_second_factor: bool,
 }
 
-type ValidSessionRow = (Uuid, Uuid, String, DateTime<Utc>, DateTime<Utc>);
+struct ValidSessionRow {
+    id: Uuid,
+    owner_id: Uuid,
+    role: String,
+    seen_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    began_with: String,
+    has_password: bool,
+    has_made_password: bool,
+    has_second_factor: bool,
+}
+from_row!(ValidSessionRow {
+    id,
+    owner_id,
+    role,
+    seen_at,
+    expires_at,
+    began_with,
+    has_password,
+    has_made_password,
+    has_second_factor
+});
+
+impl TryFrom<ValidSessionRow> for ValidSession {
+    type Error = StoreError;
+
+    /// A value that decides about access is never replaced by a guess.
+    fn try_from(row: ValidSessionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.into(),
+            owner: row.owner_id.into(),
+            role: parse_word(row.role, "users", "role", row.owner_id)?,
+            seen_at: row.seen_at,
+            expires_at: row.expires_at,
+            began_with: parse_word(row.began_with, TABLE, "began_with", row.id)?,
+            has_password: row.has_password,
+            has_made_password: row.has_made_password,
+            has_second_factor: row.has_second_factor,
+        })
+    }
+}
 
 /// A session as a list entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +169,7 @@ pub async fn insert(tx: &mut Tx, owner: UserId, new: &NewSession) -> Result<bool
             .bind(new.ip.as_deref())
             .bind(new.agent.as_deref())
             .bind(new.password_at)
+            .bind(to_word(new.began_with))
             .execute(conn)
             .await?
             .rows_affected()
@@ -137,11 +189,7 @@ pub async fn find_valid(
         let query = sqlx::query_as(FIND_VALID).bind(hash.as_slice()).bind(now).bind(used_since);
         query.fetch_optional(pool).await?
     });
-    row.map(|(id, owner, role, seen_at, expires_at)| {
-        let role = parse_word(role, "users", "role", owner)?;
-        Ok(ValidSession { id: id.into(), owner: owner.into(), role, seen_at, expires_at })
-    })
-    .transpose()
+    row.map(ValidSession::try_from).transpose()
 }
 
 /// Returns the valid sessions of an account, the last used first.

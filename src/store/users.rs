@@ -14,7 +14,7 @@ const TABLE: &str = "users";
 /// Accounts with what a sign-in needs.
 macro_rules! accounts {
     ($fits:literal) => {
-        concat!("SELECT id, name, role, password, auth_rev, disabled_at FROM users WHERE ", $fits)
+        concat!("SELECT id, name, role, password, password_expires_at, auth_rev, disabled_at FROM users WHERE ", $fits)
     };
 }
 
@@ -34,7 +34,8 @@ sql! {
     RENAME = "UPDATE users SET name = $2, name_key = $3 WHERE id = $1";
     /// Waits for other transactions that lock the account.
     LOCK = "UPDATE users SET role = role WHERE id = $1";
-    SET_PASSWORD = "UPDATE users SET password = $2, auth_rev = auth_rev + 1 WHERE id = $1";
+    SET_PASSWORD = "UPDATE users SET password = $2, password_expires_at = NULL, auth_rev = auth_rev + 1 WHERE id = $1";
+    SET_PASSWORD_EXPIRY = "UPDATE users SET password_expires_at = $2 WHERE id = $1 AND password IS NOT NULL";
     SIGN_OUT = "UPDATE users SET auth_rev = auth_rev + 1 WHERE id = $1";
     /// The owner stays.
     DISABLE = "UPDATE users SET disabled_at = $2, auth_rev = auth_rev + 1 \
@@ -45,11 +46,13 @@ sql! {
     HOLD_ADMINISTRATOR = "UPDATE users SET auth_rev = auth_rev WHERE id = $1 AND disabled_at IS NULL AND role <> 'user'";
     LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
         u.created_at, EXISTS (SELECT 1 FROM identities i WHERE i.owner_id = u.id) AS has_identity, \
+        EXISTS (SELECT 1 FROM second_factors f WHERE f.owner_id = u.id AND f.confirmed_at IS NOT NULL) \
+        OR EXISTS (SELECT 1 FROM passkeys p WHERE p.owner_id = u.id) AS has_second_factor, \
         (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
         FROM users u WHERE u.deleted_at IS NULL ORDER BY u.id LIMIT $1";
     /// The owner stays.
-    START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, disabled_at = $2, \
-        deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
+    START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, password_expires_at = NULL, \
+        disabled_at = $2, deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
     LIST_DISABLED = "SELECT id FROM users WHERE disabled_at IS NOT NULL ORDER BY id";
     LIST_DELETED = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY id";
     DELETE = "DELETE FROM users WHERE id = $1 AND deleted_at IS NOT NULL";
@@ -63,8 +66,17 @@ pub struct StoredAccount {
     pub role: AccountRole,
     /// The hash of the password. Without one its person signs in at an identity provider, if at all.
     pub password: Option<String>,
+    /// The end of a password that the command line has made; `None` for one that its person chose.
+    pub password_expires_at: Option<DateTime<Utc>>,
     pub auth_rev: i64,
     pub disabled_at: Option<DateTime<Utc>>,
+}
+
+impl StoredAccount {
+    /// Returns whether the password was made on the command line and has ended.
+    pub fn has_expired_password(&self, now: DateTime<Utc>) -> bool {
+        self.password_expires_at.is_some_and(|end| end <= now)
+    }
 }
 
 struct AccountRow {
@@ -72,10 +84,11 @@ struct AccountRow {
     name: Lossy<String>,
     role: String,
     password: Option<String>,
+    password_expires_at: Option<DateTime<Utc>>,
     auth_rev: i64,
     disabled_at: Option<DateTime<Utc>>,
 }
-from_row!(AccountRow { id, name, role, password, auth_rev, disabled_at });
+from_row!(AccountRow { id, name, role, password, password_expires_at, auth_rev, disabled_at });
 
 impl TryFrom<AccountRow> for StoredAccount {
     type Error = StoreError;
@@ -87,6 +100,7 @@ impl TryFrom<AccountRow> for StoredAccount {
             name: row.name.unwrap_or_default(TABLE, "name", row.id),
             role: parse_word(row.role, TABLE, "role", row.id)?,
             password: row.password,
+            password_expires_at: row.password_expires_at,
             auth_rev: row.auth_rev,
             disabled_at: row.disabled_at,
         })
@@ -103,6 +117,8 @@ pub struct ListedAccount {
     pub has_password: bool,
     /// Its person can sign in at an identity provider, or is named by a proxy.
     pub has_identity: bool,
+    /// The account has an authenticator app or a passkey.
+    pub has_second_factor: bool,
     pub disabled_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     /// The last request of one of its sessions, to a few minutes.
@@ -115,11 +131,22 @@ struct ListedAccountRow {
     role: String,
     has_password: bool,
     has_identity: bool,
+    has_second_factor: bool,
     disabled_at: Lossy<Option<DateTime<Utc>>>,
     created_at: Lossy<DateTime<Utc>>,
     seen_at: Lossy<Option<DateTime<Utc>>>,
 }
-from_row!(ListedAccountRow { id, name, role, has_password, has_identity, disabled_at, created_at, seen_at });
+from_row!(ListedAccountRow {
+    id,
+    name,
+    role,
+    has_password,
+    has_identity,
+    has_second_factor,
+    disabled_at,
+    created_at,
+    seen_at
+});
 
 impl TryFrom<ListedAccountRow> for ListedAccount {
     type Error = StoreError;
@@ -132,6 +159,7 @@ impl TryFrom<ListedAccountRow> for ListedAccount {
             role: parse_word(row.role, TABLE, "role", id)?,
             has_password: row.has_password,
             has_identity: row.has_identity,
+            has_second_factor: row.has_second_factor,
             disabled_at: row.disabled_at.unwrap_or_default(TABLE, "disabled_at", id),
             created_at: row.created_at.unwrap_or_default(TABLE, "created_at", id),
             seen_at: row.seen_at.unwrap_or_default("sessions", "seen_at", id),
@@ -226,10 +254,19 @@ pub async fn lock(tx: &mut Tx, id: UserId) -> Result<bool, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(LOCK).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
 }
 
-/// Changes the password, which ends all sessions and tokens. Returns false if there is no such account.
+/// Changes the password, which ends all sessions and tokens. It does not expire. Returns false if there is no such account.
 pub async fn set_password(tx: &mut Tx, id: UserId, password: &str) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_PASSWORD).bind(id.uuid()).bind(password).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Sets the time at which the password of an account ends, which was made on the command line. Returns false if the account
+/// has no password.
+pub async fn set_password_expiry(tx: &mut Tx, id: UserId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_PASSWORD_EXPIRY).bind(id.uuid()).bind(at).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
 }

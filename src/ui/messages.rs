@@ -88,6 +88,7 @@ define_messages! {
     documents: "Documents", "文档";
     usage: "Usage", "用量";
     trash: "Trash", "回收站";
+    sign_out: "Sign out", "退出登录";
     theme_label: "Theme", "主题";
     basic_mode: "Running in basic mode: this page works with forms and links only.", "当前为基本模式：此页面只使用表单和链接。";
     refresh: "Refresh", "刷新";

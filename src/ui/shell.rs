@@ -14,6 +14,7 @@ use crate::ui::locale::locale;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::preview_link::PREVIEW_LISTENER;
 use crate::ui::sandboxed_frame::FRAME_LISTENER;
+use crate::ui::sidebar::HasSession;
 use crate::ui::site_font::font_preload;
 use crate::ui::startup_script::{StartupCall, startup_script};
 
@@ -32,6 +33,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let preferences = use_context::<Preferences>().unwrap_or_default();
     let package = format!("/{}", options.site_pkg_dir);
     let style = format!("{package}/{}.css", options.output_name);
+    let session = use_context::<HasSession>().is_some_and(|HasSession(has_session)| has_session).then_some("");
     // Hydration waits for this code part.
     let part = use_context::<RequestUrl>().and_then(|url| code_part_for(url.as_ref()));
     view! {
@@ -51,6 +53,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             data-notify=preferences.root_attribute(PreferenceSetting::Notify)
             data-keys=preferences.keys_attribute()
             data-font=preferences.font_attribute()
+            data-session=session
         >
             <head>
                 <meta charset="utf-8"/>

@@ -7,7 +7,7 @@ pub mod rename_dialog;
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::browser::{dialog, media};
+use crate::browser::{dialog, document, media};
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, view};
 use crate::ui::keymap::{self, KeyCommand};
@@ -18,6 +18,20 @@ use crate::ui::palette::SearchLink;
 use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::chat_list::ChatList;
 use crate::ui::sidebar::rename_dialog::RenameDialog;
+
+/// The attribute of `<html>` on pages of a session (`ui::shell`).
+const SESSION_ATTRIBUTE: &str = "data-session";
+
+/// True for a page of a session, which its person can end. The server provides it as context; the browser reads it from the
+/// page, so that both draw the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HasSession(pub bool);
+
+impl HasSession {
+    fn of_page() -> Self {
+        use_context::<Self>().unwrap_or_else(|| Self(document::root_attribute(SESSION_ATTRIBUTE).is_some()))
+    }
+}
 
 /// The id of the drawer; buttons name it in `popovertarget`.
 pub const DRAWER: &str = "chats";
@@ -67,7 +81,7 @@ pub fn Sidebar() -> impl IntoView {
     }
 }
 
-/// The footer of the sidebar: the recent toasts, and links to the pages outside of chats.
+/// The footer of the sidebar: the recent toasts, links to the pages outside of chats, and the way to sign out.
 #[component]
 pub fn DrawerFoot() -> impl IntoView {
     let link = |(path, icon, name): (&'static str, &'static str, &'static str)| {
@@ -80,10 +94,17 @@ pub fn DrawerFoot() -> impl IntoView {
         ("/trash", "trash", messages::trash()),
         ("/settings", "sliders", messages::settings()),
     ];
+    let sign_out = HasSession::of_page().0.then(|| {
+        view! {
+            <form id="sign-out" method="post" action="/forms/sign-out"></form>
+            <button type="submit" form="sign-out" class="menu-row"><Icon name="user"/>{messages::sign_out()}</button>
+        }
+    });
     view! {
         <div class="drawer-foot">
             <RecentToasts/>
             {links.into_iter().map(link).collect_view()}
+            {sign_out}
         </div>
     }
 }

@@ -1,6 +1,7 @@
 //! Accounts on the command line, and servers that ask people to sign in.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -34,6 +35,23 @@ fn run_with_input(dir: &Path, arguments: &[&str], input: &str) -> Output {
     let mut child = turnleaf(dir).args(arguments).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
+}
+
+/// Signs in with a form, and returns the header with the session.
+fn sign_in(server: &CliServer, name: &str, password: &str) -> String {
+    let form = format!("name={name}&password={}", password.replace(' ', "+"));
+    let (host, length) = (&server.address, form.len());
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "POST /forms/sign-in HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAccept: text/html\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{form}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next());
+    format!("Cookie: {}\r\n", cookie.unwrap_or_else(|| panic!("no session: {answer}")))
 }
 
 /// Returns the first line of a response to a browser, and where it leads.
@@ -74,6 +92,7 @@ fn accounts_are_managed_from_command_line() {
     let without = fail(dir, &["user", "reset-second-factor", "bob"], 1);
     assert!(without.contains("The account has no second factor."), "{without}");
     let listed = json_of(dir, &["user", "list"]);
+    assert_eq!(listed[1]["has_second_factor"], json!(false), "{listed}");
     assert_eq!(
         (&listed[1]["name"], &listed[1]["role"], &listed[1]["disabled_at"], &listed[1]["has_password"]),
         (&json!("Bob"), &json!("user"), &Value::Null, &json!(true))
@@ -168,7 +187,9 @@ fn server_that_was_set_up_asks_for_sign_in_unless_told_otherwise() {
     assert_eq!(opened_page(&without, "").0, "200");
     assert!(!dir.path().join("setup-code").exists());
     drop(without);
-    succeed(dir.path(), &["user", "add", "Ann", "--role", "owner"]);
+    let made = succeed(dir.path(), &["user", "add", "Ann", "--role", "owner"]);
+    let chosen = run_with_input(dir.path(), &["user", "add", "Bob", "--password-stdin"], &format!("{PASSWORD}\n"));
+    assert_eq!(chosen.status.code(), Some(0), "{}", text(&chosen.stderr));
     let token = succeed(dir.path(), &["token", "create", "Backup", "--scope", "chats:read"]);
     let bearer = format!("Authorization: Bearer {}\r\n", token.trim());
 
@@ -177,6 +198,11 @@ fn server_that_was_set_up_asks_for_sign_in_unless_told_otherwise() {
     assert!(server.get_with("/api/chats", &bearer).starts_with("HTTP/1.1 200"));
     assert!(server.get_with("/api/tokens", &bearer).starts_with("HTTP/1.1 403"));
     assert!(server.get("/sign-in").starts_with("HTTP/1.1 200"));
+    // A password that the command made is changed first.
+    let ann = sign_in(&server, "Ann", made.trim().strip_prefix("password: ").unwrap());
+    assert_eq!(opened_page(&server, &ann), ("303".into(), Some("/finish-sign-in".into())));
+    let bob = sign_in(&server, "Bob", PASSWORD);
+    assert_eq!(opened_page(&server, &bob).0, "200");
     drop(server);
 
     let open = CliServer::start_with(dir.path(), &[("TURNLEAF_AUTH", "none")]);

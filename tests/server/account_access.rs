@@ -106,7 +106,7 @@ async fn token_opens_only_routes_of_its_scopes() {
             let credential = match access {
                 Access::Public | Access::User { scope: None, .. } => continue,
                 // The token of the owner is no administrator, opens no page, and makes no token.
-                Access::Admin => &all,
+                Access::Admin | Access::Pending(_) => &all,
                 Access::User { scope: Some(scope), .. } => {
                     lacking.iter().find(|(lacked, _)| *lacked == scope).map_or(&all, |(_, token)| token)
                 }

@@ -8,9 +8,10 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, limits, url_encoding};
+use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, SecondFactorPolicy, limits, url_encoding};
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
+use turnleaf_service::accounts::management::AssignedPassword;
 use turnleaf_store::passkeys::{self, PasskeyUse};
 
 use crate::access_control::text;
@@ -18,6 +19,7 @@ use crate::account_forms::{part, with_password};
 use crate::accounts_api::{AccountsApi, HTML, OWNER, PASSWORD, SubmittedForm, TestCredential};
 
 const STRANGER: TestCredential = TestCredential::Nothing;
+const CHATS: (&str, &str) = ("GET", "/api/chats");
 const SITE: &str = "https://chat.example";
 const BEGIN: &str = "/forms/profile/passkeys/begin";
 const ADD: &str = "/forms/profile/passkeys/add";
@@ -206,6 +208,45 @@ async fn passkey_is_added_signs_in_and_is_removed() {
         assert_eq!(removed.location, "/settings/profile?done=passkey_removed#passkeys", "{removed:?}");
         assert_eq!(server.submit(REMOVE, &removed.session(), &form).await.status, StatusCode::NOT_FOUND);
         assert_refused(&sign_in(&server, &passkey).await, UNUSABLE);
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn passkey_is_required_second_factor_beside_which_password_does_not_sign_in() {
+    for server in servers().await {
+        let service = server.service();
+        service.set_second_factor_policy(SecondFactorPolicy::Everyone);
+        let ann = server.sign_in(OWNER).await;
+        assert_eq!(server.status(CHATS, &ann).await, StatusCode::FORBIDDEN);
+        let page = text(server.send(("GET", "/finish-sign-in"), &ann, &[HTML], "").await).await;
+        assert!(page.contains(&format!("data-passkeys=\"{SITE}\"")), "{page}");
+        let unnamed = server.submit(BEGIN, &ann, "next=%2Fchats&name=").await;
+        assert_eq!(unnamed.status, StatusCode::UNPROCESSABLE_ENTITY, "{unnamed:?}");
+        assert!(unnamed.page.contains("action=\"/forms/profile/second-factor/begin\""), "{unnamed:?}");
+        let mut passkey = TestPasskey::new(b"first");
+        let begun = server.submit(BEGIN, &ann, "next=%2Fchats&name=My+phone").await;
+        assert!(begun.page.contains("name=\"next\" value=\"/chats\""), "{begun:?}");
+        let begun = begun_in(&begun.page);
+        let form = format!("next=%2Fchats&{}", begun.form(&passkey.make(&begun.options)));
+        let added = server.submit(ADD, &ann, &form).await;
+        assert_eq!(added.location, "/chats", "{added:?}");
+        assert_eq!(server.status(CHATS, &ann).await, StatusCode::OK);
+
+        let refused = server.submit("/forms/sign-in", &STRANGER, &with_password("", OWNER, PASSWORD)).await;
+        assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::UNPROCESSABLE_ENTITY, ""), "{refused:?}");
+        assert!(refused.page.contains("Sign in with your passkey."), "{refused:?}");
+        let done = sign_in(&server, &passkey).await;
+        assert_eq!(server.status(CHATS, &done.session()).await, StatusCode::OK, "{done:?}");
+        let form = format!("passkey_id={}", service.passkeys(server.api.instance.owner).await.unwrap()[0].id);
+        let kept = server.submit(REMOVE, &ann, &form).await;
+        assert!(kept.status == StatusCode::CONFLICT && kept.page.contains("the last one stays"), "{kept:?}");
+        // A password that the command line has made is not asked of whoever has a passkey.
+        let made = AssignedPassword::made("a1b2c3d4e5f6a7b8c9d0".to_owned());
+        service.reset_password(Actor::default(), server.api.instance.owner, (&made, false)).await.unwrap();
+        let done = sign_in(&server, &passkey).await;
+        assert_eq!(server.status(CHATS, &done.session()).await, StatusCode::OK, "{done:?}");
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }

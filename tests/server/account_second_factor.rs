@@ -15,18 +15,18 @@ const STRANGER: TestCredential = TestCredential::Nothing;
 const WRONG: &str = "12345";
 
 /// Returns the code of the app, `seconds` after the present time.
-fn code(server: &AccountsApi, secret: &TotpSecret, seconds: i64) -> String {
+pub fn code(server: &AccountsApi, secret: &TotpSecret, seconds: i64) -> String {
     let now = server.service().supervisor().clock().now();
     secret.code_at(now + chrono::TimeDelta::seconds(seconds)).unwrap()
 }
 
 /// Reads the secret of a page.
-fn shown_secret(page: &str) -> TotpSecret {
+pub fn shown_secret(page: &str) -> TotpSecret {
     TotpSecret::from_text(part(page, "?secret=", "&amp;issuer=Turnleaf"))
 }
 
 /// Sets up a second factor, and returns its secret and the recovery codes.
-async fn set_up(server: &AccountsApi, session: &TestCredential) -> (TotpSecret, Vec<String>) {
+pub async fn set_up(server: &AccountsApi, session: &TestCredential) -> (TotpSecret, Vec<String>) {
     let begun = server.submit("/forms/profile/second-factor/begin", session, "").await;
     assert_eq!(begun.status, StatusCode::OK, "{begun:?}");
     let secret = shown_secret(&begun.page);

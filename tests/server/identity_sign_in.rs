@@ -4,7 +4,9 @@
 use axum::body::Body;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, BudgetKind, BudgetTarget, UserId, limits};
+use turnleaf::domain::{
+    AccountRole, AuditOutcome, AuditVerb, BudgetKind, BudgetTarget, SecondFactorPolicy, UserId, limits,
+};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
@@ -14,6 +16,7 @@ use turnleaf_service::accounts::identity_sign_in::IdentityPurpose;
 use turnleaf_store::{identities, users};
 
 use crate::access_control::text;
+use crate::account_passwords::{age, with_confirmation};
 use crate::accounts_api::{AccountsApi, FORM, HTML, OWNER, PASSWORD, TestCredential, client_at};
 use crate::fake_identity_provider::{FakeIdentityProvider, IdentityFault};
 
@@ -740,6 +743,26 @@ async fn person_who_deletes_account_and_comes_back_has_same_budgets() {
         instance.sql("UPDATE identities SET created_at = '2020-01-01T00:00:00+00:00' WHERE issuer = 'former'").await;
         service.finish_account_deletions().await.unwrap();
         assert_eq!(of(come().await).await, (9_000, 0, true));
+        test.close().await;
+    }
+}
+
+#[tokio::test]
+async fn person_of_provider_has_its_factors() {
+    for test in IdentityTest::start(&[]).await {
+        let by_password = test.server.sign_in(OWNER).await;
+        let linked = test.link(&by_password).await;
+        assert_eq!(linked.location, "/settings/profile?done=linked#identities", "{linked:?}");
+        test.server.service().set_second_factor_policy(SecondFactorPolicy::Everyone);
+        let by_provider = test.sign_in().await.session();
+        assert_eq!(test.server.status(CHATS, &by_provider).await, StatusCode::OK);
+        assert_eq!(test.server.status(CHATS, &by_password).await, StatusCode::FORBIDDEN, "it has none of its own");
+        // It stays a session of the provider when its person enters the password, and it goes on with another cookie.
+        age(&test.server).await;
+        let form = with_confirmation("name=Ann.Lee", PASSWORD);
+        let renamed = test.server.submit("/forms/profile/name", &by_provider, &form).await;
+        assert_eq!(renamed.location, "/settings/profile?done=saved", "{renamed:?}");
+        assert_eq!(test.server.status(CHATS, &renamed.session()).await, StatusCode::OK);
         test.close().await;
     }
 }

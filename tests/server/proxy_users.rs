@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::{HeaderValue, Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::{AccountRole, AuditVerb, TokenScope};
+use turnleaf::domain::{AccountRole, AuditVerb, SecondFactorPolicy, TokenScope};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
@@ -75,6 +75,9 @@ async fn name_opens_account_of_that_name_only() {
         assert_eq!(count_with_new_chat(&server, "bob").await, 1);
         assert_eq!(count_with_new_chat(&server, "ann").await, 1, "each sees their own");
         assert_eq!(count_with_new_chat(&server, "bob").await, 2);
+        // The proxy decides about factors.
+        server.service().set_second_factor_policy(SecondFactorPolicy::Everyone);
+        assert_eq!(status(&server, &named("bob")).await, StatusCode::OK);
         // The second letter is Cyrillic.
         for unknown in ["Cy", "b\u{43e}b", "ann ann", "ann@corp.example"] {
             let (status, problem) = send(&server, PROXY, ("GET", CHATS), &named(unknown), json!({})).await;

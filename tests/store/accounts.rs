@@ -36,6 +36,7 @@ fn new_session(hash: u8, created_at: DateTime<Utc>) -> NewSession {
         ip: Some("203.0.113.7".into()),
         agent: Some("Firefox".into()),
         password_at: Some(created_at),
+        began_with: SessionOrigin::Password,
     }
 }
 
@@ -119,6 +120,18 @@ async fn check_sessions(db: &Db, owner: UserId, bob: UserId) {
     let found = valid(1, now).await.unwrap();
     assert_eq!((found.id, found.owner, found.role), (first.id, bob, AccountRole::Admin));
     assert_eq!((found.seen_at, found.expires_at), (now, first.expires_at));
+    assert_eq!((found.began_with, found.has_password), (SessionOrigin::Password, true));
+    assert_eq!((found.has_made_password, found.has_second_factor), (false, false));
+    for (hash, origin) in [(50, SessionOrigin::Passkey), (51, SessionOrigin::Identity)] {
+        let other = NewSession { began_with: origin, ..new_session(hash, now) };
+        let mut tx = db.begin().await.unwrap();
+        assert!(sessions::insert(&mut tx, bob, &other).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(valid(hash, now).await.unwrap().began_with, origin);
+        let mut tx = db.begin().await.unwrap();
+        assert!(sessions::delete(&mut tx, bob, other.id).await.unwrap());
+        tx.commit().await.unwrap();
+    }
     assert_eq!(valid(9, now).await, None);
     assert_eq!(valid(1, first.expires_at).await, None, "it expires");
     assert_eq!(sessions::find_valid(db, &[1; 32], now, now).await.unwrap(), None, "it was not used for too long");
@@ -276,9 +289,14 @@ async fn check_changes(db: &Db, owner: UserId, bob: UserId) {
     let token = new_token(30, now);
     assert!(api_tokens::insert(&mut tx, bob, &token).await.unwrap());
     api_tokens::touch(&mut tx, bob, token.id, now).await.unwrap();
+    assert!(users::set_password_expiry(&mut tx, bob, now + hour()).await.unwrap());
+    assert!(!users::set_password_expiry(&mut tx, next_id(), now).await.unwrap());
     assert!(!users::set_password(&mut tx, next_id(), "x").await.unwrap());
     assert!(!users::sign_out(&mut tx, next_id()).await.unwrap());
     tx.commit().await.unwrap();
+    let found = users::find(db, bob).await.unwrap().unwrap();
+    assert_eq!(found.password_expires_at, Some(now + hour()));
+    assert!(!found.has_expired_password(now) && found.has_expired_password(now + hour()));
 }
 
 async fn check_deletion(db: &Db, owner: UserId) {
@@ -327,7 +345,11 @@ async fn check_second_factors(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!((stored.sealed.as_str(), stored.confirmed_at), ("second", None));
 
     let mut tx = db.begin().await.unwrap();
+    assert!(!second_factors::is_confirmed(&mut tx, bob).await.unwrap());
     assert!(second_factors::confirm(&mut tx, bob, "second", 7, later).await.unwrap());
+    assert!(second_factors::is_confirmed(&mut tx, bob).await.unwrap());
+    assert!(!second_factors::is_confirmed(&mut tx, owner).await.unwrap());
+    assert!(sessions::insert(&mut tx, bob, &new_session(60, later)).await.unwrap());
     assert!(!second_factors::confirm(&mut tx, bob, "second", 8, later).await.unwrap(), "once");
     assert!(!second_factors::begin(&mut tx, bob, "third", later).await.unwrap(), "it counts");
     for (step, is_new) in [(7, false), (6, false), (8, true), (8, false)] {
@@ -339,6 +361,11 @@ async fn check_second_factors(db: &Db, owner: UserId, bob: UserId) {
     second_factors::replace_codes(&mut tx, bob, &codes, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(found(bob).await.unwrap().confirmed_at, Some(later));
+    let session = sessions::find_valid(db, &[60; 32], later, later - hour()).await.unwrap().unwrap();
+    assert_eq!((session.has_made_password, session.has_second_factor), (true, true));
+    let accounts = users::list_accounts(db, 10).await.unwrap();
+    let with_factor: Vec<_> = accounts.iter().filter(|account| account.has_second_factor).map(|one| one.id).collect();
+    assert_eq!(with_factor, [bob]);
     assert_eq!(second_factors::count_codes(db, bob).await.unwrap(), 2);
     assert_eq!(second_factors::count_codes(db, owner).await.unwrap(), 0);
     let mut tx = db.begin().await.unwrap();

@@ -42,8 +42,10 @@ test("a server is set up, a second person is invited, and people sign out and in
   await page.goto("/settings/users");
   await expect(page.getByRole("heading", { name: "Bob" })).toBeVisible();
 
-  await page.goto("/settings/profile");
-  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+  // Every page has the button: in its head, and at the foot of the sidebar.
+  await expect(page.getByRole("button", { name: "Sign out", exact: true })).toBeVisible();
+  await page.goto("/");
+  await page.locator("#sidebar").getByRole("button", { name: "Sign out", exact: true }).click();
   await expect(page).toHaveURL("/sign-in");
   await page.goto("/settings/appearance");
   await expect(page).toHaveURL("/sign-in?next=%2Fsettings%2Fappearance");

@@ -9,6 +9,9 @@ macro_rules! with_account_codes {
             AccountNameTaken, "account_name_taken", "is already in use";
             PasswordCommon, "password_common", "is one of the passwords that are guessed first; choose another one";
             PasswordWrong, "password_wrong", "is not your current password";
+            PasswordUnchanged, "password_unchanged", "is the one that was made for you; choose another one";
+            PasswordExpired, "password_expired", "This password was made for you and has expired. Ask the administrator for a new one.";
+            PasswordChangeRequired, "password_change_required", "Your password was made for you. Choose your own first.";
             WrongNameOrPassword, "wrong_name_or_password", "The name or the password is wrong.";
             TooManyAttempts, "too_many_attempts", "Too many attempts. Try again in {seconds} seconds.";
             SignInBusy, "sign_in_busy", "Many people are signing in. Try again in a moment.";
@@ -19,6 +22,10 @@ macro_rules! with_account_codes {
             SecretNotKept, "secret_not_kept", "was not kept while you entered your password; enter it again";
             SignInCodeWrong, "sign_in_code_wrong", "The code is wrong or was already used.";
             SecondFactorOn, "second_factor_on", "The account already has a second factor. Turn it off first.";
+            SecondFactorRequired, "second_factor_required", "This server requires a second factor of you. Set one up first.";
+            LastSecondFactor, "last_second_factor",
+                "This server requires a second factor of you, so the last one stays. Set up another one first.";
+            PasskeyRequired, "passkey_required", "This server requires a second factor of you. Sign in with your passkey.";
             SecondFactorOff, "second_factor_off", "The account has no second factor.";
             SecondFactorNotBegun, "second_factor_not_begun",
                 "This code belongs to another setup. Set up the second factor again.";

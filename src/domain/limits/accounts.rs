@@ -10,6 +10,8 @@ use chrono::TimeDelta;
 pub const ACCOUNT_NAME_CHARS: usize = 64;
 /// The length of a password. There are no other rules of composition.
 pub const PASSWORD_CHARS: RangeInclusive<usize> = 12..=1_024;
+/// The time for which a password that the command line has made signs in. Its person chooses another one at once.
+pub const MADE_PASSWORD_KEPT: TimeDelta = TimeDelta::days(3);
 /// The concurrent computations of password hashes, each with 19 MiB, and how long a further one waits for its turn.
 pub const PASSWORD_HASHES_AT_ONCE: usize = 2;
 pub const PASSWORD_WAIT: Duration = Duration::from_secs(10);

@@ -30,6 +30,7 @@ pub struct ConfigFile {
     pub proxy_user_header: Option<String>,
     pub proxy_groups_header: Option<String>,
     pub proxy_create_accounts: Option<bool>,
+    pub second_factor: Option<String>,
     pub drain_seconds: Option<u64>,
     pub drain_announce_seconds: Option<u64>,
     pub secret_key: Option<String>,

@@ -70,6 +70,7 @@ pub fn to_json(config: &Config) -> Value {
         "proxy_groups_header":
             security.proxy_users.as_ref().and_then(|users| users.groups_header.as_ref()).map(|name| name.as_str()),
         "proxy_create_accounts": security.proxy_users.as_ref().is_some_and(|users| users.creates_accounts),
+        "second_factor": sourced(json!(security.second_factor.value.as_str()), security.second_factor.source),
         "secret_key": security.secret_key.as_ref().map(|_| MASK),
         "drain_seconds": sourced(json!(config.drain.finish.value.as_secs()), config.drain.finish.source),
         "drain_announce_seconds": sourced(json!(config.drain.announce.value.as_secs()), config.drain.announce.source),

@@ -13,6 +13,7 @@ use crate::config::environment::{Environment, parse_list, read_secret_file};
 use crate::config::file::ConfigFile;
 use crate::config::proxy_users::{self, ProxyUserSettings};
 use crate::config::setting::{SettingSource, SourcedSetting};
+use turnleaf_domain::SecondFactorPolicy;
 
 /// The minimum length of the proxy secret.
 const PROXY_SECRET_CHARS: usize = 16;
@@ -53,6 +54,8 @@ pub struct SecuritySettings {
     pub proxy_secret: Option<SecretString>,
     /// The settings for a proxy that names the people whom it authenticates, if it does.
     pub proxy_users: Option<ProxyUserSettings>,
+    /// The accounts of which a second factor is required.
+    pub second_factor: SourcedSetting<SecondFactorPolicy>,
     /// The key that encrypts stored secrets.
     pub secret_key: Option<SecretString>,
 }
@@ -262,6 +265,17 @@ impl SecuritySettings {
                 Vec::new,
             )
             .try_map(|ranges, _| ranges.iter().map(|range| range.parse()).collect())?,
+            second_factor: SourcedSetting::first_set(
+                [
+                    (
+                        SettingSource::Environment("TURNLEAF_SECOND_FACTOR"),
+                        environment.text_owned("TURNLEAF_SECOND_FACTOR"),
+                    ),
+                    (SettingSource::File("second_factor"), file.second_factor.clone()),
+                ],
+                || SecondFactorPolicy::default().as_str().to_owned(),
+            )
+            .try_map(|text, source| read_second_factor(&text, source))?,
             proxy_secret,
             secret_key,
         })
@@ -279,6 +293,12 @@ fn read_auth(text: &str, source: SettingSource) -> Result<AuthMode, ConfigError>
         "proxy" => Ok(AuthMode::Proxy),
         _ => Err(ConfigError::new(format!("{source} must be `none`, `accounts` or `proxy`, but is: {text}"))),
     }
+}
+
+fn read_second_factor(text: &str, source: SettingSource) -> Result<SecondFactorPolicy, ConfigError> {
+    let wrong =
+        || ConfigError::new(format!("{source} must be `optional`, `administrators` or `everyone`, but is: {text}"));
+    SecondFactorPolicy::parse(text).ok_or_else(wrong)
 }
 
 fn read_host(text: &str, source: SettingSource) -> Result<String, ConfigError> {

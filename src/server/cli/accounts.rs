@@ -18,7 +18,7 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::random::random_token;
 use turnleaf_service::Service;
 use turnleaf_service::accounts::Actor;
-use turnleaf_service::accounts::management::{ListedAccount, PasswordlessSignIns};
+use turnleaf_service::accounts::management::{AssignedPassword, ListedAccount, PasswordlessSignIns};
 use turnleaf_service::accounts::tokens::{ListedToken, NewApiToken};
 
 /// The characters of a password that is made here: 80 bits.
@@ -88,6 +88,15 @@ impl NewPassword {
         Ok(Self { text: line.trim_end_matches(['\r', '\n']).to_owned(), is_made: false })
     }
 
+    /// Returns the password for the account. One that was made here has to be changed, because others may have seen it.
+    fn assigned(&self) -> AssignedPassword {
+        if self.is_made {
+            AssignedPassword::made(self.text.clone())
+        } else {
+            AssignedPassword::chosen(self.text.clone())
+        }
+    }
+
     /// Returns the password if it is to be shown.
     fn shown(&self) -> Option<&str> {
         self.is_made.then_some(self.text.as_str())
@@ -103,7 +112,7 @@ fn add_account(
 ) -> Result<(), CliError> {
     let id = block_on(async {
         let (service, _) = installation::open(config, None).await?;
-        let added = service.add_account(Actor::default(), name, role, &password.text.clone().into()).await;
+        let added = service.add_account(Actor::default(), name, role, &password.assigned()).await;
         service.supervisor().db().close().await;
         added.map_err(|error| CliError::could_not("add the account", error))
     })?;
@@ -119,8 +128,7 @@ fn reset_password(
     let (id, others) = block_on(async {
         let (service, _) = installation::open(config, None).await?;
         let account = find_account(&service, name).await?;
-        let secret = password.text.clone().into();
-        let reset = service.reset_password(Actor::default(), account, (&secret, unlinks)).await;
+        let reset = service.reset_password(Actor::default(), account, (&password.assigned(), unlinks)).await;
         service.supervisor().db().close().await;
         let others = reset.map_err(|error| CliError::could_not("change the password", error))?;
         Ok((account, others))
@@ -185,7 +193,8 @@ fn list_accounts(config: &Config, json: bool) -> Result<(), CliError> {
     accounts.iter().try_for_each(|account| {
         let name = if account.name.is_empty() { "(no name)" } else { account.name.as_str() };
         let state = if account.disabled_at.is_some() { ", disabled" } else { "" };
-        output::print_line(format_args!("{name}: {}{state}", account.role.as_str()))
+        let factor = if account.has_second_factor { ", second factor" } else { "" };
+        output::print_line(format_args!("{name}: {}{state}{factor}", account.role.as_str()))
     })
 }
 
@@ -195,6 +204,7 @@ fn account_json(account: &ListedAccount) -> Value {
         "name": account.name,
         "role": account.role,
         "has_password": account.has_password,
+        "has_second_factor": account.has_second_factor,
         "created_at": account.created_at,
         "disabled_at": account.disabled_at,
         "last_used_at": account.seen_at,

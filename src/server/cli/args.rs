@@ -140,7 +140,7 @@ impl ToolsCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Add an account; prints a new password for it
+    /// Add an account; prints a new password for it, which its person has to change within 3 days
     Add {
         name: String,
         /// Role: user, admin, or owner for the first account of a server
@@ -155,7 +155,8 @@ pub enum UserCommand {
     Disable { name: String },
     /// Enable an account
     Enable { name: String },
-    /// Give an account a new password and print it; its sessions and API tokens end
+    /// Give an account a new password and print it, which its person has to change within 3 days; its sessions and API
+    /// tokens end
     ResetPassword {
         name: String,
         /// Also unlink the identities by which its person signs in at other services, and remove its passkeys; they are

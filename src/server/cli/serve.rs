@@ -243,6 +243,7 @@ async fn open_components(
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
     service.set_identity_providers(config.identity_providers.clone());
+    service.set_second_factor_policy(config.security.second_factor.value);
     if let Some(url) = &config.security.public_url {
         service.set_public_origin(url.origin());
     }

@@ -10,9 +10,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
 
+use crate::domain::{MessageCode, PendingStep};
 use crate::server::access::{Principal, Scope};
 use crate::server::http::request::accept::wants_page;
-use crate::server::http::request::principal::{AuthenticatedRequest, Authentication, SessionRenewal};
+use crate::server::http::request::principal::{
+    AuthenticatedRequest, Authentication, SessionRenewal, pending_step_path,
+};
 use crate::server::http::response::fallback;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::usage::calling_token::with_calling_token;
@@ -26,6 +29,9 @@ pub enum Access {
     User { scope: Option<Scope>, csrf: CsrfCheck },
     /// An administrator with all scopes.
     Admin,
+    /// A person at a page, also one whose session has this step pending; without a step, any. Of the other routes only the
+    /// public ones answer such a session, as they answer a stranger.
+    Pending(Option<PendingStep>),
 }
 
 /// Which requests of a route may not come from another site.
@@ -54,6 +60,7 @@ impl Access {
                 principal.map(|principal| scope.is_none_or(|scope| principal.scopes.contains(scope)))
             }
             Self::Admin => principal.map(|principal| principal.is_admin()),
+            Self::Pending(_) => principal.map(|principal| principal.scopes.contains(Scope::Pages)),
         };
         match is_allowed {
             Some(true) => Ok(()),
@@ -61,6 +68,20 @@ impl Access {
             None => Err(Problem::unauthenticated()),
         }
     }
+
+    /// Returns whether the route is a part of this step.
+    fn is_part_of(self, step: PendingStep) -> bool {
+        matches!(self, Self::Pending(of) if of.is_none_or(|of| of == step))
+    }
+}
+
+/// Returns the refusal of a session that has a step pending.
+fn pending_problem(step: PendingStep) -> Problem {
+    let (code, message) = match step {
+        PendingStep::ChangePassword => ("password_change_required", MessageCode::PasswordChangeRequired),
+        PendingStep::SetUpSecondFactor => ("second_factor_required", MessageCode::SecondFactorRequired),
+    };
+    Problem::new(StatusCode::FORBIDDEN, code, message)
 }
 
 /// A principal with any scopes.
@@ -115,36 +136,61 @@ pub async fn layer(State(rules): State<Arc<AccessRules>>, mut request: Request, 
         Err(_) if required == Access::Public => None,
         Err(problem) => return problem.into_response(),
     };
+    let present = authenticated.as_ref().map(|authenticated| authenticated.principal);
+    let is_incomplete = present.is_some_and(|principal| principal.pending.is_some());
+    let authenticated = authenticated.filter(|_| required != Access::Public || !is_incomplete);
     let principal = authenticated.as_ref().map(|authenticated| authenticated.principal);
-    if let Err(problem) = required.check(principal) {
-        return match sign_in_address(&rules.authentication, &problem, &request) {
-            Some(address) => Redirect::to(&address).into_response(),
-            None => problem.into_response(),
-        };
-    }
-    request.extensions_mut().insert(rules.authentication.has_accounts());
+    let refused = refuse(&rules.authentication, required, principal, &request);
     let renewal = SessionRenewal::default();
-    if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
-        request.extensions_mut().insert(principal);
-        request.extensions_mut().insert(lease);
-        request.extensions_mut().insert(renewal.clone());
-    }
-    // All that the request starts is attributed to its token in the ledger.
-    let token = principal.and_then(|principal| principal.token());
-    let mut response = with_calling_token(token, next.run(request)).await;
+    let mut response = match refused {
+        Some(refused) => refused,
+        None => {
+            request.extensions_mut().insert(rules.authentication.has_accounts());
+            if let Some(AuthenticatedRequest { principal, lease }) = authenticated {
+                request.extensions_mut().insert(principal);
+                request.extensions_mut().insert(lease);
+                request.extensions_mut().insert(renewal.clone());
+            }
+            // All that the request starts is attributed to its token in the ledger.
+            with_calling_token(principal.and_then(|principal| principal.token()), next.run(request)).await
+        }
+    };
     // Only now, because until the browser has the other cookie, its further requests are a stranger's.
     if let Some(principal) = principal.filter(|_| renewal.is_requested()) {
         rules.authentication.renew_session(principal, response.headers_mut()).await;
     }
+    // The page of a failure is drawn outside of this layer, and is that of the same person.
+    if let Some(principal) = present {
+        response.extensions_mut().insert(principal);
+    }
     response
 }
 
-/// Returns where a stranger who opens a page is sent. Forms are not: their text would be lost.
-fn sign_in_address(authentication: &Authentication, problem: &Problem, request: &Request) -> Option<String> {
+/// Returns the refusal of a request whose route requires more than its principal has: a problem, or a redirect to what is
+/// missing for a person who opens a page. Forms are not redirected: their text would be lost.
+fn refuse(
+    authentication: &Authentication,
+    required: Access,
+    principal: Option<Principal>,
+    request: &Request,
+) -> Option<Response> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_page = is_read && wants_page(request.headers()) && !fallback::is_api(request.uri());
-    let is_stranger = problem.status() == StatusCode::UNAUTHORIZED;
-    (is_stranger && is_page).then(|| authentication.sign_in_address(request.uri())).flatten()
+    let (problem, address) = match principal.and_then(|principal| principal.pending) {
+        Some(step) if !required.is_part_of(step) => {
+            let next = request.uri().path_and_query().map_or("/", |address| address.as_str());
+            (pending_problem(step), Some(pending_step_path(next)))
+        }
+        _ => {
+            let problem = required.check(principal).err()?;
+            let is_stranger = problem.status() == StatusCode::UNAUTHORIZED;
+            (problem, is_stranger.then(|| authentication.sign_in_address(request.uri())).flatten())
+        }
+    };
+    Some(match address.filter(|_| is_page) {
+        Some(address) => Redirect::to(&address).into_response(),
+        None => problem.into_response(),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Accounts: the pages for people who are not signed in, sign-in services, passkeys, the own account, all accounts, groups,
-//! access, budgets, the audit log, and the API of sessions, tokens, groups and grants.
+//! Accounts: the pages for people who are not signed in, the step that is pending after a sign-in, sign-in services, passkeys,
+//! the own account, all accounts, groups, access, budgets, the audit log, and the API of sessions, tokens, groups and grants.
 
 pub mod access;
 mod account_form;
@@ -15,6 +15,7 @@ pub mod identities;
 pub mod operations;
 pub mod passkeys;
 pub mod password_prompt;
+pub mod pending_step;
 pub mod profile;
 pub mod request_origin;
 pub mod rights_api;

@@ -22,6 +22,8 @@ pub struct PageFrame {
     /// The nonce with which the content security policy allows the page's script; `None` for a page without script.
     pub nonce: Option<String>,
     pub accounts: AccountPages,
+    /// True for a person who is signed in and can sign out.
+    pub has_session: bool,
 }
 
 /// The pages about accounts that the reader may open. On a server without accounts there are none.
@@ -81,6 +83,8 @@ pub enum PageSection {
     Chat,
     /// The pages for people who are not signed in, which lead nowhere else.
     SignIn,
+    /// The pages on which somebody who has signed in takes a step first. They lead nowhere else, either.
+    PendingStep,
 }
 
 /// A group of the settings.
@@ -159,6 +163,7 @@ impl PageSection {
             Self::AuditLog => "/settings/audit",
             Self::Chat => "/",
             Self::SignIn => "/sign-in",
+            Self::PendingStep => "/finish-sign-in",
         }
     }
 
@@ -189,7 +194,13 @@ impl PageSection {
             Self::AuditLog => messages::accounts::audit_log(),
             Self::Chat => messages::chat_settings(),
             Self::SignIn => messages::accounts::sign_in(),
+            Self::PendingStep => messages::accounts::finish_sign_in(),
         }
+    }
+
+    /// Returns whether its pages lead nowhere else, because their reader may not open anything else.
+    fn is_apart(self) -> bool {
+        matches!(self, Self::SignIn | Self::PendingStep)
     }
 
     /// Returns whether the navigation has the page for this reader.
@@ -265,8 +276,9 @@ impl PageFrame {
                 <body class="plain">
                     <a class="skip" href="#main">{messages::skip()}</a>
                     <header class="plain-head">
-                        {(section != PageSection::SignIn).then(way_back)}
+                        {(!section.is_apart()).then(way_back)}
                         <span class="brand"><Icon name="leaf"/>{app_words::PRODUCT}</span>
+                        {self.has_session.then(sign_out_form)}
                     </header>
                     <div class=if is_index { "plain-columns index" } else { "plain-columns" }>
                         {navigation(section, self.accounts)}
@@ -293,6 +305,15 @@ fn way_back() -> AnyView {
     view! { <a class="button bare" id="way-back" href="/"><Icon name="chevron-left"/>{messages::back()}</a> }
 }
 
+/// Renders the button that ends the session.
+fn sign_out_form() -> AnyView {
+    view! {
+        <form method="post" action="/forms/sign-out">
+            <button type="submit" class="button bare">{app_words::sign_out()}</button>
+        </form>
+    }
+}
+
 /// Renders the navigation beside a page: the groups of the settings, or the pages beside the chats. The pages of a chat
 /// have none. A narrow screen has no room beside the page, so there the list is the index, and each page of the
 /// settings has a link to it.
@@ -302,7 +323,7 @@ fn navigation(current: PageSection, accounts: AccountPages) -> Option<AnyView> {
         let icon = icon.map(|name| view! { <Icon name/> });
         view! { <li><a href=section.path() aria-current=is_here>{icon}{section.name()}</a></li> }
     };
-    if matches!(current, PageSection::Chat | PageSection::SignIn) {
+    if current == PageSection::Chat || current.is_apart() {
         return None;
     }
     if PLACES.iter().any(|(section, _)| *section == current) {
@@ -360,6 +381,7 @@ mod tests {
             preferences: Preferences::default().with_choice(PreferenceSetting::Theme, "dark"),
             nonce: None,
             accounts,
+            has_session: accounts != AccountPages::None,
         };
         let body = view! { <p>{title.to_owned()}</p> };
         frame.draw(ServerPage { section, title: title.into(), notice, body })
@@ -404,8 +426,20 @@ mod tests {
         assert_eq!(listed(AccountPages::None), [false, false, false]);
         assert_eq!(listed(AccountPages::Own), [true, false, false]);
         assert_eq!(listed(AccountPages::All), [true, true, true]);
-        let sign_in = rendered(PageSection::SignIn, "Sign in", None);
-        assert!(!sign_in.contains("<nav") && !sign_in.contains("way-back"), "{sign_in}");
+        for section in [PageSection::SignIn, PageSection::PendingStep] {
+            let apart = rendered(section, "Sign in", None);
+            assert!(!apart.contains("<nav") && !apart.contains("way-back"), "{apart}");
+        }
+    }
+
+    #[test]
+    fn every_page_of_session_has_way_to_sign_out() {
+        let sign_out = "action=\"/forms/sign-out\"";
+        for section in [PageSection::Settings, PageSection::Trash, PageSection::Chat, PageSection::PendingStep] {
+            let page = rendered_for(AccountPages::Own, section, "Page", None);
+            assert!(page.contains(sign_out) && page.contains(">Sign out</button>"), "{section:?}: {page}");
+            assert!(!rendered(section, "Page", None).contains(sign_out), "{section:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The state of signing in that is not stored: the cache of credentials, the limits on attempts, the sign-ins that wait
-//! for a code, the challenges of passkeys, the open setup, the public address, and the configured identity providers.
+//! for a code, the challenges of passkeys, the open setup, the public address, and what is configured: the identity providers,
+//! and of whom a second factor is required.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,7 +12,7 @@ use super::credential_cache::CredentialCache;
 use super::passwords::PasswordHashing;
 use super::setup_state::SetupState;
 use super::withheld_secrets::WithheldSecrets;
-use turnleaf_domain::{UserId, limits};
+use turnleaf_domain::{SecondFactorPolicy, UserId, limits};
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 
 /// The state of signing in. Cheap to clone.
@@ -32,6 +33,7 @@ struct AccountsState {
     withheld: WithheldSecrets,
     public_origin: OnceLock<String>,
     identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
+    second_factor: Mutex<SecondFactorPolicy>,
 }
 
 impl Default for Accounts {
@@ -50,6 +52,7 @@ impl Default for Accounts {
             withheld: WithheldSecrets::default(),
             public_origin: OnceLock::new(),
             identity_providers: Mutex::default(),
+            second_factor: Mutex::default(),
         }))
     }
 }
@@ -123,5 +126,14 @@ impl Accounts {
 
     pub(super) fn set_identity_providers(&self, providers: Vec<IdentityProviderConfig>) {
         *self.0.identity_providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.into();
+    }
+
+    /// Returns of whom a second factor is required, which a reload of the configuration changes.
+    pub(super) fn second_factor_policy(&self) -> SecondFactorPolicy {
+        *self.0.second_factor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_second_factor_policy(&self, policy: SecondFactorPolicy) {
+        *self.0.second_factor.lock().unwrap_or_else(PoisonError::into_inner) = policy;
     }
 }

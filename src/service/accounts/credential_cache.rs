@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use turnleaf_domain::{AccountRole, ApiTokenId, IdentityId, SessionId, TokenScopes, UserId, limits};
+use turnleaf_domain::{AccountRole, ApiTokenId, IdentityId, PendingStep, SessionId, TokenScopes, UserId, limits};
 
 /// The time for which a checked credential counts without another check.
 const CHECK_COUNTS: Duration = limits::CREDENTIAL_RECHECK.saturating_mul(2);
@@ -35,6 +35,8 @@ pub struct AuthenticatedCredential {
     pub user: UserId,
     pub role: AccountRole,
     pub id: CredentialId,
+    /// The step before which it opens nothing else.
+    pub pending: Option<PendingStep>,
     pub revocation: Revocation,
 }
 
@@ -75,6 +77,7 @@ pub(super) struct LoadedCredential {
     pub user: UserId,
     pub role: AccountRole,
     pub id: CredentialId,
+    pub pending: Option<PendingStep>,
     pub expires_at: DateTime<Utc>,
     pub stored_use: Option<DateTime<Utc>>,
 }
@@ -82,14 +85,25 @@ pub(super) struct LoadedCredential {
 struct CachedCredential {
     loaded: LoadedCredential,
     used_at: DateTime<Utc>,
-    checked: Instant,
+    /// `None` if it has to be read again, because something that it depends on has changed.
+    checked: Option<Instant>,
     revocation: Revocation,
 }
 
 impl CachedCredential {
     fn authenticated(&self) -> AuthenticatedCredential {
-        let LoadedCredential { user, role, id, .. } = self.loaded;
-        AuthenticatedCredential { user, role, id, revocation: self.revocation.clone() }
+        let LoadedCredential { user, role, id, pending, .. } = self.loaded;
+        AuthenticatedCredential { user, role, id, pending, revocation: self.revocation.clone() }
+    }
+
+    /// Takes over what was read again. A step that was not pending before ends the open connections, which would go on
+    /// beside it.
+    fn replace(&mut self, loaded: LoadedCredential) {
+        if loaded.pending.is_some() && self.loaded.pending.is_none() {
+            std::mem::take(&mut self.revocation).0.cancel();
+        }
+        self.loaded = loaded;
+        self.checked = Some(Instant::now());
     }
 
     /// Returns whether the last use is to be stored.
@@ -102,7 +116,7 @@ impl CachedCredential {
 #[derive(Default)]
 struct CachedCredentials {
     by_key: HashMap<CredentialKey, CachedCredential>,
-    /// Rises with each revocation. A credential that was read before one may be the revoked one.
+    /// Rises with each revocation and each such change. A credential that was read before may be the revoked one.
     revision: u64,
 }
 
@@ -119,7 +133,8 @@ impl CredentialCache {
     pub(super) fn find(&self, key: CredentialKey, now: DateTime<Utc>) -> Option<AuthenticatedCredential> {
         let mut cached = self.lock();
         let entry = cached.by_key.get_mut(&key)?;
-        if entry.loaded.expires_at <= now || entry.checked.elapsed() >= CHECK_COUNTS {
+        let is_checked = entry.checked.is_some_and(|checked| checked.elapsed() < CHECK_COUNTS);
+        if entry.loaded.expires_at <= now || !is_checked {
             return None;
         }
         entry.used_at = now;
@@ -142,12 +157,14 @@ impl CredentialCache {
         if cached.revision != revision {
             return None;
         }
-        if !cached.by_key.contains_key(&key) {
-            cached.make_room();
+        if let Some(known) = cached.by_key.get_mut(&key) {
+            known.replace(loaded);
+            known.used_at = now;
+            return Some(known.authenticated());
         }
-        let known = cached.by_key.remove(&key);
-        let revocation = known.map(|known| known.revocation).unwrap_or_default();
-        let entry = CachedCredential { loaded, used_at: now, checked: Instant::now(), revocation };
+        cached.make_room();
+        let revocation = Revocation::default();
+        let entry = CachedCredential { loaded, used_at: now, checked: Some(Instant::now()), revocation };
         let authenticated = entry.authenticated();
         cached.by_key.insert(key, entry);
         Some(authenticated)
@@ -162,18 +179,31 @@ impl CredentialCache {
         cached.by_key.iter().map(|(key, entry)| (*key, entry.loaded.user, entry.loaded.id)).collect()
     }
 
-    /// Notes that a credential is still valid. Returns the account, the credential and its last use if that is to be
-    /// stored.
+    /// Notes that a credential is still valid, as it was read at this revision. Returns the account, the credential and its
+    /// last use if that is to be stored.
     pub(super) fn confirm(
         &self,
         key: CredentialKey,
         loaded: LoadedCredential,
+        revision: u64,
     ) -> Option<(UserId, CredentialId, DateTime<Utc>)> {
         let mut cached = self.lock();
+        // What was read before a change is read again at the next use.
+        let is_current = cached.revision == revision;
         let entry = cached.by_key.get_mut(&key)?;
-        entry.loaded = loaded;
-        entry.checked = Instant::now();
+        if is_current {
+            entry.replace(loaded);
+        }
         entry.is_use_due().then_some((entry.loaded.user, entry.loaded.id, entry.used_at))
+    }
+
+    /// Lets the credentials of an account, or all, be read again at their next use, after something that they depend on has
+    /// changed in the database or in the configuration.
+    pub(super) fn expire_checks(&self, of: Option<UserId>) {
+        let mut cached = self.lock();
+        cached.revision += 1;
+        let entries = cached.by_key.values_mut().filter(|entry| of.is_none_or(|user| entry.loaded.user == user));
+        entries.for_each(|entry| entry.checked = None);
     }
 
     /// Ends the credentials that fit, with their open connections.

@@ -65,6 +65,8 @@ impl Service {
                 user: token.owner,
                 role: token.role,
                 id: CredentialId::Token { id: token.id, scopes: token.scopes },
+                // Steps are those of people. A session with one makes no tokens, and a reset of the password ends them.
+                pending: None,
                 expires_at: token.expires_at,
                 stored_use: token.last_used_at,
             }));
@@ -74,6 +76,7 @@ impl Service {
             user: session.owner,
             role: session.role,
             id: CredentialId::Session(session.id),
+            pending: self.pending_step(&session),
             expires_at: session.expires_at,
             stored_use: Some(session.seen_at),
         }))
@@ -85,12 +88,13 @@ impl Service {
         let (cache, now) = (self.accounts().credentials(), self.clock().now());
         let mut used = Vec::new();
         for (key, user, id) in cache.credentials_in_use(now) {
+            let revision = cache.revision();
             let loaded = match id {
                 CredentialId::ProxyUser(identity) => self.load_proxy_identity(user, identity, now).await?,
                 CredentialId::Session(_) | CredentialId::Token { .. } => self.load_credential(key, now).await?,
             };
             match loaded {
-                Some(loaded) => used.extend(cache.confirm(key, loaded)),
+                Some(loaded) => used.extend(cache.confirm(key, loaded, revision)),
                 None => cache.revoke_key(key),
             }
         }

@@ -89,7 +89,7 @@ impl Service {
         };
         // A provider that still knows the browser asks nobody, so only an authentication that it tells counts.
         let authenticated_at = identity.authenticated_at;
-        let secret = self.start_session_authenticated_at(&mut tx, owner, client, authenticated_at).await?;
+        let secret = self.start_identity_session(&mut tx, owner, client, authenticated_at).await?;
         let secret = secret.ok_or_else(|| failed(MessageCode::AccountDisabled))?;
         self.record(&mut tx, Actor { user: Some(owner), ..actor }, AuditVerb::SignIn, &name).await?;
         tx.commit().await?;

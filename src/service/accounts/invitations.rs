@@ -8,7 +8,7 @@ use super::passwords::check_new_password;
 use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, InviteId, MessageCode, UserId, limits};
+use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, InviteId, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
 use turnleaf_store::invites::{self, NewInvite};
@@ -99,7 +99,8 @@ impl Service {
         if !users::insert(&mut tx, account, name.names(), role, Some(&hash), now).await? {
             return Err(AccountError::name_taken());
         }
-        let secret = self.start_session(&mut tx, account, client).await?.ok_or_else(AccountError::not_found)?;
+        let secret = self.start_session(&mut tx, account, client, SessionOrigin::Password).await?;
+        let secret = secret.ok_or_else(AccountError::not_found)?;
         let actor = Actor { user: Some(account), address: Some(client.address), ..Actor::default() };
         self.record(&mut tx, actor, AuditVerb::AcceptInvite, &name.name).await?;
         tx.commit().await?;

@@ -14,7 +14,7 @@ use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId,
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{identities, invites, passkeys, queued_messages, second_factors, sessions, users};
+use turnleaf_store::{StoreError, identities, invites, passkeys, queued_messages, second_factors, sessions, users};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -23,6 +23,31 @@ pub use turnleaf_store::users::ListedAccount;
 pub struct PasswordlessSignIns {
     pub identities: Vec<OwnIdentity>,
     pub passkeys: Vec<ListedPasskey>,
+}
+
+/// A password that somebody else gives to an account.
+#[derive(Debug)]
+pub struct AssignedPassword {
+    text: SecretString,
+    is_made: bool,
+}
+
+impl AssignedPassword {
+    /// Returns a password that somebody has chosen. It stays valid.
+    pub fn chosen(text: String) -> Self {
+        Self { text: text.into(), is_made: false }
+    }
+
+    /// Returns a random password that was made for this. It signs in for a while, until its person has chosen another one.
+    pub fn made(text: String) -> Self {
+        Self { text: text.into(), is_made: true }
+    }
+}
+
+impl From<&str> for AssignedPassword {
+    fn from(text: &str) -> Self {
+        Self::chosen(text.to_owned())
+    }
 }
 
 impl PasswordlessSignIns {
@@ -61,15 +86,16 @@ impl Service {
         actor: Actor,
         name: &str,
         role: AccountRole,
-        password: &SecretString,
+        password: &AssignedPassword,
     ) -> Result<UserId, AccountError> {
         let name = CheckedName::new(name)?;
-        check_new_password("password", password, &name.name)?;
-        let hash = self.accounts().hashing().hash(password).await?;
+        check_new_password("password", &password.text, &name.name)?;
+        let hash = self.accounts().hashing().hash(&password.text).await?;
         let mut tx = self.db().begin().await?;
         if role == AccountRole::Owner {
             let already = || AccountError::conflict("already_set_up", MessageCode::AlreadySetUp);
             let owner = self.make_owner(&mut tx, actor, &name, &hash).await?.ok_or_else(already)?;
+            self.limit_made_password(&mut tx, owner, password).await?;
             tx.commit().await?;
             return Ok(owner);
         }
@@ -77,9 +103,23 @@ impl Service {
         if !users::insert(&mut tx, account, name.names(), role, Some(&hash), self.clock().now()).await? {
             return Err(AccountError::name_taken());
         }
+        self.limit_made_password(&mut tx, account, password).await?;
         self.record(&mut tx, actor, AuditVerb::AddAccount, &name.name).await?;
         tx.commit().await?;
         Ok(account)
+    }
+
+    /// Lets a password end that was made for an account. Until its person has changed it, their sessions open nothing else.
+    async fn limit_made_password(
+        &self,
+        tx: &mut Tx,
+        account: UserId,
+        password: &AssignedPassword,
+    ) -> Result<(), StoreError> {
+        if password.is_made {
+            users::set_password_expiry(tx, account, self.clock().now() + limits::MADE_PASSWORD_KEPT).await?;
+        }
+        Ok(())
     }
 
     /// Disables an account: its sessions, tokens, open connections and invitations end, its replies stop, and what it has
@@ -146,11 +186,11 @@ impl Service {
         &self,
         actor: Actor,
         account: UserId,
-        (password, unlinks): (&SecretString, bool),
+        (password, unlinks): (&AssignedPassword, bool),
     ) -> Result<PasswordlessSignIns, AccountError> {
         let found = users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?;
-        check_new_password("password", password, &found.name)?;
-        let hash = self.accounts().hashing().hash(password).await?;
+        check_new_password("password", &password.text, &found.name)?;
+        let hash = self.accounts().hashing().hash(&password.text).await?;
         let mut tx = self.db().begin().await?;
         // Nothing is linked or added meanwhile.
         users::lock(&mut tx, account).await?;
@@ -159,6 +199,7 @@ impl Service {
             passkeys: self.passkeys(account).await?,
         };
         users::set_password(&mut tx, account, &hash).await?;
+        self.limit_made_password(&mut tx, account, password).await?;
         sessions::delete_others(&mut tx, account, None).await?;
         let mut target = found.name;
         if unlinks {
@@ -182,7 +223,9 @@ impl Service {
             return Err(AccountError::conflict("second_factor_off", MessageCode::SecondFactorOff));
         }
         self.record(&mut tx, actor, AuditVerb::ResetSecondFactor, &found.name).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.accounts().credentials().expire_checks(Some(account));
+        Ok(())
     }
 
     /// Returns an account that this actor may disable or give a role.

@@ -171,7 +171,9 @@ impl Service {
             return Err(not_added());
         }
         self.record(&mut tx, actor, AuditVerb::AddPasskey, &new.name).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.accounts().credentials().expire_checks(Some(owner));
+        Ok(())
     }
 
     /// Verifies the answer to a begun ceremony, and returns the name that was chosen, and the credential.
@@ -193,11 +195,13 @@ impl Service {
     /// Removes a passkey from the own account, which has its password still.
     ///
     /// # Errors
-    /// `PasswordNeeded`; `NotFound`.
+    /// `PasswordNeeded`; `NotFound`; `last_second_factor` where one is required.
     pub async fn remove_passkey(&self, owner: UserId, actor: Actor, id: PasskeyId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let mut tx = self.db().begin().await?;
+        users::lock(&mut tx, owner).await?;
         let name = passkeys::delete(&mut tx, owner, id).await?.ok_or_else(AccountError::not_found)?;
+        self.check_remaining_factor(&mut tx, owner).await?;
         self.record(&mut tx, actor, AuditVerb::RemovePasskey, &name).await?;
         Ok(tx.commit().await?)
     }

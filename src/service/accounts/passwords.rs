@@ -134,6 +134,11 @@ impl PasswordHashing {
     }
 }
 
+/// Returns whether two passwords have the same hash.
+pub(super) fn is_same_password(one: &SecretString, other: &SecretString) -> bool {
+    normalized(one).expose_secret() == normalized(other).expose_secret()
+}
+
 /// Returns the password in the one form in which it is hashed: keyboards write the same character in several.
 fn normalized(password: &SecretString) -> SecretString {
     password.expose_secret().nfc().collect::<String>().into()

@@ -134,6 +134,8 @@ impl Service {
             user,
             role: valid.role,
             id: CredentialId::ProxyUser(id),
+            // Their factors are the proxy's.
+            pending: None,
             // The proxy decides for how long.
             expires_at: now + limits::SESSION_KEPT,
             stored_use: Some(valid.last_used_at),

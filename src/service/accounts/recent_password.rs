@@ -59,6 +59,10 @@ impl Service {
             self.record_refused(actor, verb, &account.name).await?;
             return Err(InvalidField::new(field, MessageCode::PasswordWrong).into());
         }
+        if account.has_expired_password(self.clock().now()) {
+            self.record_refused(actor, verb, &account.name).await?;
+            return Err(InvalidField::new(field, MessageCode::PasswordExpired).into());
+        }
         by_person.forget(&account.id);
         Ok(())
     }

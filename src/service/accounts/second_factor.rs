@@ -117,6 +117,7 @@ impl Service {
         let codes = self.replace_recovery_codes(&mut tx, owner).await?;
         self.record(&mut tx, actor, AuditVerb::EnableSecondFactor, "").await?;
         tx.commit().await?;
+        self.accounts().credentials().expire_checks(Some(owner));
         Ok(codes)
     }
 
@@ -142,12 +143,18 @@ impl Service {
     }
 
     /// Takes the second factor off the own account, with the recovery codes.
+    ///
+    /// # Errors
+    /// `password_needed`; `second_factor_off`; `last_second_factor` where one is required.
     pub async fn remove_second_factor(&self, owner: UserId, actor: Actor) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let mut tx = self.db().begin().await?;
+        // Otherwise the last two would be removed at the same time.
+        users::lock(&mut tx, owner).await?;
         if !second_factors::delete(&mut tx, owner).await? {
             return Err(AccountError::conflict("second_factor_off", MessageCode::SecondFactorOff));
         }
+        self.check_remaining_factor(&mut tx, owner).await?;
         self.record(&mut tx, actor, AuditVerb::RemoveSecondFactor, "").await?;
         Ok(tx.commit().await?)
     }

@@ -8,7 +8,7 @@ use super::credential_cache::{CredentialKey, CredentialKind};
 use super::secrets::{NewSecret, secret_hash};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, SessionId, UserId, limits};
+use turnleaf_domain::{AuditVerb, SessionId, SessionOrigin, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
 use turnleaf_store::db::Tx;
@@ -17,25 +17,37 @@ use turnleaf_store::sessions::{self, NewSession};
 pub use turnleaf_store::sessions::ListedSession;
 
 impl Service {
-    /// Begins a session whose person has just entered the password, and returns the secret for its cookie; the former one
-    /// of the browser ends. `None` if the account does not exist or is disabled. After the commit,
+    /// Begins a session whose person has just entered the password or used a passkey, and returns the secret for its cookie;
+    /// the former one of the browser ends. `None` if the account does not exist or is disabled. After the commit,
     /// [`Self::forget_former_session`] closes what is open with the former one.
     pub(super) async fn start_session(
         &self,
         tx: &mut Tx,
         account: UserId,
         client: &ClientOrigin,
+        origin: SessionOrigin,
     ) -> Result<Option<NewSecret>, AccountError> {
-        self.start_session_authenticated_at(tx, account, client, Some(self.clock().now())).await
+        self.insert_session(tx, account, client, (origin, Some(self.clock().now()))).await
     }
 
-    /// Works like [`Self::start_session`], for a person who authenticated at this time, as far as it is known.
-    pub(super) async fn start_session_authenticated_at(
+    /// Works like [`Self::start_session`], for a person who authenticated at an identity provider at this time, as far as
+    /// it is known.
+    pub(super) async fn start_identity_session(
         &self,
         tx: &mut Tx,
         account: UserId,
         client: &ClientOrigin,
         authenticated_at: Option<DateTime<Utc>>,
+    ) -> Result<Option<NewSecret>, AccountError> {
+        self.insert_session(tx, account, client, (SessionOrigin::Identity, authenticated_at)).await
+    }
+
+    async fn insert_session(
+        &self,
+        tx: &mut Tx,
+        account: UserId,
+        client: &ClientOrigin,
+        (origin, authenticated_at): (SessionOrigin, Option<DateTime<Utc>>),
     ) -> Result<Option<NewSecret>, AccountError> {
         let (secret, now) = (random_token(), self.clock().now());
         let agent = client.agent.as_deref().map(|agent| agent.replace('\0', ""));
@@ -48,6 +60,7 @@ impl Service {
             agent: agent.map(|agent| agent.chars().take(limits::USER_AGENT_CHARS).collect()),
             // The clock of another server may be ahead.
             password_at: authenticated_at.map(|at| at.min(now)),
+            began_with: origin,
         };
         if !sessions::insert(tx, account, &new).await? {
             return Ok(None);

@@ -12,7 +12,7 @@ use super::secrets::{NewSecret, new_code};
 use super::setup_state::{SETUP_CODE_FILE, remove_code};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, UserId};
+use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, SessionOrigin, UserId};
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, users};
 
@@ -71,7 +71,8 @@ impl Service {
         let actor = Actor { address: Some(client.address), ..Actor::default() };
         let mut tx = self.db().begin().await?;
         let owner = self.make_owner(&mut tx, actor, &name, &hash).await?.ok_or_else(already)?;
-        let secret = self.start_session(&mut tx, owner, client).await?.ok_or_else(AccountError::not_found)?;
+        let secret = self.start_session(&mut tx, owner, client, SessionOrigin::Password).await?;
+        let secret = secret.ok_or_else(AccountError::not_found)?;
         tx.commit().await?;
         self.accounts().setup().close();
         self.accounts().credentials().revoke_account(owner);

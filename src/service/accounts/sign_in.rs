@@ -9,12 +9,12 @@ use super::account_error::AccountError;
 use super::account_names::{CheckedName, name_key};
 use super::attempts::AttemptedAccount;
 use super::begun_sign_ins::BegunSignIn;
-use super::passwords::{check_new_password, max_password_bytes};
+use super::passwords::{check_new_password, is_same_password, max_password_bytes};
 use super::second_factor::EnteredCode;
 use super::secrets::NewSecret;
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
+use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::client_network::client_network;
 use turnleaf_store::users::StoredAccount;
 use turnleaf_store::{StoreError, sessions, users};
@@ -64,14 +64,24 @@ impl Service {
             self.note_refused_sign_in(actor, account.name);
             return Err(wrong());
         }
+        // Whoever has the right password may know the reason.
+        if account.has_expired_password(self.clock().now()) {
+            self.note_refused_sign_in(actor, account.name);
+            return Err(InvalidField::new("password", MessageCode::PasswordExpired).into());
+        }
         if self.needs_code(account.id).await? {
             // The attempt of the account counts until the code was right, too.
             by_network.take_back(&client.network);
             let begun = BegunSignIn { account: account.id, auth_rev: account.auth_rev, attempted };
             return Ok(SignInStep::CodeNeeded(self.accounts().begun_sign_ins().begin(begun)));
         }
+        if self.needs_passkey(&account).await? {
+            self.note_refused_sign_in(actor, account.name);
+            return Err(InvalidField::new("password", MessageCode::PasskeyRequired).into());
+        }
         let mut tx = self.db().begin().await?;
-        let secret = self.start_session(&mut tx, account.id, client).await?.ok_or_else(wrong)?;
+        let secret =
+            self.start_session(&mut tx, account.id, client, SessionOrigin::Password).await?.ok_or_else(wrong)?;
         let actor = Actor { user: Some(account.id), ..actor };
         self.record(&mut tx, actor, AuditVerb::SignIn, &account.name).await?;
         tx.commit().await?;
@@ -115,7 +125,8 @@ impl Service {
             self.record_refused(stranger, AuditVerb::SignIn, &account.name).await?;
             return Err(InvalidField::new("code", MessageCode::SignInCodeWrong).into());
         }
-        let secret = self.start_session(&mut tx, account.id, client).await?.ok_or_else(expired)?;
+        let secret = self.start_session(&mut tx, account.id, client, SessionOrigin::Password).await?;
+        let secret = secret.ok_or_else(expired)?;
         let actor = Actor { user: Some(account.id), ..stranger };
         self.record(&mut tx, actor, AuditVerb::SignIn, &account.name).await?;
         if let Some(EnteredCode::Recovery(_)) = code {
@@ -174,13 +185,18 @@ impl Service {
     ) -> Result<NewSecret, AccountError> {
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
         self.check_own_password(actor, &account, ("current_password", current), AuditVerb::ChangePassword).await?;
-        let StoredAccount { name, .. } = account;
+        let StoredAccount { name, password_expires_at, .. } = account;
+        // Otherwise a password that others have seen would be the one that stays.
+        if password_expires_at.is_some() && is_same_password(current, new) {
+            return Err(InvalidField::new("password", MessageCode::PasswordUnchanged).into());
+        }
         check_new_password("password", new, &name)?;
         let hash = self.accounts().hashing().hash(new).await?;
         let mut tx = self.db().begin().await?;
         users::set_password(&mut tx, user, &hash).await?;
         sessions::delete_others(&mut tx, user, None).await?;
-        let secret = self.start_session(&mut tx, user, client).await?.ok_or_else(AccountError::not_found)?;
+        let secret = self.start_session(&mut tx, user, client, SessionOrigin::Password).await?;
+        let secret = secret.ok_or_else(AccountError::not_found)?;
         self.record(&mut tx, actor, AuditVerb::ChangePassword, &name).await?;
         tx.commit().await?;
         self.accounts().credentials().revoke_account(user);

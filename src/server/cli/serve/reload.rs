@@ -69,10 +69,11 @@ impl ConfigReload {
         }
     }
 
-    /// Returns the security settings after the reload: only the allowed hosts change without a restart.
+    /// Returns the security settings after the reload: only the allowed hosts and the second factor change without a
+    /// restart.
     fn security(&self, new: &Config) -> SecuritySettings {
-        let allowed_hosts = new.security.allowed_hosts.clone();
-        SecuritySettings { allowed_hosts, ..self.initial_config.security.clone() }
+        let (allowed_hosts, second_factor) = (new.security.allowed_hosts.clone(), new.security.second_factor.clone());
+        SecuritySettings { allowed_hosts, second_factor, ..self.initial_config.security.clone() }
     }
 
     async fn apply(&self, config: Config, security: &SecuritySettings) -> Result<(), ServiceError> {
@@ -89,6 +90,7 @@ impl ConfigReload {
         self.service.reload_providers(config.providers.endpoints).await?;
         self.service.reload_web_search(config.web_search).await;
         self.service.set_identity_providers(config.identity_providers);
+        self.service.set_second_factor_policy(security.second_factor.value);
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers list their models in the background.
         let registry = self.registry.clone();
@@ -124,6 +126,7 @@ impl ConfigReload {
                     trusted_proxies,
                     proxy_secret: _,
                     proxy_users,
+                    second_factor: _,
                     secret_key: _,
                 },
             drain: DrainSettings { announce, finish },
@@ -164,12 +167,13 @@ mod tests {
     use turnleaf_platform::config::file::ConfigFile;
 
     /// The reloadable settings, by the keys of the file, as the README lists them.
-    const RELOADED: [&str; 11] = [
+    const RELOADED: [&str; 12] = [
         "providers",
         "prices",
         "tool_servers",
         "web_search",
         "identity_providers",
+        "second_factor",
         "find_local_servers",
         "allowed_hosts",
         "store_raw",

@@ -42,6 +42,29 @@ fn principal_without_scope_or_role_is_forbidden() {
 }
 
 #[test]
+fn pending_step_opens_its_own_routes_only() {
+    const FACTOR: Access = Access::Pending(Some(PendingStep::SetUpSecondFactor));
+    const ANY_STEP: Access = Access::Pending(None);
+    for access in [FACTOR, ANY_STEP] {
+        assert_eq!(refusal(access, None), Some(StatusCode::UNAUTHORIZED), "{access:?}");
+        let exporting = Principal { scopes: Scopes::NONE.with(Scope::Export), ..owner() };
+        assert_eq!(refusal(access, Some(exporting)), Some(StatusCode::FORBIDDEN), "{access:?}");
+        // The second factor of an account is also set up without being required.
+        assert_eq!(refusal(access, Some(owner())), None, "{access:?}");
+    }
+    for (access, step, is_part) in [
+        (FACTOR, PendingStep::SetUpSecondFactor, true),
+        (FACTOR, PendingStep::ChangePassword, false),
+        (ANY_STEP, PendingStep::ChangePassword, true),
+        (READ, PendingStep::ChangePassword, false),
+        (ANY_PRINCIPAL, PendingStep::SetUpSecondFactor, false),
+        (Access::Admin, PendingStep::SetUpSecondFactor, false),
+    ] {
+        assert_eq!(access.is_part_of(step), is_part, "{access:?} {step:?}");
+    }
+}
+
+#[test]
 fn route_beside_table_requires_administrator() {
     let mut table = AccessTable::default();
     table.insert("get", "/chats/{id}", READ);

@@ -14,7 +14,9 @@ use crate::server::http::accounts::request_origin::actor;
 use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{SubmittedFields, see_other};
+use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::PageSection;
+use crate::server::server_pages::accounts::factor_setup::{FactorSetup, NEXT_FIELD};
 use turnleaf_service::accounts::Actor;
 
 /// A form about accounts, with the principal who sends it. The rest is a request about accounts like any other.
@@ -60,6 +62,19 @@ impl AccountForm {
         self.fields.text(name).unwrap_or_default()
     }
 
+    /// Returns the address to which the person returns.
+    pub fn next_address(&self) -> String {
+        local_path(&self.text(NEXT_FIELD)).to_owned()
+    }
+
+    /// Returns the occasion on which a form of the second factor or of a passkey was sent.
+    pub fn factor_setup(&self) -> FactorSetup {
+        match self.principal.pending {
+            None => FactorSetup::Voluntary,
+            Some(_) => FactorSetup::Required { next: self.next_address() },
+        }
+    }
+
     /// Requires a person who has signed in to this server: only they have codes, passkeys and linked identities.
     ///
     /// # Errors
@@ -84,12 +99,12 @@ impl AccountForm {
         }
     }
 
-    /// Requires a session, and then its password for a form of the own account.
+    /// Requires a session, and then its password for a form of the own account, which may be a part of a pending step.
     ///
     /// # Errors
     /// A redirect, or the page that asks.
     pub async fn require_session_and_password(&self, action: &'static str) -> Result<(), EarlyResponse> {
         self.require_session()?;
-        self.require_password(action, PageSection::Profile).await
+        self.require_password(action, self.factor_setup().section()).await
     }
 }

@@ -14,8 +14,9 @@ const SHARED_RESPONSES: [(u16, &str, &str); 13] = [
         403,
         "Forbidden",
         "The API token lacks the scope (`forbidden`), the account may not use the model (`model_not_granted`), the \
-        password has to be entered again in the session (`password_needed`), or a browser sent the request from another \
-        site (`cross_site`).",
+        password has to be entered again in the session (`password_needed`), its person has to change the password \
+        (`password_change_required`) or to set up a second factor (`second_factor_required`) first, or a browser sent the \
+        request from another site (`cross_site`).",
     ),
     (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
     (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),

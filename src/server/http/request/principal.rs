@@ -25,6 +25,8 @@ use turnleaf_service::accounts::proxy_users::ProxyUser;
 /// The addresses of the pages that strangers are sent to.
 pub const SIGN_IN_PATH: &str = "/sign-in";
 pub const SETUP_PATH: &str = "/setup";
+/// The address of the page that people are sent to whose session has a step pending.
+pub const PENDING_STEP_PATH: &str = "/finish-sign-in";
 
 /// The authentication methods of a server. Without any, every request is a stranger's.
 #[derive(Clone, Default)]
@@ -219,21 +221,30 @@ impl Authentication {
 
 /// Returns the address of the sign-in page, which leads to `next` afterwards.
 pub fn sign_in_path(next: &str) -> String {
+    path_that_leads_to(SIGN_IN_PATH, next)
+}
+
+/// Returns the address of the page with the pending step of a session, which leads to `next` afterwards.
+pub fn pending_step_path(next: &str) -> String {
+    path_that_leads_to(PENDING_STEP_PATH, next)
+}
+
+fn path_that_leads_to(path: &str, next: &str) -> String {
     match next {
-        "/" => SIGN_IN_PATH.to_owned(),
-        next => format!("{SIGN_IN_PATH}?next={}", url_encoding::encode(next)),
+        "/" => path.to_owned(),
+        next => format!("{path}?next={}", url_encoding::encode(next)),
     }
 }
 
 impl From<AuthenticatedCredential> for AuthenticatedRequest {
     fn from(found: AuthenticatedCredential) -> Self {
-        let AuthenticatedCredential { user, role, id, revocation } = found;
+        let AuthenticatedCredential { user, role, id, pending, revocation } = found;
         let (credential, scopes) = match id {
             CredentialId::Session(session) => (Credential::Session(session), Scopes::ALL),
             CredentialId::Token { id, scopes } => (Credential::Token(id), scopes.into()),
             CredentialId::ProxyUser(identity) => (Credential::ProxyUser(identity), Scopes::ALL),
         };
-        let principal = Principal { user, role, scopes, credential };
+        let principal = Principal { user, role, scopes, credential, pending };
         Self { principal, lease: ConnectionLease(revocation) }
     }
 }

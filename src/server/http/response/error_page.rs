@@ -12,6 +12,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode, Uri};
 
 use crate::domain::{BudgetState, limits};
+use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::accept::wants_page;
 use crate::server::http::request::language;
@@ -145,7 +146,8 @@ fn error_page_response(
         request_id: id,
         typed,
     };
-    let rendered = PageContext::from_headers(&headers).respond_without_script(app, status, page.draw());
+    let context = PageContext::of_failure(&headers, parts.extensions.get::<Principal>());
+    let rendered = context.respond_without_script(app, status, page.draw());
     let (mut rendered, body) = rendered.into_parts();
     let policy = headers::document_policy(None, app.transport());
     if let Ok(policy) = HeaderValue::from_str(&policy) {

@@ -27,6 +27,8 @@ use turnleaf_service::providers::headers::SecretHeaders;
 pub struct PageContext {
     preferences: Preferences,
     accounts: AccountPages,
+    /// True for a page of a session, which its person can end on it.
+    has_session: bool,
     /// The relying party of passkeys at the address of the request.
     relying_party: Option<RelyingParty>,
     renewal: SessionRenewal,
@@ -36,11 +38,12 @@ impl FromRequestParts<App> for PageContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
-        let accounts = parts.extensions.get::<Principal>().map(account_pages).unwrap_or_default();
+        let principal = parts.extensions.get::<Principal>();
+        let accounts = principal.map(account_pages).unwrap_or_default();
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let relying_party = app.service().relying_party(host);
         let renewal = parts.extensions.get::<SessionRenewal>().cloned().unwrap_or_default();
-        Ok(Self { accounts, relying_party, renewal, ..Self::from_headers(&parts.headers) })
+        Ok(Self { accounts, relying_party, renewal, ..Self::of_failure(&parts.headers, principal) })
     }
 }
 
@@ -54,10 +57,11 @@ fn account_pages(principal: &Principal) -> AccountPages {
 }
 
 impl PageContext {
-    /// Creates the context from headers, for a request that no handler answers.
-    pub fn from_headers(headers: &http::HeaderMap) -> Self {
-        let preferences = preferences(headers);
-        Self { preferences, accounts: AccountPages::None, relying_party: None, renewal: SessionRenewal::default() }
+    /// Creates the context of a request that no handler answers. Its page leads to no pages of accounts.
+    pub fn of_failure(headers: &http::HeaderMap, principal: Option<&Principal>) -> Self {
+        let has_session = principal.is_some_and(|principal| principal.session().is_some());
+        let (preferences, renewal) = (preferences(headers), SessionRenewal::default());
+        Self { preferences, accounts: AccountPages::None, has_session, relying_party: None, renewal }
     }
 
     /// Notes that the person has authenticated again, after which their session gets another cookie.
@@ -89,8 +93,8 @@ impl PageContext {
     }
 
     fn frame(self, app: &App, nonce: Option<String>) -> PageFrame {
-        let Self { preferences, accounts, .. } = self;
-        PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences, nonce, accounts }
+        let Self { preferences, accounts, has_session, .. } = self;
+        PageFrame { package: format!("/{}", app.leptos().site_pkg_dir), preferences, nonce, accounts, has_session }
     }
 }
 

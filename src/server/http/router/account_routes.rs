@@ -5,6 +5,7 @@ use axum::routing;
 
 use super::route::{Route, api, page};
 use super::table::{PAGE, PUBLIC, require};
+use crate::domain::PendingStep;
 use crate::server::access::Scope;
 use crate::server::http::access_control::Access;
 use crate::server::http::accounts;
@@ -12,6 +13,10 @@ use crate::server::http::accounts;
 /// Sessions and tokens of the own account, which only people manage.
 const ACCOUNT: Access = require(Scope::Account);
 const ADMIN: Access = Access::Admin;
+/// The pages of sessions in which a step is pending, and its forms.
+const PENDING: Access = Access::Pending(None);
+const OWN_PASSWORD: Access = Access::Pending(Some(PendingStep::ChangePassword));
+const FACTOR: Access = Access::Pending(Some(PendingStep::SetUpSecondFactor));
 
 pub(super) const ACCOUNT_ROUTES: &[Route] = &[
     api!(get "/api/sessions" ACCOUNT, accounts::api::list_sessions, accounts::operations::list_sessions),
@@ -30,16 +35,18 @@ pub(super) const ACCOUNT_ROUTES: &[Route] = &[
     page!(post "/forms/setup" PUBLIC, accounts::sign_in::set_up),
     page!(get "/invite/{code}" PUBLIC, accounts::sign_in::show_invite),
     page!(post "/forms/invite" PUBLIC, accounts::sign_in::accept_invite),
-    page!(post "/forms/sign-out" PAGE, accounts::sign_in::sign_out),
+    page!(post "/forms/sign-out" PENDING, accounts::sign_in::sign_out),
+    page!(get "/finish-sign-in" PENDING, accounts::pending_step::show),
+    page!(post "/forms/finish-sign-in/password" OWN_PASSWORD, accounts::pending_step::change_password),
     page!(get "/settings/profile" PAGE, accounts::profile::show),
     page!(post "/forms/profile/name" PAGE, accounts::profile::save_name),
     page!(post "/forms/profile/password" PAGE, accounts::profile::change_password),
-    page!(post "/forms/profile/second-factor/begin" PAGE, accounts::second_factor::begin),
-    page!(post "/forms/profile/second-factor/confirm" PAGE, accounts::second_factor::confirm),
+    page!(post "/forms/profile/second-factor/begin" FACTOR, accounts::second_factor::begin),
+    page!(post "/forms/profile/second-factor/confirm" FACTOR, accounts::second_factor::confirm),
     page!(post "/forms/profile/second-factor/codes" PAGE, accounts::second_factor::renew_codes),
     page!(post "/forms/profile/second-factor/remove" PAGE, accounts::second_factor::remove),
-    page!(post "/forms/profile/passkeys/begin" PAGE, accounts::passkeys::begin),
-    page!(post "/forms/profile/passkeys/add" PAGE, accounts::passkeys::add_own),
+    page!(post "/forms/profile/passkeys/begin" FACTOR, accounts::passkeys::begin),
+    page!(post "/forms/profile/passkeys/add" FACTOR, accounts::passkeys::add_own),
     page!(post "/forms/profile/passkeys/remove" PAGE, accounts::passkeys::remove),
     page!(post "/forms/profile/identities/link" PAGE, |shell| accounts::identities::link_route(shell.origin)),
     page!(post "/forms/profile/identities/unlink" PAGE, accounts::identities::unlink),

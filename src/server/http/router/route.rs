@@ -44,7 +44,9 @@ impl Route {
         Some(match self.access {
             Access::Public => operation,
             Access::User { scope: None, .. } => operation.shared_response(401),
-            Access::User { scope: Some(_), .. } | Access::Admin => operation.shared_response(401).shared_response(403),
+            Access::User { scope: Some(_), .. } | Access::Admin | Access::Pending(_) => {
+                operation.shared_response(401).shared_response(403)
+            }
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::domain::PendingStep;
 use crate::server::http::access_control::CsrfCheck;
 
 #[test]
@@ -61,13 +62,32 @@ fn public_routes_are_those_that_show_nothing_of_anybody() {
 }
 
 #[test]
+fn session_with_pending_step_has_few_routes() {
+    let open = |step: PendingStep| {
+        let is_open = |route: &&Route| matches!(route.access, Access::Pending(of) if of.is_none_or(|of| of == step));
+        all_routes().filter(is_open).map(|route| route.path).collect::<BTreeSet<&str>>()
+    };
+    let of_any = ["/finish-sign-in", "/forms/sign-out"];
+    let with = |own: &[&'static str]| of_any.into_iter().chain(own.iter().copied()).collect::<BTreeSet<&str>>();
+    assert_eq!(open(PendingStep::ChangePassword), with(&["/forms/finish-sign-in/password"]));
+    let factor = [
+        "/forms/profile/second-factor/begin",
+        "/forms/profile/second-factor/confirm",
+        "/forms/profile/passkeys/begin",
+        "/forms/profile/passkeys/add",
+    ];
+    assert_eq!(open(PendingStep::SetUpSecondFactor), with(&factor));
+}
+
+#[test]
 fn programs_get_no_pages_and_connections_are_guarded() {
     for Route { method, path, access, describe, .. } in all_routes() {
         // A credential for programs has not the scope of pages, and is no administrator; scripts in the browser of one
         // may send what is described.
-        let is_for_people = *access == PAGE || *access == Access::Admin;
+        let is_for_people = *access == PAGE || matches!(access, Access::Admin | Access::Pending(_));
         assert!(is_for_people || describe.is_some() || *access == Access::Public, "{method} {path}");
-        assert!(*access != PAGE || describe.is_none(), "{method} {path}");
+        let is_page = *access == PAGE || matches!(access, Access::Pending(_));
+        assert!(!is_page || describe.is_none(), "{method} {path}");
         let is_connection = path.ends_with("/ws");
         let is_guarded = matches!(access, Access::User { csrf: CsrfCheck::Always, .. });
         assert_eq!(is_guarded, is_connection, "{method} {path}");

@@ -21,6 +21,7 @@ use crate::ui::app::App;
 use crate::ui::page::{PageStatus, RequestHost};
 use crate::ui::preferences::{ZONE_COOKIE, cookie_value};
 use crate::ui::shell::shell;
+use crate::ui::sidebar::HasSession;
 
 impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
     fn from_ref(server: &Server) -> Self {
@@ -90,6 +91,7 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
 fn provide_principal(parts: &http::request::Parts) {
     if let Some(principal) = parts.extensions.get::<Principal>() {
         provide_context(*principal);
+        provide_context(HasSession(principal.session().is_some()));
     }
 }
 

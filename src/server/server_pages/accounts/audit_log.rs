@@ -161,6 +161,7 @@ mod tests {
             role: AccountRole::User,
             has_password: true,
             has_identity: false,
+            has_second_factor: false,
             disabled_at: None,
             created_at: DateTime::UNIX_EPOCH,
             seen_at: None,

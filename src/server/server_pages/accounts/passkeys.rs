@@ -5,10 +5,11 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
+use crate::server::server_pages::accounts::factor_setup::FactorSetup;
 use crate::server::server_pages::form_fields::TextField;
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::time_ago;
-use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::passkeys::{BegunPasskey, ListedPasskey};
 
@@ -71,7 +72,7 @@ pub struct PasskeyPanel {
 
 impl PasskeyPanel {
     /// Renders the panel. Without passkeys there is none, unless the script shows that one can be added.
-    pub fn draw(&self, error: Option<&str>, now: DateTime<Utc>) -> Option<AnyView> {
+    pub fn draw(&self, occasion: &FactorSetup, error: Option<&str>, now: DateTime<Utc>) -> Option<AnyView> {
         let name = TextField {
             label: words::name(),
             name: "name",
@@ -84,6 +85,7 @@ impl PasskeyPanel {
         };
         let form = view! {
             <form class="form" id="new-passkey" method="post" action="/forms/profile/passkeys/begin">
+                {occasion.next_field()}
                 {name.draw()}
                 <div class="deeds"><button type="submit" class="button">{words::add_passkey()}</button></div>
             </form>
@@ -143,31 +145,29 @@ fn passkey_row(passkey: &ListedPasskey, now: DateTime<Utc>) -> AnyView {
     }
 }
 
-fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage {
-    ServerPage { section: PageSection::Profile, title: title.to_owned(), notice, body }
-}
-
-fn back() -> AnyView {
-    view! { <p><a href=PageSection::Profile.path()>{words::back_to_account()}</a></p> }
-}
-
 /// Renders the page on which the browser makes a passkey.
-pub fn create_page(begun: &BegunPasskey, origin: &str) -> ServerPage {
+pub fn create_page(begun: &BegunPasskey, origin: &str, occasion: &FactorSetup) -> ServerPage {
     let form = PasskeyForm {
         action: "/forms/profile/passkeys/add",
         origin,
         names: (CEREMONY_FIELD, ANSWER_FIELD),
         begun: Some(begun),
-        fields: view! { <p><bdi>{begun.name.clone()}</bdi></p> },
+        fields: view! { {occasion.next_field()}<p><bdi>{begun.name.clone()}</bdi></p> },
         label: words::create_passkey(),
         problem: words::passkey_not_created(),
     };
-    page(words::add_passkey(), None, view! { <p class="lead">{words::create_passkey_lead()}</p>{form.draw()}{back()} })
+    let body = view! { <p class="lead">{words::create_passkey_lead()}</p>{form.draw()}{occasion.way_back()} };
+    page(words::add_passkey(), None, body, occasion)
 }
 
 /// Renders the page after a form that did nothing.
-pub fn refused_page(notice: Option<ActionNotice>) -> ServerPage {
-    page(words::passkeys(), notice, view! { <p class="lead">{words::not_changed()}</p>{back()} })
+pub fn refused_page(notice: Option<ActionNotice>, occasion: &FactorSetup) -> ServerPage {
+    let body = view! { <p class="lead">{words::not_changed()}</p>{occasion.way_back()} };
+    page(words::passkeys(), notice, body, occasion)
+}
+
+fn page(title: &str, notice: Option<ActionNotice>, body: AnyView, occasion: &FactorSetup) -> ServerPage {
+    ServerPage { section: occasion.section(), title: title.to_owned(), notice, body }
 }
 
 #[cfg(test)]
@@ -194,20 +194,21 @@ mod tests {
         let now = DateTime::UNIX_EPOCH;
         let hidden = "<div data-passkeys=\"https://chat.example\" hidden>";
         let none = PasskeyPanel { origin: origin.clone(), typed_name: "\"><b>".into(), ..PasskeyPanel::default() };
-        let empty = html(|| none.draw(Some("too long"), now));
+        let empty = html(|| none.draw(&FactorSetup::Voluntary, Some("too long"), now));
         assert!(empty.starts_with(hidden), "{empty}");
         assert!(empty.contains("value=\"&quot;") && empty.contains("too long"), "{empty}");
         let some = PasskeyPanel { listed: vec![listed()], origin, ..PasskeyPanel::default() };
-        let panel = html(|| some.draw(None, now));
+        let panel = html(|| some.draw(&FactorSetup::Voluntary, None, now));
         assert!(panel.starts_with("<section") && panel.contains(hidden), "{panel}");
-        let elsewhere = html(|| PasskeyPanel { origin: None, ..some.clone() }.draw(None, now));
+        let elsewhere = PasskeyPanel { origin: None, ..some.clone() };
+        let elsewhere = html(|| elsewhere.draw(&FactorSetup::Voluntary, None, now));
         for panel in [&panel, &elsewhere] {
             for part in ["&lt;phone&gt;", "/forms/profile/passkeys/remove", "1970-01-01", "Never used", "Synced"] {
                 assert!(panel.contains(part), "{part}: {panel}");
             }
         }
         assert!(!elsewhere.contains("data-passkeys") && !elsewhere.contains("/passkeys/begin"), "{elsewhere}");
-        assert_eq!(html(|| PasskeyPanel::default().draw(None, now)), "");
+        assert_eq!(html(|| PasskeyPanel::default().draw(&FactorSetup::Voluntary, None, now)), "");
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl PasswordPrompt {
             <form class="panel form" method="post" action="/forms/sign-out">
                 <div class="deeds">
                     <a class="button" href=self.section.path()>{app_words::cancel()}</a>
-                    <button type="submit" class="button primary">{words::sign_out()}</button>
+                    <button type="submit" class="button primary">{app_words::sign_out()}</button>
                 </div>
             </form>
         }

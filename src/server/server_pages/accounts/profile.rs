@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
+use crate::server::server_pages::accounts::factor_setup::FactorSetup;
 use crate::server::server_pages::accounts::identities::identities_panel;
 use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
 use crate::server::server_pages::accounts::second_factor::second_factor_panel;
@@ -84,17 +85,10 @@ pub fn no_accounts_page() -> ServerPage {
 impl ProfilePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let OwnAccount { name, role, has_password } = &self.account;
-        let sign_out = self.session.map(|_| {
-            view! {
-                <form method="post" action="/forms/sign-out">
-                    <div class="deeds"><button type="submit" class="button">{words::sign_out()}</button></div>
-                </form>
-            }
-        });
         let ways_in = self.session.map(|_| {
             view! {
                 {if *has_password { self.password_panel() } else { self.no_password_panel() }}
-                {has_password.then(|| second_factor_panel(self.second_factor))}
+                {has_password.then(|| second_factor_panel(self.second_factor, &FactorSetup::Voluntary))}
                 {has_password.then(|| self.passkeys_panel()).flatten()}
                 {identities_panel(&self.identities, self.now)}
                 {self.sessions_panel()}
@@ -102,7 +96,6 @@ impl ProfilePage {
         });
         let body = view! {
             <p class="lead" dir="auto">{words::signed_in_as(name, *role)}</p>
-            {sign_out}
             {self.name_panel()}
             {ways_in}
             {self.tokens_panel()}
@@ -179,7 +172,8 @@ impl ProfilePage {
     }
 
     fn passkeys_panel(&self) -> Option<AnyView> {
-        self.passkeys.draw(self.error(ProfileForm::Passkey, "name").as_deref(), self.now)
+        let error = self.error(ProfileForm::Passkey, "name");
+        self.passkeys.draw(&FactorSetup::Voluntary, error.as_deref(), self.now)
     }
 
     fn sessions_panel(&self) -> AnyView {
@@ -420,7 +414,7 @@ mod tests {
         let with_password = html(sample(1));
         assert!(with_password.contains("/forms/profile/password") && !with_password.contains("identities"));
         let behind_proxy = html(ProfilePage { session: None, ..sample(1) });
-        assert!(!behind_proxy.contains("sign-out") && !behind_proxy.contains("/forms/profile/password"));
+        assert!(!behind_proxy.contains("/forms/profile/password"));
         assert!(behind_proxy.contains("new-token") && !behind_proxy.contains("profile/delete"), "{behind_proxy}");
         let account = OwnAccount { has_password: false, ..sample(1).account };
         let without = html(ProfilePage { account, ..sample(1) });

@@ -3,26 +3,20 @@
 use leptos::prelude::*;
 
 use crate::domain::InvalidField;
+use crate::server::server_pages::accounts::factor_setup::FactorSetup;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
-use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::second_factor::{SecondFactorSetup, SecondFactorState};
 
-fn page(title: &str, notice: Option<ActionNotice>, body: AnyView) -> ServerPage {
-    ServerPage { section: PageSection::Profile, title: title.to_owned(), notice, body }
-}
-
-fn back() -> AnyView {
-    view! { <p><a href=PageSection::Profile.path()>{words::back_to_account()}</a></p> }
-}
-
-/// Renders the part of the page of the own account.
-pub fn second_factor_panel(state: Option<SecondFactorState>) -> AnyView {
+/// Renders the part of the page of the own account, and of the page that requires a second factor.
+pub fn second_factor_panel(state: Option<SecondFactorState>, occasion: &FactorSetup) -> AnyView {
     let content = match state {
         None => view! {
             <form method="post" action="/forms/profile/second-factor/begin">
+                {occasion.next_field()}
                 <div class="deeds">
                     <button type="submit" class="button">{words::set_up_second_factor()}</button>
                 </div>
@@ -54,7 +48,7 @@ pub fn second_factor_panel(state: Option<SecondFactorState>) -> AnyView {
 }
 
 /// Renders the page with the secret for the app, which counts once a code was entered.
-pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>) -> ServerPage {
+pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>, occasion: &FactorSetup) -> ServerPage {
     let error = error.map(error_sentence);
     let code = TextField {
         label: words::code(),
@@ -79,30 +73,36 @@ pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>) -> Se
             <div class="deeds"><a class="button" href=uri>{words::open_in_app()}</a></div>
         </section>
         <form class="panel form" method="post" action="/forms/profile/second-factor/confirm">
+            {occasion.next_field()}
             {code.draw()}
             <div class="deeds">
                 <button type="submit" class="button primary">{words::confirm_second_factor()}</button>
             </div>
         </form>
-        {back()}
+        {occasion.way_back()}
     };
-    page(words::set_up_second_factor(), None, body)
+    page(words::set_up_second_factor(), None, body, occasion)
 }
 
 /// Renders the page with recovery codes that were just made.
-pub fn recovery_codes_page(codes: Vec<String>) -> ServerPage {
+pub fn recovery_codes_page(codes: Vec<String>, occasion: &FactorSetup) -> ServerPage {
     let codes = codes.into_iter().map(|code| view! { <li><code>{code}</code></li> }).collect_view();
     let body = view! {
         <p class="lead">{words::recovery_codes_lead()}</p>
         <section class="panel" aria-label=words::recovery_codes()><ul>{codes}</ul></section>
-        {back()}
+        {occasion.way_on()}
     };
-    page(words::recovery_codes(), None, body)
+    page(words::recovery_codes(), None, body, occasion)
 }
 
 /// Renders the page after a form that did nothing.
-pub fn refused_page(notice: Option<ActionNotice>) -> ServerPage {
-    page(words::second_factor(), notice, view! { <p class="lead">{words::not_changed()}</p>{back()} })
+pub fn refused_page(notice: Option<ActionNotice>, occasion: &FactorSetup) -> ServerPage {
+    let body = view! { <p class="lead">{words::not_changed()}</p>{occasion.way_back()} };
+    page(words::second_factor(), notice, body, occasion)
+}
+
+fn page(title: &str, notice: Option<ActionNotice>, body: AnyView, occasion: &FactorSetup) -> ServerPage {
+    ServerPage { section: occasion.section(), title: title.to_owned(), notice, body }
 }
 
 #[cfg(test)]
@@ -119,10 +119,10 @@ mod tests {
 
     #[test]
     fn panel_offers_what_fits_state() {
-        let off = html(|| second_factor_panel(None));
+        let off = html(|| second_factor_panel(None, &FactorSetup::Voluntary));
         assert!(off.contains("/second-factor/begin") && !off.contains("/second-factor/remove"), "{off}");
         let state = SecondFactorState { confirmed_at: DateTime::UNIX_EPOCH, recovery_codes: 1 };
-        let on = html(|| second_factor_panel(Some(state)));
+        let on = html(|| second_factor_panel(Some(state), &FactorSetup::Voluntary));
         for part in ["/second-factor/codes", "/second-factor/remove", "1970-01-01", "1 recovery code is left."] {
             assert!(on.contains(part), "{part}: {on}");
         }
@@ -136,16 +136,18 @@ mod tests {
             uri: "otpauth://totp/Turnleaf:Ann?secret=GEZDGNBV&issuer=Turnleaf".into(),
         };
         let error = InvalidField::new("code", MessageCode::SignInCodeWrong);
-        let page = html(|| setup_page(&setup, Some(&error)).body);
+        let occasion = FactorSetup::Required { next: "/c/1".into() };
+        let page = html(|| setup_page(&setup, Some(&error), &occasion).body);
         for part in [
             "value=\"GEZDGNBV\"",
             "href=\"otpauth://totp/Turnleaf:Ann?secret=GEZDGNBV&amp;issuer=Turnleaf\"",
             "autocomplete=\"one-time-code\"",
             "The code is wrong or was already used.",
+            "name=\"next\" value=\"/c/1\"",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        let codes = html(|| recovery_codes_page(vec!["00ff-00ff".into()]).body);
-        assert!(codes.contains("<code>00ff-00ff</code>"), "{codes}");
+        let codes = html(|| recovery_codes_page(vec!["00ff-00ff".into()], &occasion).body);
+        assert!(codes.contains("<code>00ff-00ff</code>") && codes.contains("href=\"/c/1\""), "{codes}");
     }
 }

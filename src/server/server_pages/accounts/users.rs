@@ -45,6 +45,7 @@ impl UsersPage {
         let you = is_reader.then(|| mark(words::you()));
         let disabled = account.disabled_at.is_some().then(|| mark(words::disabled()));
         let no_password = (!account.has_password && !account.has_identity).then(|| mark(words::no_password()));
+        let second_factor = account.has_second_factor.then(|| mark(words::second_factor()));
         let seen = match account.seen_at {
             Some(at) => view! { {words::last_used()}" "{self.moment(at)} },
             None => view! { {words::never_signed_in()} },
@@ -52,7 +53,7 @@ impl UsersPage {
         let actions = (!is_reader && account.role != AccountRole::Owner).then(|| self.actions(account, &name));
         view! {
             <li class="panel">
-                <h2 dir="auto"><bdi>{name}</bdi>{you}{disabled}{no_password}</h2>
+                <h2 dir="auto"><bdi>{name}</bdi>{you}{disabled}{no_password}{second_factor}</h2>
                 <p class="hint">{words::role_name(account.role)}" · "{seen}</p>
                 {actions}
             </li>
@@ -172,6 +173,7 @@ mod tests {
             role,
             has_password: true,
             has_identity: false,
+            has_second_factor: false,
             disabled_at: None,
             created_at: DateTime::UNIX_EPOCH,
             seen_at: None,
@@ -181,8 +183,9 @@ mod tests {
     #[test]
     fn owner_and_reader_have_no_actions() {
         let bob = ListedAccount { disabled_at: Some(DateTime::UNIX_EPOCH), ..account(3, "<Bob>", AccountRole::User) };
+        let ann = ListedAccount { has_second_factor: true, ..account(2, "Ann", AccountRole::Admin) };
         let page = UsersPage {
-            accounts: vec![account(1, "", AccountRole::Owner), account(2, "Ann", AccountRole::Admin), bob],
+            accounts: vec![account(1, "", AccountRole::Owner), ann, bob],
             invites: Vec::new(),
             reader: uuid::Uuid::from_u128(2).into(),
             created_invite: Some("https://chat.example/invite/00ff".into()),
@@ -190,6 +193,7 @@ mod tests {
         };
         let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
         assert_eq!(html.matches("action=\"/forms/users/role\"").count(), 1, "{html}");
+        assert_eq!(html.matches("<span class=\"mark\">Second factor</span>").count(), 1, "Ann has one: {html}");
         assert!(html.contains("/forms/users/enable") && !html.contains("/forms/users/disable"), "{html}");
         assert!(html.contains("&lt;Bob&gt;") && html.contains("value=\"https://chat.example/invite/00ff\""), "{html}");
     }

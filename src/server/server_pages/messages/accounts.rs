@@ -28,6 +28,13 @@ define_messages! {
     sign_in_code_hint: "The 6 digits that your authenticator app shows, or a recovery code.",
         "身份验证器应用显示的 6 位数字，或恢复代码。";
     sign_in_again: "Start again", "重新开始";
+    // The step that is pending after a sign-in.
+    finish_sign_in: "Finish signing in", "完成登录";
+    own_password_lead: "Your password was made for you, so others may have seen it. Choose your own to go on.",
+        "你的密码是为你生成的，他人可能看到过。请设置自己的密码以继续。";
+    given_password: "Password that you were given", "收到的密码";
+    required_factor_lead: "This server requires a second factor of you: an authenticator app or a passkey. Set one up to go on.",
+        "此服务器要求你使用两步验证：身份验证器应用或通行密钥。请设置其中一种以继续。";
     // The question for the password before what is dangerous.
     confirm_password: "Enter your password", "输入密码";
     confirm_password_lead: "You have not entered your password for 10 minutes. Nothing that you typed is lost.",
@@ -94,7 +101,6 @@ define_messages! {
     change_password_hint: "Your other sessions and all API tokens end.", "其他会话和所有 API 令牌都会失效。";
     password_changed: "Password changed. Your other sessions and API tokens ended.",
         "密码已更改，其他会话和 API 令牌已失效。";
-    sign_out: "Sign out", "退出登录";
     no_password_hint: "Your account has no password. You sign in with another service.",
         "你的账号没有密码，你通过其他服务登录。";
     identities: "Sign-in services", "登录服务";

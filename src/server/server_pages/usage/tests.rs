@@ -9,7 +9,7 @@ fn rendered(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = UsagePeriod::new(None, None, today).expect("a period");
     let (package, preferences, accounts) = ("/pkg/0".into(), Preferences::default(), AccountPages::None);
-    let frame = PageFrame { package, preferences, nonce: None, accounts };
+    let frame = PageFrame { package, preferences, nonce: None, accounts, has_session: false };
     // The owner must exist while the page is built, as in a document.
     let page = UsagePage { period, today, grouping: by, rows, has_accounts: false, budgets: Vec::new() };
     frame.draw(Owner::new().with(|| page.draw(None)))

@@ -12,7 +12,7 @@ use crate::accounts::account_error::AccountError;
 use crate::accounts::begun_ceremonies::CeremonyPurpose;
 use crate::accounts::secrets::NewSecret;
 use crate::accounts::{Actor, ClientOrigin};
-use turnleaf_domain::{AuditVerb, MessageCode, UserId, limits};
+use turnleaf_domain::{AuditVerb, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::client_network::client_network;
 use turnleaf_store::db::Tx;
 use turnleaf_store::passkeys::{self, FoundPasskey, PasskeyUse};
@@ -77,7 +77,7 @@ impl Service {
             tx.rollback().await?;
             return Err(self.refuse_copy(&found, (actor, verb)));
         }
-        let secret = self.start_session(&mut tx, found.owner, client).await?;
+        let secret = self.start_session(&mut tx, found.owner, client, SessionOrigin::Passkey).await?;
         let secret = secret.ok_or_else(|| refused(MessageCode::AccountDisabled))?;
         let actor = Actor { user: Some(found.owner), ..actor };
         self.record(&mut tx, actor, verb, &found.account).await?;

@@ -6,7 +6,7 @@ use crate::fsck::values::columns::{id, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::generations::GenerationStatus;
 use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
-use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis};
+use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis, SessionOrigin};
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
@@ -18,6 +18,8 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("name_key", Null),
             word::<AccountRole>("role", Sql("CASE WHEN is_local_owner THEN 'owner' ELSE 'user' END")),
             text("password", Null),
+            // A password with a lost end has ended.
+            time("password_expires_at", Moment),
             time("created_at", Moment),
             time("disabled_at", Moment),
             // No repair deletes an account.
@@ -37,6 +39,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("ip", Null),
             text("agent", Null),
             time("password_at", Null),
+            word::<SessionOrigin>("began_with", Text("password")),
         ],
     ),
     // One whose secret is damaged stays, because it must not come off by that.
