@@ -17,8 +17,8 @@ use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf::domain::chat::ChatListHeading;
 use turnleaf::domain::provider::{Model, ReasoningSupport};
 use turnleaf::domain::{
-    Block, BlockId, BlockState, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ExchangeId, ModelLock, Role,
-    Turn, TurnId, TurnStatus, Usage, UserId,
+    Block, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ExchangeId, ModelLock, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId,
 };
 use turnleaf::ui::announce::provide_announcer;
 use turnleaf::ui::connection::provide_connection;
@@ -115,18 +115,7 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         Role::User => turnleaf::domain::Author::User,
         Role::Assistant | Role::System => turnleaf::domain::Author::Assistant,
     };
-    let block = Block {
-        id: id::<BlockId>(1000 + number),
-        seq: 0,
-        chat_seq: 0,
-        author,
-        state: BlockState::Done,
-        content: Content::text(text),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: serde_json::Value::Null,
-        created_at: noon(),
-    };
+    let block = Block::new(id(1000 + number), (0, 0), author, Content::text(text), noon());
     let turn = Turn {
         id: id::<TurnId>(number),
         chat_id: id(1),

@@ -299,6 +299,29 @@ pub const RUN_BY_PROVIDER: &str = "provider";
 pub const STEP: &str = "step";
 
 impl Block {
+    /// Creates a finished block at this position (`ord` of the turn, `seq` of the block), which belongs to no tool call
+    /// and no generation.
+    pub fn new(
+        id: BlockId,
+        (turn_ord, seq): (i64, u32),
+        author: Author,
+        content: Content,
+        created_at: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            id,
+            seq,
+            chat_seq: chat_seq(turn_ord, seq),
+            author,
+            state: BlockState::Done,
+            content,
+            parent_block_id: None,
+            generation_id: None,
+            block_metadata: Value::Null,
+            created_at,
+        }
+    }
+
     /// Returns true for a call that the provider itself runs, so that it needs no answer here.
     pub fn is_run_by_provider(&self) -> bool {
         self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::block::{Author, Block, BlockState, Content, ToolStatus};
 use crate::branch::ModelLock;
 use crate::failure::{Failure, FailureKind};
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, TurnId};
@@ -72,18 +72,8 @@ pub fn error_text(text: &str) -> Content {
 /// assistant.
 pub fn block(ord: i64, seq: u32, content: Content) -> Block {
     let author = if matches!(content, Content::ToolResult { .. }) { Author::Tool } else { Author::Assistant };
-    Block {
-        id: block_id((ord.unsigned_abs() << 20) | u64::from(seq)),
-        seq,
-        chat_seq: chat_seq(ord, seq),
-        author,
-        state: BlockState::Done,
-        content,
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: time(ord * 60 + i64::from(seq)),
-    }
+    let id = block_id((ord.unsigned_abs() << 20) | u64::from(seq));
+    Block::new(id, (ord, seq), author, content, time(ord * 60 + i64::from(seq)))
 }
 
 /// Returns finished blocks in this order. A result belongs to the newest earlier call with its call id.
@@ -218,6 +208,7 @@ pub fn nodes() -> Vec<TurnNode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::chat_seq;
 
     #[test]
     fn fixtures_are_deterministic_and_numbered_like_stored_turns() {

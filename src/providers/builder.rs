@@ -16,7 +16,6 @@ use provider_tools::{PendingProviderCalls, tool_use};
 pub use reply_size::ReplySize;
 use text_echo::TextEcho;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
-use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::notice::is_notice;
 use turnleaf_domain::reasoning_title;
 use turnleaf_domain::tool::parse_arguments;
@@ -337,18 +336,8 @@ impl BlockBuilder {
         let (id, created_at) = (self.stamp)();
         let seq = self.place.next_seq;
         self.place.next_seq += 1;
-        Block {
-            id,
-            seq,
-            chat_seq: chat_seq(self.place.turn_ord, seq),
-            author: Author::Assistant,
-            state,
-            content,
-            parent_block_id: None,
-            generation_id: Some(self.place.generation_id),
-            block_metadata: Value::Null,
-            created_at,
-        }
+        let block = Block::new(id, (self.place.turn_ord, seq), Author::Assistant, content, created_at);
+        Block { state, generation_id: Some(self.place.generation_id), ..block }
     }
 }
 

@@ -5,7 +5,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::call_edit::CallEdit;
 use turnleaf_domain::{
     Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage, tool,
@@ -92,18 +92,8 @@ fn is_result_of(block: &Block, call: BlockId) -> bool {
 
 /// Returns the failure message as the last block of the reply that it ends.
 fn failure_block(turn: &Turn, seq: u32, id: BlockId, failure: &Failure, now: DateTime<Utc>) -> Block {
-    Block {
-        id,
-        seq,
-        chat_seq: chat_seq(turn.ord, seq),
-        author: Author::System,
-        state: BlockState::Done,
-        content: Content::Text { text: failure.message.clone(), is_error: true },
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: now,
-    }
+    let content = Content::Text { text: failure.message.clone(), is_error: true };
+    Block::new(id, (turn.ord, seq), Author::System, content, now)
 }
 
 /// Returns the final content of a tool call that was cut off; other blocks end unchanged.
@@ -175,16 +165,6 @@ fn result_block(turn: &Turn, seq: u32, id: BlockId, call: &Block, mut content: C
         CallEdit::note_in_result(call, &mut members);
         *metadata = if members.is_empty() { Value::Null } else { Value::Object(members) };
     }
-    Block {
-        id,
-        seq,
-        chat_seq: chat_seq(turn.ord, seq),
-        author: Author::Tool,
-        state: BlockState::Done,
-        content,
-        parent_block_id: Some(call.id),
-        generation_id: call.generation_id,
-        block_metadata: Value::Null,
-        created_at: now,
-    }
+    let block = Block::new(id, (turn.ord, seq), Author::Tool, content, now);
+    Block { parent_block_id: Some(call.id), generation_id: call.generation_id, ..block }
 }

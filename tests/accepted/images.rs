@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::block::chat_seq;
-use turnleaf::domain::{Author, Block, BlockState, Content, Thinking, Turn};
+use turnleaf::domain::{Author, Block, Content, Thinking, Turn};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_platform::ids;
@@ -37,18 +36,8 @@ async fn attach(instance: &TestServer, message: &Turn, bytes: &[u8], mime: &str,
     let turn = instance.service.turn(instance.owner, message.id).await.unwrap();
     let seq = u32::try_from(turn.blocks.len()).unwrap();
     let (sha256, now) = (hash(bytes), SystemClock.now());
-    let block = Block {
-        id: ids::mint(),
-        seq,
-        chat_seq: chat_seq(turn.ord, seq),
-        author: Author::User,
-        state: BlockState::Done,
-        content: Content::Image { blob: sha256.clone(), mime: mime.into(), alt: alt.into() },
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: now,
-    };
+    let image = Content::Image { blob: sha256.clone(), mime: mime.into(), alt: alt.into() };
+    let block = Block::new(ids::mint(), (turn.ord, seq), Author::User, image, now);
     let mut tx = instance.db.begin().await.unwrap();
     let of = BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
     turn_blocks::upsert(&mut tx, &[of], now).await.unwrap();

@@ -7,10 +7,8 @@ use futures::FutureExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
-use turnleaf::domain::block::{ToolStatus, chat_seq};
-use turnleaf::domain::{
-    Author, Block, BlockState, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage,
-};
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::{Author, Block, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_platform::ids;
@@ -166,16 +164,8 @@ async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>)
     };
     let contents = [Some((result, Some(call))), words.map(|words| (Content::text(words), None))];
     let block = |(seq, (content, parent_block_id)): (u32, (Content, _))| Block {
-        id: ids::mint(),
-        seq,
-        chat_seq: chat_seq(ord, seq),
-        author: Author::User,
-        state: BlockState::Done,
-        content,
         parent_block_id,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: now,
+        ..Block::new(ids::mint(), (ord, seq), Author::User, content, now)
     };
     let message = Turn {
         id: ids::mint(),

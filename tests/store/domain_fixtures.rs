@@ -123,18 +123,7 @@ pub fn turn(branch: &Branch, exchange: ExchangeId, prev: Option<&Turn>, ord: i64
 }
 
 pub fn block(turn: &Turn, seq: u32, author: Author, state: BlockState, content: Content) -> Block {
-    Block {
-        id: next_id(),
-        seq,
-        chat_seq: turnleaf::domain::block::chat_seq(turn.ord, seq),
-        author,
-        state,
-        content,
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: next_time(),
-    }
+    Block { state, ..Block::new(next_id(), (turn.ord, seq), author, content, next_time()) }
 }
 
 /// Builds a tool call with arguments that a JSONB column would reorder and rewrite.

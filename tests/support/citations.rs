@@ -71,18 +71,7 @@ fn blocks(api: ProviderApi, body: &[u8]) -> Vec<Block> {
 }
 
 fn block(seq: u32, content: Content) -> Block {
-    Block {
-        id: ids::mint(),
-        seq,
-        chat_seq: i64::from(seq),
-        author: turnleaf::domain::Author::Assistant,
-        state: turnleaf::domain::BlockState::Done,
-        content,
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: Default::default(),
-    }
+    Block::new(ids::mint(), (0, seq), turnleaf::domain::Author::Assistant, content, Default::default())
 }
 
 /// Renders the only text block with the citation marks in it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::build_context::BuildContext;
 use crate::conversation::{ImportedMessage, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::attachment::{AttachmentCard, CARD_KEY, is_reference};
-use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::domain::block::{Author, Block, Content, ToolStatus};
 use crate::domain::reasoning_title;
 use crate::domain::sources::{self, SourceInput};
 use crate::domain::turn::{Role, Turn};
@@ -199,18 +199,8 @@ impl TurnBlockBuilder<'_, '_> {
             (Author::Tool, _) => Author::Tool,
             (_, role) => author(role),
         };
-        blocks.push(Block {
-            id,
-            seq,
-            chat_seq: chat_seq(self.ord, seq),
-            author,
-            state: BlockState::Done,
-            content,
-            parent_block_id: None,
-            generation_id: None,
-            block_metadata: Value::Null,
-            created_at: piece.created_at.unwrap_or(before).clamp(before, self.context.now.max(before)),
-        });
+        let created_at = piece.created_at.unwrap_or(before).clamp(before, self.context.now.max(before));
+        blocks.push(Block::new(id, (self.ord, seq), author, content, created_at));
         id
     }
 

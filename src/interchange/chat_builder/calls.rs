@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::build_context::BuildContext;
 use crate::domain::BlockId;
-use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::domain::block::{Author, Block, Content, ToolStatus};
 use crate::domain::turn::Turn;
 
 /// The text of the placeholder result.
@@ -64,17 +64,9 @@ pub(super) fn add_missing_results(
     }
     for (call, created_at, content) in made {
         let seq = u32::try_from(turn.blocks.len()).unwrap_or(u32::MAX);
-        turn.blocks.push(Block {
-            id: (soil.id)(&format!("block {source_id} {seq}")).into(),
-            seq,
-            chat_seq: chat_seq(turn.ord, seq),
-            author: Author::Tool,
-            state: BlockState::Done,
-            content,
-            parent_block_id: Some(call),
-            generation_id: None,
-            block_metadata: Value::Null,
-            created_at: turn.blocks.last().map_or(created_at, |last| last.created_at),
-        });
+        let id = (soil.id)(&format!("block {source_id} {seq}")).into();
+        let created_at = turn.blocks.last().map_or(created_at, |last| last.created_at);
+        let result = Block::new(id, (turn.ord, seq), Author::Tool, content, created_at);
+        turn.blocks.push(Block { parent_block_id: Some(call), ..result });
     }
 }

@@ -103,18 +103,8 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
 }
 
 fn test_block(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -> Block {
-    Block {
-        id,
-        seq: 0,
-        chat_seq: 0,
-        author: turnleaf_domain::Author::User,
-        state: turnleaf_domain::BlockState::Done,
-        content,
-        parent_block_id,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: DateTime::UNIX_EPOCH,
-    }
+    let author = turnleaf_domain::Author::User;
+    Block { parent_block_id, ..Block::new(id, (0, 0), author, content, DateTime::UNIX_EPOCH) }
 }
 
 /// Encodes block types as letters: `K` thinking, `T` tool, `X` text, `I` image.

@@ -7,22 +7,12 @@ use uuid::Uuid;
 
 use crate::provider::HistoryTurn;
 use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Role, TurnId};
+use turnleaf_domain::{Author, Block, BlockId, Content, Role, TurnId};
 
 pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
     let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
-    Block {
-        id: block_id(id),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::Assistant,
-        state: BlockState::Done,
-        content,
-        parent_block_id: parent.map(block_id),
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: DateTime::UNIX_EPOCH,
-    }
+    let block = Block::new(block_id(id), (0, 0), Author::Assistant, content, DateTime::UNIX_EPOCH);
+    Block { parent_block_id: parent.map(block_id), ..block }
 }
 
 /// Returns a turn with these blocks and raw responses.

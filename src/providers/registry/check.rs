@@ -8,7 +8,7 @@ use crate::http_client::HttpClient;
 use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderError};
 use crate::provider_factory::create_provider;
 use crate::registry::models;
-use turnleaf_domain::block::{Author, Block, BlockState, Content};
+use turnleaf_domain::block::{Author, Block, Content};
 use turnleaf_domain::{
     Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, Thinking, TurnId, limits,
 };
@@ -184,18 +184,7 @@ fn other_addresses(endpoint: &ProviderEndpoint) -> Vec<String> {
 
 /// Returns a minimal request.
 fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
-    let block = Block {
-        id: ids::mint(),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::User,
-        state: BlockState::Done,
-        content: Content::text("Hi"),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: serde_json::Value::Null,
-        created_at: SystemClock.now(),
-    };
+    let block = Block::new(ids::mint(), (0, 0), Author::User, Content::text("Hi"), SystemClock.now());
     let turn = HistoryTurn {
         turn_id: ids::mint::<TurnId>(),
         role: Role::User,

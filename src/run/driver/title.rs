@@ -19,8 +19,8 @@ use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::chat::clean_suggested_title;
 use turnleaf_domain::{
-    Author, Block, BlockState, Content, Failure, FailureKind, GenerationId, ModelLock, Role, TitleRequestId, TurnId,
-    Usage, UserId, limits,
+    Author, Block, Content, Failure, FailureKind, GenerationId, ModelLock, Role, TitleRequestId, TurnId, Usage, UserId,
+    limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_providers::pictures;
@@ -121,18 +121,7 @@ fn without_tools(request: &mut ChatRequest) {
 }
 
 fn instruction_turn(turn_id: TurnId, now: DateTime<Utc>) -> HistoryTurn {
-    let block = Block {
-        id: ids::mint(),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::User,
-        state: BlockState::Done,
-        content: Content::text(INSTRUCTION),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: serde_json::Value::Null,
-        created_at: now,
-    };
+    let block = Block::new(ids::mint(), (0, 0), Author::User, Content::text(INSTRUCTION), now);
     HistoryTurn {
         turn_id,
         role: Role::User,

@@ -9,7 +9,7 @@ use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
 use crate::usage::calling_token::calling_token;
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::{Block, BlockState, chat_seq};
+use turnleaf_domain::block::{Block, BlockState};
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
@@ -81,16 +81,8 @@ pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
     turn.status = TurnStatus::Complete;
     turn.completed_at = Some(turn.created_at);
     let block = |((content, block_metadata), seq)| Block {
-        id: ids::mint(),
-        seq,
-        chat_seq: chat_seq(turn.ord, seq),
-        author: Author::User,
-        state: BlockState::Done,
-        content,
-        parent_block_id: None,
-        generation_id: None,
         block_metadata,
-        created_at: turn.created_at,
+        ..Block::new(ids::mint(), (turn.ord, seq), Author::User, content, turn.created_at)
     };
     turn.blocks = message.contents.into_iter().zip(message.metadata).zip(0..).map(block).collect();
 }
@@ -98,16 +90,9 @@ pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
 /// Begins a new reply with the text of another version. Its block stays open, for the model to continue.
 fn begin_with_text(turn: &mut Turn, text: &str) {
     turn.blocks = vec![Block {
-        id: ids::mint(),
-        seq: 0,
-        chat_seq: chat_seq(turn.ord, 0),
-        author: Author::Assistant,
         state: BlockState::Open,
-        content: Content::text(text),
-        parent_block_id: None,
-        generation_id: None,
         block_metadata: continued_text::began_with(text),
-        created_at: turn.created_at,
+        ..Block::new(ids::mint(), (turn.ord, 0), Author::Assistant, Content::text(text), turn.created_at)
     }];
     turn.last_event_seq = 1;
 }

@@ -16,11 +16,8 @@ use crate::turn_blocks;
 use crate::turn_events;
 use crate::turns::replay::JournalReplay;
 use crate::turns::span::{self, PathSpan, TurnPosition};
-use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::{
-    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId,
-};
+use turnleaf_domain::{Author, Block, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId};
 
 const TABLE: &str = "turns";
 
@@ -145,19 +142,10 @@ fn note_damage(turn: &mut Turn, damages: &[Damage]) {
         return;
     }
     let seq = turn.next_block_seq();
-    turn.blocks.push(Block {
-        // No block has the id of a turn; a stable id keeps pages consistent between reads.
-        id: turn.id.uuid().into(),
-        seq,
-        chat_seq: chat_seq(turn.ord, seq),
-        author: Author::System,
-        state: BlockState::Done,
-        content: readable::placeholder(damages, None),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: serde_json::Value::Null,
-        created_at: turn.created_at,
-    });
+    // No block has the id of a turn; a stable id keeps pages consistent between reads.
+    let id = turn.id.uuid().into();
+    let content = readable::placeholder(damages, None);
+    turn.blocks.push(Block::new(id, (turn.ord, seq), Author::System, content, turn.created_at));
 }
 
 /// Returns a turn of this owner, in its current state.

@@ -12,12 +12,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
-use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
-    Author, Block, BlockState, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams,
-    Role, Turn, TurnId, TurnStatus, Usage, UserId,
+    Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
+    TurnId, TurnStatus, Usage, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -235,18 +234,7 @@ async fn turn(
             "A leaf is **where a path ends**; a branch is what leads to it. ".repeat(REPLY_BYTES / 63),
         ),
     };
-    let block = Block {
-        id: mint(),
-        seq: 0,
-        chat_seq: chat_seq(ord, 0),
-        author,
-        state: BlockState::Done,
-        content: Content::text(text),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: now,
-    };
+    let block = Block::new(mint(), (ord, 0), author, Content::text(text), now);
     let used = (role == Role::Assistant).then(|| branch.lock.clone());
     Ok(Turn {
         id: mint(),

@@ -8,12 +8,11 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
-use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
-    Author, Block, BlockState, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams,
-    Role, Turn, TurnStatus, Usage, UserId,
+    Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
+    TurnStatus, Usage, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -203,18 +202,7 @@ async fn append_turn(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Tu
         created_at: now,
     };
     exchanges::insert(tx, chat.owner_id, &exchange, None).await?;
-    let block = Block {
-        id: mint(),
-        seq: 0,
-        chat_seq: chat_seq(ord, 0),
-        author: Author::User,
-        state: BlockState::Done,
-        content: Content::text(text),
-        parent_block_id: None,
-        generation_id: None,
-        block_metadata: serde_json::Value::Null,
-        created_at: now,
-    };
+    let block = Block::new(mint(), (ord, 0), Author::User, Content::text(text), now);
     let turn = Turn {
         id,
         chat_id: chat.id,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::call::{CallEnding, CallStage, CallTarget, ToolStep};
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::call_edit::CallEdit;
 use turnleaf_domain::sources::sources_content;
 use turnleaf_domain::tool::ToolProgress;
@@ -74,18 +74,8 @@ impl TurnRun<'_> {
         // Pending events are applied first, so that the block gets the next position.
         self.recorder.apply_pending();
         let seq = self.recorder.turn().next_block_seq();
-        Block {
-            id: ids::mint(),
-            seq,
-            chat_seq: chat_seq(self.job.turn.ord, seq),
-            author: Author::System,
-            state,
-            content,
-            parent_block_id: None,
-            generation_id: None,
-            block_metadata: Value::Null,
-            created_at: self.supervisor.clock().now(),
-        }
+        let (place, now) = ((self.job.turn.ord, seq), self.supervisor.clock().now());
+        Block { state, ..Block::new(ids::mint(), place, Author::System, content, now) }
     }
 }
 

@@ -5,9 +5,7 @@ use super::plan::PlannedTurn;
 use super::redaction::redact_turn;
 use super::tree::ChatTree;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{
-    Author, Block, BlockState, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnStatus, UNKNOWN_MODEL, Usage,
-};
+use turnleaf_domain::{Author, Block, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnStatus, UNKNOWN_MODEL, Usage};
 use turnleaf_store::archive::salvage;
 
 impl Service {
@@ -58,18 +56,8 @@ impl Service {
             blocks = salvage::blocks(self.db(), id, &mut unread).await?;
             tree.damages.note_unreadable(unread);
         }
-        blocks.push(Block {
-            id: id.uuid().into(),
-            seq: 0,
-            chat_seq: 0,
-            author: Author::System,
-            state: BlockState::Done,
-            content: salvage::unreadable_row_notice("turns", id.to_string(), None),
-            parent_block_id: None,
-            generation_id: None,
-            block_metadata: serde_json::Value::Null,
-            created_at: planned.created_at,
-        });
+        let notice = salvage::unreadable_row_notice("turns", id.to_string(), None);
+        blocks.push(Block::new(id.uuid().into(), (0, 0), Author::System, notice, planned.created_at));
         let turn = Turn {
             id,
             chat_id: tree.id,
