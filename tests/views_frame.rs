@@ -17,8 +17,8 @@ use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf::domain::chat::ChatListHeading;
 use turnleaf::domain::provider::{Model, ReasoningSupport};
 use turnleaf::domain::{
-    Block, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ExchangeId, ModelLock, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId,
+    Block, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ModelLock, Role, Turn, TurnLocation, TurnStatus,
+    UserId,
 };
 use turnleaf::ui::announce::provide_announcer;
 use turnleaf::ui::connection::provide_connection;
@@ -116,29 +116,15 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         Role::Assistant | Role::System => turnleaf::domain::Author::Assistant,
     };
     let block = Block::new(id(1000 + number), (0, 0), author, Content::text(text), noon());
-    let turn = Turn {
-        id: id::<TurnId>(number),
+    let location = TurnLocation {
         chat_id: id(1),
         ord: number as i64,
         depth: number as i64,
         branch_id: id(2),
-        exchange_id: id::<ExchangeId>(3),
+        exchange_id: id(3),
         prev_turn_id: None,
-        role,
-        status,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: noon(),
-        started_at: None,
-        completed_at: None,
-        blocks: vec![block],
-        attempt: None,
     };
+    let turn = Turn { status, blocks: vec![block], ..Turn::new(id(number), location, role, noon()) };
     TurnView {
         turn,
         is_thinking_mode: true,

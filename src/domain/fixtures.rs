@@ -10,8 +10,7 @@ use crate::branch::ModelLock;
 use crate::failure::{Failure, FailureKind};
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, TurnId};
 use crate::tree::TurnNode;
-use crate::turn::{Role, Turn, TurnStatus};
-use crate::usage::Usage;
+use crate::turn::{Role, Turn, TurnLocation, TurnStatus};
 
 /// Returns the `n`th fixed UUID, in the form of version 7.
 pub const fn uuid(n: u64) -> Uuid {
@@ -96,28 +95,20 @@ pub fn blocks(ord: i64, contents: impl IntoIterator<Item = Content>) -> Vec<Bloc
 pub fn turn(ord: i64, role: Role, status: TurnStatus) -> Turn {
     let n = ord.unsigned_abs();
     let assistant = (role == Role::Assistant).then(lock);
-    Turn {
-        id: turn_id(n),
+    let location = TurnLocation {
         chat_id: ChatId::from_uuid(uuid(0xc_0000_0000)),
         ord,
         depth: ord - 1,
         branch_id: BranchId::from_uuid(uuid(0xb7_0000_0000)),
         exchange_id: ExchangeId::from_uuid(uuid(0xe_0000_0000 + n.div_ceil(2))),
         prev_turn_id: (ord > 1).then(|| turn_id(n - 1)),
-        role,
+    };
+    Turn {
         status,
         provider_used: assistant.as_ref().map(|lock| lock.provider.clone()),
         model_used: assistant.map(|lock| lock.model),
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: time(ord * 60),
-        started_at: None,
         completed_at: status.is_terminal().then(|| time(ord * 60 + 30)),
-        blocks: Vec::new(),
-        attempt: None,
+        ..Turn::new(turn_id(n), location, role, time(ord * 60))
     }
 }
 

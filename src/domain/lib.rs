@@ -109,5 +109,5 @@ pub use rerun::Rerun;
 pub use share::{BranchReaders, BranchShare, LiveParts, Share, ShareAudience, SharedParts, SharedTurns};
 pub use sign_in::{PendingStep, SecondFactorPolicy, SessionOrigin};
 pub use text_matcher::TextMatcher;
-pub use turn::{Role, Turn, TurnStatus};
+pub use turn::{Role, Turn, TurnLocation, TurnStatus};
 pub use usage::Usage;

@@ -144,6 +144,17 @@ pub struct Turn {
     pub attempt: Option<RetryAttempt>,
 }
 
+/// The location of a turn: its chat, its place in the tree, and the rows that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnLocation {
+    pub chat_id: ChatId,
+    pub ord: i64,
+    pub depth: i64,
+    pub branch_id: BranchId,
+    pub exchange_id: ExchangeId,
+    pub prev_turn_id: Option<TurnId>,
+}
+
 /// An automatic retry, shown while it waits ("Attempt 2 of 3").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RetryAttempt {
@@ -156,6 +167,34 @@ pub struct RetryAttempt {
 }
 
 impl Turn {
+    /// Creates a pending turn without blocks.
+    pub fn new(id: TurnId, location: TurnLocation, role: Role, created_at: DateTime<Utc>) -> Self {
+        let TurnLocation { chat_id, ord, depth, branch_id, exchange_id, prev_turn_id } = location;
+        Self {
+            id,
+            chat_id,
+            ord,
+            depth,
+            branch_id,
+            exchange_id,
+            prev_turn_id,
+            role,
+            status: TurnStatus::Pending,
+            provider_used: None,
+            model_used: None,
+            usage: Usage::default(),
+            cost: None,
+            context_tokens: None,
+            error: None,
+            last_event_seq: 0,
+            created_at,
+            started_at: None,
+            completed_at: None,
+            blocks: Vec::new(),
+            attempt: None,
+        }
+    }
+
     /// Returns the text blocks without errors as paragraphs, which search and other models use
     /// (`docs/reference/domain.md I10`).
     pub fn content_text(&self) -> String {

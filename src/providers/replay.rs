@@ -19,8 +19,8 @@ use crate::redaction::SecretSet;
 use crate::reply_ending::{ReplyEnding, reply_ending};
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{
-    Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, FailureKind, GenerationId, Role, Turn,
-    TurnId, TurnStatus, Usage, limits,
+    Block, BlockId, BlockState, Event, Failure, FailureKind, GenerationId, Role, Turn, TurnLocation, TurnStatus, Usage,
+    limits,
 };
 use turnleaf_platform::endpoint::ProviderApi;
 
@@ -195,29 +195,16 @@ fn print(read: &ReplayedReply, events: u64, next: Option<Vec<Value>>) -> Value {
 
 fn empty_turn() -> Turn {
     let nil = Uuid::nil();
-    Turn {
-        id: TurnId::from_uuid(nil),
-        chat_id: ChatId::from_uuid(nil),
+    let location = TurnLocation {
+        chat_id: nil.into(),
         ord: 1,
         depth: 0,
-        branch_id: BranchId::from_uuid(nil),
-        exchange_id: ExchangeId::from_uuid(nil),
+        branch_id: nil.into(),
+        exchange_id: nil.into(),
         prev_turn_id: None,
-        role: Role::Assistant,
-        status: TurnStatus::Streaming,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: DateTime::UNIX_EPOCH,
-        started_at: None,
-        completed_at: None,
-        blocks: Vec::new(),
-        attempt: None,
-    }
+    };
+    let turn = Turn::new(nil.into(), location, Role::Assistant, DateTime::UNIX_EPOCH);
+    Turn { status: TurnStatus::Streaming, ..turn }
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::{Author, Block, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage};
+use turnleaf::domain::{
+    Author, Block, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnLocation, TurnStatus,
+};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_platform::ids;
@@ -167,26 +169,19 @@ async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>)
         parent_block_id,
         ..Block::new(ids::mint(), (ord, seq), Author::User, content, now)
     };
-    let message = Turn {
-        id: ids::mint(),
+    let location = TurnLocation {
+        chat_id: reply.chat_id,
         ord,
         depth: reply.depth + 1,
+        branch_id: reply.branch_id,
         exchange_id: exchange.id,
         prev_turn_id: Some(reply.id),
-        role: Role::User,
+    };
+    let message = Turn {
         status: TurnStatus::Complete,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: now,
-        started_at: None,
         completed_at: Some(now),
         blocks: (0..).zip(contents.into_iter().flatten()).map(block).collect(),
-        ..reply.clone()
+        ..Turn::new(ids::mint(), location, Role::User, now)
     };
     let exchange = Exchange { user_turn_id: Some(message.id), ..exchange };
     exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();

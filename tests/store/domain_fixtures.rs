@@ -97,28 +97,18 @@ pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Ex
 pub fn turn(branch: &Branch, exchange: ExchangeId, prev: Option<&Turn>, ord: i64, role: Role) -> Turn {
     let over = role == Role::User;
     let created_at = next_time();
-    Turn {
-        id: next_id(),
+    let location = TurnLocation {
         chat_id: branch.chat_id,
         ord,
         depth: prev.map_or(0, |prev| prev.depth + 1),
         branch_id: branch.id,
         exchange_id: exchange,
         prev_turn_id: prev.map(|prev| prev.id),
-        role,
+    };
+    Turn {
         status: if over { TurnStatus::Complete } else { TurnStatus::Pending },
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at,
-        started_at: None,
         completed_at: over.then_some(created_at),
-        blocks: Vec::new(),
-        attempt: None,
+        ..Turn::new(next_id(), location, role, created_at)
     }
 }
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::*;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::fold::{self, ApplyOutcome};
-use turnleaf_domain::{BranchId, ChatId, ExchangeId, Role, Turn, TurnId, TurnStatus, Usage};
+use turnleaf_domain::{Role, TurnStatus, Usage, fixtures};
 
 fn builder() -> BlockBuilder {
     let mut minted = 0;
@@ -25,30 +25,7 @@ fn built(items: Vec<DecodedItem>, state: BlockState) -> (Vec<Block>, BlockBuilde
         builder.push(item, Some(Duration::from_millis(100 * at)), &mut events);
     }
     builder.close(state, &mut events);
-    let nil = Uuid::nil();
-    let mut turn = Turn {
-        id: TurnId::from_uuid(nil),
-        chat_id: ChatId::from_uuid(nil),
-        ord: 3,
-        depth: 0,
-        branch_id: BranchId::from_uuid(nil),
-        exchange_id: ExchangeId::from_uuid(nil),
-        prev_turn_id: None,
-        role: Role::Assistant,
-        status: TurnStatus::Streaming,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: DateTime::UNIX_EPOCH,
-        started_at: None,
-        completed_at: None,
-        blocks: Vec::new(),
-        attempt: None,
-    };
+    let mut turn = fixtures::turn(3, Role::Assistant, TurnStatus::Streaming);
     // The turn has two blocks of an earlier step.
     let mut earlier = Vec::new();
     let mut first = BlockBuilder::new(BlockPosition { next_seq: 0, ..builder.place }, || {

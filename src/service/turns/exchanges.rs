@@ -15,7 +15,7 @@ use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
     Author, Branch, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams,
-    QueuedMessageId, Role, Thinking, Turn, TurnId, TurnStatus, Usage, UserId, chat, continued_text, limits,
+    QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, chat, continued_text, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -295,29 +295,15 @@ impl Service {
         role: Role,
         exchange: ExchangeId,
     ) -> Turn {
-        Turn {
-            id: ids::mint(),
+        let location = TurnLocation {
             chat_id: chat.id,
             ord,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             branch_id: branch.id,
             exchange_id: exchange,
             prev_turn_id: parent.map(|parent| parent.id),
-            role,
-            status: TurnStatus::Pending,
-            provider_used: None,
-            model_used: None,
-            usage: Usage::default(),
-            cost: None,
-            context_tokens: None,
-            error: None,
-            last_event_seq: 0,
-            created_at: self.clock().now(),
-            started_at: None,
-            completed_at: None,
-            blocks: Vec::new(),
-            attempt: None,
-        }
+        };
+        Turn::new(ids::mint(), location, role, self.clock().now())
     }
 
     /// Returns the parameters of the turn's own exchange.

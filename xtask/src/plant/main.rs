@@ -16,7 +16,7 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
     Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
-    TurnId, TurnStatus, Usage, UserId,
+    TurnId, TurnLocation, TurnStatus, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -236,8 +236,7 @@ async fn turn(
     };
     let block = Block::new(mint(), (ord, 0), author, Content::text(text), now);
     let used = (role == Role::Assistant).then(|| branch.lock.clone());
-    Ok(Turn {
-        id: mint(),
+    let location = TurnLocation {
         chat_id: chat.id,
         ord,
         depth: prev.map_or(0, |prev| prev.depth + 1),
@@ -245,19 +244,13 @@ async fn turn(
         // The caller sets the exchange.
         exchange_id: mint(),
         prev_turn_id: prev.map(|prev| prev.id),
-        role,
+    };
+    Ok(Turn {
         status: TurnStatus::Complete,
         provider_used: used.as_ref().map(|lock| lock.provider.clone()),
         model_used: used.map(|lock| lock.model),
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: now,
-        started_at: None,
         completed_at: Some(now),
         blocks: vec![block],
-        attempt: None,
+        ..Turn::new(mint(), location, role, now)
     })
 }

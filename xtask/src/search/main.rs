@@ -12,7 +12,7 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
     Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
-    TurnStatus, Usage, UserId,
+    TurnLocation, TurnStatus, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -203,28 +203,19 @@ async fn append_turn(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Tu
     };
     exchanges::insert(tx, chat.owner_id, &exchange, None).await?;
     let block = Block::new(mint(), (ord, 0), Author::User, Content::text(text), now);
-    let turn = Turn {
-        id,
+    let location = TurnLocation {
         chat_id: chat.id,
         ord,
         depth: prev.map_or(0, |prev| prev.depth + 1),
         branch_id: branch.id,
         exchange_id: exchange.id,
         prev_turn_id: prev.map(|prev| prev.id),
-        role: Role::User,
+    };
+    let turn = Turn {
         status: TurnStatus::Complete,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at: now,
-        started_at: None,
         completed_at: Some(now),
         blocks: vec![block],
-        attempt: None,
+        ..Turn::new(id, location, Role::User, now)
     };
     turns::insert(tx, &turn).await?;
     Ok(turn)

@@ -5,7 +5,9 @@ use super::plan::PlannedTurn;
 use super::redaction::redact_turn;
 use super::tree::ChatTree;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Author, Block, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnStatus, UNKNOWN_MODEL, Usage};
+use turnleaf_domain::{
+    Author, Block, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnLocation, TurnStatus, UNKNOWN_MODEL,
+};
 use turnleaf_store::archive::salvage;
 
 impl Service {
@@ -58,28 +60,19 @@ impl Service {
         }
         let notice = salvage::unreadable_row_notice("turns", id.to_string(), None);
         blocks.push(Block::new(id.uuid().into(), (0, 0), Author::System, notice, planned.created_at));
-        let turn = Turn {
-            id,
+        let location = TurnLocation {
             chat_id: tree.id,
             ord: planned.ord,
             depth: 0,
             branch_id: planned.branch,
             exchange_id: planned.exchange,
             prev_turn_id: planned.prev,
-            role: planned.role,
+        };
+        let turn = Turn {
             status: TurnStatus::Complete,
-            provider_used: None,
-            model_used: None,
-            usage: Usage::default(),
-            cost: None,
-            context_tokens: None,
-            error: None,
-            last_event_seq: 0,
-            created_at: planned.created_at,
-            started_at: None,
             completed_at: Some(planned.created_at),
             blocks,
-            attempt: None,
+            ..Turn::new(id, location, planned.role, planned.created_at)
         };
         Ok(redact_turn(&self.supervisor().registry().known_keys(), turn))
     }

@@ -16,7 +16,7 @@ use crate::readable::{Damage, Lossy, Readable, keep_readable, time_of_id};
 use crate::rows::{to_json, to_unsigned, to_word};
 use crate::turn_events::{self, EventColumns};
 use crate::turns::replay::JournalReplay;
-use turnleaf_domain::{Block, Failure, Role, Turn, TurnStatus, Usage};
+use turnleaf_domain::{Block, Failure, Role, Turn, TurnLocation};
 
 const TABLE: &str = "turn_events";
 
@@ -76,29 +76,15 @@ pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, S
 
 /// Returns a turn before its first event. Values that no event changes are placeholders.
 fn turn_before_events(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn {
-    Turn {
-        id: id.into(),
+    let location = TurnLocation {
         chat_id: chat.into(),
         ord,
         depth: 0,
         branch_id: Uuid::nil().into(),
         exchange_id: Uuid::nil().into(),
         prev_turn_id: None,
-        role: Role::Assistant,
-        status: TurnStatus::Pending,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        created_at,
-        started_at: None,
-        completed_at: None,
-        blocks: Vec::new(),
-        attempt: None,
-    }
+    };
+    Turn::new(id.into(), location, Role::Assistant, created_at)
 }
 
 /// Returns the value of a damaged column from the journal; none if the journal does not have it.
