@@ -16,10 +16,7 @@ use turnleaf::api::view::{
 use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf::domain::chat::ChatListHeading;
 use turnleaf::domain::provider::{Model, ReasoningSupport};
-use turnleaf::domain::{
-    Block, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ModelLock, Role, Turn, TurnLocation, TurnStatus,
-    UserId,
-};
+use turnleaf::domain::{Block, Branch, Chat, Content, ModelLock, Role, Turn, TurnLocation, TurnStatus};
 use turnleaf::ui::announce::provide_announcer;
 use turnleaf::ui::connection::provide_connection;
 use turnleaf::ui::kit::provide_toasts;
@@ -165,37 +162,8 @@ fn empty_page() -> ChatPage {
 }
 
 fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
-    let chat = Chat {
-        id: id::<ChatId>(1),
-        owner_id: id::<UserId>(9),
-        title: words.into(),
-        system_prompt: String::new(),
-        settings: Default::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 1,
-        created_at: noon(),
-        updated_at: noon(),
-    };
-    let branch = Branch {
-        id: id::<BranchId>(2),
-        chat_id: id(1),
-        name: "main".into(),
-        lock: ModelLock::new("example", "vendor/large"),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: None,
-        origin: BranchOrigin::Root,
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: noon(),
-    };
+    let chat = Chat { title: words.into(), rev: 1, ..Chat::new(id(1), id(9), noon()) };
+    let branch = Branch::new(id(2), id(1), "main", ModelLock::new("example", "vendor/large"), noon());
     ChatPage {
         chat: Some(chat),
         branch: Some(branch),

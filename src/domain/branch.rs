@@ -87,6 +87,32 @@ pub struct Branch {
     pub created_at: DateTime<Utc>,
 }
 
+impl Branch {
+    /// Creates a root branch without turns.
+    pub fn new(
+        id: BranchId,
+        chat_id: ChatId,
+        name: impl Into<String>,
+        lock: ModelLock,
+        created_at: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            id,
+            chat_id,
+            name: name.into(),
+            lock,
+            parent_branch_id: None,
+            fork_turn_id: None,
+            head_turn_id: None,
+            origin: BranchOrigin::Root,
+            label: None,
+            pinned: false,
+            policy: ContextPolicy::default(),
+            created_at,
+        }
+    }
+}
+
 /// Resolves the lock of a new branch (`docs/reference/domain.md 4.4`, branch config resolution).
 ///
 /// `source` is the branch that it leaves, `provider_default` returns the default model of a provider, and

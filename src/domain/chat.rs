@@ -51,6 +51,29 @@ pub struct Chat {
     pub updated_at: DateTime<Utc>,
 }
 
+impl Chat {
+    /// Creates a chat without a title and without turns.
+    pub fn new(id: ChatId, owner_id: UserId, created_at: DateTime<Utc>) -> Self {
+        Self {
+            id,
+            owner_id,
+            title: String::new(),
+            system_prompt: String::new(),
+            settings: ChatSettings::default(),
+            default_branch_id: None,
+            last_viewed_turn_id: None,
+            copied_from_turn_id: None,
+            pinned_at: None,
+            archived_at: None,
+            project_id: None,
+            project_version: None,
+            rev: 0,
+            created_at,
+            updated_at: created_at,
+        }
+    }
+}
+
 /// The owner of rows that were read from JSON, which has none.
 pub(crate) fn nobody() -> UserId {
     UserId::from_uuid(uuid::Uuid::nil())

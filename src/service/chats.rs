@@ -17,8 +17,7 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{
-    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId,
-    limits,
+    Branch, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -100,39 +99,20 @@ impl Service {
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
         let InitialChatSettings { title, system_prompt, params, project_id, project_version, .. } = settings;
         let now = self.clock().now();
-        let branch = Branch {
-            id: ids::mint(),
-            chat_id: id,
-            name: "main".into(),
-            lock,
-            parent_branch_id: None,
-            fork_turn_id: None,
-            head_turn_id: first.reply,
-            origin: BranchOrigin::Root,
-            label: None,
-            pinned: false,
-            policy: Default::default(),
-            created_at: now,
-        };
+        let branch = Branch { head_turn_id: first.reply, ..Branch::new(ids::mint(), id, "main", lock, now) };
         let turns = if first.reply.is_some() { 2 } else { 0 };
         let titled_by_user = !title.is_empty();
         let chat = Chat {
-            id,
-            owner_id: owner,
             settings: ChatSettings { params, titled_by_user },
             title: if titled_by_user { title } else { first.derived_title },
             system_prompt,
             // The branch is checked at the commit.
             default_branch_id: Some(branch.id),
             last_viewed_turn_id: first.reply,
-            copied_from_turn_id: None,
-            pinned_at: None,
-            archived_at: None,
             project_id,
             project_version,
             rev: turns,
-            created_at: now,
-            updated_at: now,
+            ..Chat::new(id, owner, now)
         };
         chats::defer_insert_with_turns(tx, &chat, turns).await?;
         chat_tools::defer_put(tx, owner, chat.id, &choice).await?;

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use turnleaf::domain::branch::{ModelLock, PromptPrefix};
-use turnleaf::domain::chat::ChatSettings;
 use turnleaf::domain::drop_reason::DropReason;
 use turnleaf::domain::message_template::MessageArgs;
 use turnleaf::domain::server_instructions::ServerInstructions;
@@ -30,40 +29,12 @@ pub fn next_time() -> DateTime<Utc> {
 }
 
 pub fn chat(owner: UserId) -> Chat {
-    Chat {
-        id: next_id(),
-        owner_id: owner,
-        title: "Trees".into(),
-        system_prompt: "Be brief.".into(),
-        settings: ChatSettings::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 0,
-        created_at: next_time(),
-        updated_at: next_time(),
-    }
+    let chat = Chat::new(next_id(), owner, next_time());
+    Chat { title: "Trees".into(), system_prompt: "Be brief.".into(), updated_at: next_time(), ..chat }
 }
 
 pub fn branch(chat: ChatId) -> Branch {
-    Branch {
-        id: next_id(),
-        chat_id: chat,
-        name: "main".into(),
-        lock: ModelLock::new("demo", "scripted"),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: None,
-        origin: branch::BranchOrigin::Root,
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: next_time(),
-    }
+    Branch::new(next_id(), chat, "main", ModelLock::new("demo", "scripted"), next_time())
 }
 
 pub fn frozen_settings() -> PromptPrefix {

@@ -1,6 +1,7 @@
 //! Tests of the lock of a new branch, for every combination of inputs.
 
 use super::*;
+use crate::fixtures;
 
 #[test]
 fn lock_of_new_branch_is_resolved_by_table() {
@@ -38,20 +39,9 @@ fn lock_of_new_branch_is_resolved_by_table() {
 
 #[test]
 fn branch_serializes_its_lock_flat() {
-    let branch = Branch {
-        id: BranchId::from_uuid(crate::fixtures::uuid(1)),
-        chat_id: ChatId::from_uuid(crate::fixtures::uuid(2)),
-        name: "main".into(),
-        lock: ModelLock::new("openai", "g1"),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: None,
-        origin: BranchOrigin::ModelSwitch,
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: crate::fixtures::time(0),
-    };
+    let (id, chat) = (BranchId::from_uuid(fixtures::uuid(1)), ChatId::from_uuid(fixtures::uuid(2)));
+    let root = Branch::new(id, chat, "main", ModelLock::new("openai", "g1"), fixtures::time(0));
+    let branch = Branch { origin: BranchOrigin::ModelSwitch, ..root };
     let json = serde_json::to_value(&branch).unwrap();
     assert_eq!(
         (&json["provider"], &json["model"], &json["origin"]),

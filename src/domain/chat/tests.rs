@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::fixtures;
 
 #[test]
 fn user_title_is_trimmed_and_bounded() {
@@ -68,23 +69,8 @@ fn line_without_word_breaks_is_truncated() {
 
 #[test]
 fn chat_json_omits_owner() {
-    let chat = Chat {
-        id: ChatId::from_uuid(crate::fixtures::uuid(1)),
-        owner_id: UserId::from_uuid(crate::fixtures::uuid(2)),
-        title: "Plans".into(),
-        system_prompt: String::new(),
-        settings: ChatSettings::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 1,
-        created_at: crate::fixtures::time(0),
-        updated_at: crate::fixtures::time(0),
-    };
+    let (id, owner) = (ChatId::from_uuid(fixtures::uuid(1)), UserId::from_uuid(fixtures::uuid(2)));
+    let chat = Chat { title: "Plans".into(), ..Chat::new(id, owner, fixtures::time(0)) };
     let json = serde_json::to_value(&chat).unwrap();
     assert_eq!(json.get("owner_id"), None);
     let back: Chat = serde_json::from_value(json).unwrap();

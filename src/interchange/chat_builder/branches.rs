@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::order::KeptMessages;
 use crate::archive::ArchivedBranch;
 use crate::conversation::Conversation;
-use crate::domain::branch::{Branch, ContextPolicy};
+use crate::domain::branch::Branch;
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BranchId, BranchOrigin, Chat, ModelLock, UNKNOWN_MODEL};
 use crate::fields::printable;
@@ -94,19 +94,14 @@ pub(super) fn build_branches<'t>(
     let row = |(number, chain): (usize, &Vec<usize>)| {
         let (first, last) = (chain.first()?, chain.last()?);
         let fork = kept.parent(*first);
+        let name = if number == 0 { "main".to_owned() } else { format!("branch {}", number + 1) };
+        let lock = plan.locks.get(first)?.clone();
         let branch = Branch {
-            id: id(number),
-            chat_id: chat.id,
-            name: if number == 0 { "main".to_owned() } else { format!("branch {}", number + 1) },
-            lock: plan.locks.get(first)?.clone(),
             parent_branch_id: fork.and_then(|fork| plan.branch_of.get(&fork)).map(|parent| id(*parent)),
             fork_turn_id: fork.and_then(turn).map(|turn| turn.id),
             head_turn_id: turn(*last).map(|turn| turn.id),
             origin: BranchOrigin::Import,
-            label: None,
-            pinned: false,
-            policy: ContextPolicy::default(),
-            created_at: turn(*first)?.created_at,
+            ..Branch::new(id(number), chat.id, name, lock, turn(*first)?.created_at)
         };
         Some(ArchivedBranch {
             branch,

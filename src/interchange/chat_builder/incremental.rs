@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::archive::{ArchivedBranch, ArchivedChat};
-use crate::domain::branch::{Branch, ContextPolicy};
+use crate::domain::branch::Branch;
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BlockId, BranchId, BranchOrigin, Exchange, ExchangeId, ModelLock, TurnId, limits};
 
@@ -166,21 +166,13 @@ impl<'g> AdditionsBuilder<'g> {
             number += 1;
             name = format!("branch {number}");
         }
+        let id = BranchId::from(id(&format!("branch at {}", turn.id)));
         let branch = Branch {
-            id: BranchId::from(id(&format!("branch at {}", turn.id))),
-            chat_id: turn.chat_id,
-            name,
-            lock: lock.clone(),
             parent_branch_id,
             fork_turn_id: turn.prev_turn_id,
-            head_turn_id: None,
             origin: BranchOrigin::Import,
-            label: None,
-            pinned: false,
-            policy: ContextPolicy::default(),
-            created_at: turn.created_at,
+            ..Branch::new(id, turn.chat_id, name, lock.clone(), turn.created_at)
         };
-        let id = branch.id;
         let system_prompt = self.added.chat.system_prompt.clone();
         let server_instructions = Vec::new();
         let tools = Some(Vec::new());

@@ -12,7 +12,6 @@ use uuid::Uuid;
 
 use super::metadata::{BranchManifest, StoredLocks, StoredMetadata};
 use crate::archive::ArchivedBranch;
-use crate::domain::chat::ChatSettings;
 use crate::domain::exchange::ModelParams;
 use crate::domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelLock, Role, TurnId, UserId,
@@ -82,22 +81,14 @@ impl ChatSource<'_> {
         let (first, last) = (self.turns.first(), self.turns.last());
         let created_at = first.map_or_else(DateTime::default, |turn| turn.created_at);
         let tip = self.tips.iter().find(|(name, _)| Some(name.as_str()) == self.head).map(|(_, turn)| *turn);
+        let id = first.map_or(ChatId::from_uuid(Uuid::nil()), |turn| turn.chat);
         let default = Chat {
-            id: first.map_or(ChatId::from_uuid(Uuid::nil()), |turn| turn.chat),
-            owner_id: UserId::from_uuid(Uuid::nil()),
             title: self.title.clone(),
-            system_prompt: String::new(),
-            settings: ChatSettings::default(),
             default_branch_id: first.map(|turn| turn.branch),
             last_viewed_turn_id: tip.or(last.map(|turn| turn.id)),
-            copied_from_turn_id: None,
-            pinned_at: None,
-            archived_at: None,
-            project_id: None,
-            project_version: None,
             rev: 1,
-            created_at,
             updated_at: last.map_or(created_at, |turn| turn.completed_at.unwrap_or(turn.created_at)),
+            ..Chat::new(id, UserId::from_uuid(Uuid::nil()), created_at)
         };
         let mut chat = overlay(&default, &self.metadata.chat).unwrap_or(default);
         chat.copied_from_turn_id = None;
@@ -129,20 +120,9 @@ impl ChatSource<'_> {
             let name = name.unwrap_or("branch");
             let manifest = self.manifests.get(&id);
             let lock = self.stored_lock(name, manifest);
-            let default = Branch {
-                id,
-                chat_id: chat.id,
-                name: name.to_owned(),
-                lock: lock.unwrap_or_else(|| ModelLock::new("", "")),
-                parent_branch_id: None,
-                fork_turn_id: tip,
-                head_turn_id: None,
-                origin: BranchOrigin::Root,
-                label: None,
-                pinned: false,
-                policy: Default::default(),
-                created_at: first.map_or(chat.created_at, |turn| turn.created_at),
-            };
+            let lock = lock.unwrap_or_else(|| ModelLock::new("", ""));
+            let created_at = first.map_or(chat.created_at, |turn| turn.created_at);
+            let default = Branch { fork_turn_id: tip, ..Branch::new(id, chat.id, name, lock, created_at) };
             let stored = entry.and_then(|entry| overlay(&default, entry));
             let mut branch = stored.clone().unwrap_or(default);
             if branch.lock.model.is_empty()

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use super::object::CommitAuthor;
 use super::*;
 use crate::domain::fixtures;
-use crate::domain::{Branch, BranchOrigin, Chat, ChatId, UserId};
+use crate::domain::{Branch, Chat, ChatId, UserId};
 
 /// Keeps files in memory.
 #[derive(Default)]
@@ -27,41 +27,13 @@ impl RepositorySink for MemorySink {
 }
 
 fn chat(title: &str) -> Chat {
-    let at = fixtures::time(0);
-    Chat {
-        id: ChatId::from_uuid(fixtures::uuid(1)),
-        owner_id: UserId::from_uuid(fixtures::uuid(2)),
-        title: title.into(),
-        system_prompt: String::new(),
-        settings: Default::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 1,
-        created_at: at,
-        updated_at: at,
-    }
+    let (id, owner) = (ChatId::from_uuid(fixtures::uuid(1)), UserId::from_uuid(fixtures::uuid(2)));
+    Chat { title: title.into(), rev: 1, ..Chat::new(id, owner, fixtures::time(0)) }
 }
 
 fn branch(turn: &Turn, name: &str) -> Branch {
-    Branch {
-        id: turn.branch_id,
-        chat_id: turn.chat_id,
-        name: name.into(),
-        lock: fixtures::lock(),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: Some(turn.id),
-        origin: BranchOrigin::Root,
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: fixtures::time(0),
-    }
+    let branch = Branch::new(turn.branch_id, turn.chat_id, name, fixtures::lock(), fixtures::time(0));
+    Branch { head_turn_id: Some(turn.id), ..branch }
 }
 
 fn write_repository(turns: &[Turn], title: &str, name: &str) -> BTreeMap<String, Vec<u8>> {

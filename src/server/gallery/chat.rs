@@ -11,7 +11,6 @@ use super::turns::user_turn;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, CopySource, NewerTurnsView, PathDirection};
 use crate::domain::attachment::ReferenceStatus;
-use crate::domain::chat::ChatSettings;
 use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, fixtures};
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;
@@ -53,22 +52,11 @@ fn state() -> ChatState {
 fn header() -> AnyView {
     let head = |title: &str| {
         let title = title.to_owned();
+        let owner = UserId::from_uuid(fixtures::uuid(1));
         let chat = Chat {
-            id: sample_chat_id(0),
-            owner_id: UserId::from_uuid(fixtures::uuid(1)),
             title: title.clone(),
-            system_prompt: String::new(),
-            settings: ChatSettings::default(),
-            default_branch_id: None,
             last_viewed_turn_id: Some(LEAF),
-            copied_from_turn_id: None,
-            pinned_at: None,
-            archived_at: None,
-            project_id: None,
-            project_version: None,
-            rev: 0,
-            created_at: fixtures::time(0),
-            updated_at: fixtures::time(0),
+            ..Chat::new(sample_chat_id(0), owner, fixtures::time(0))
         };
         let shown = ShownBranch {
             branch: Signal::stored(Some(sample_branch())),

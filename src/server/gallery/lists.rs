@@ -118,20 +118,9 @@ fn tree() -> AnyView {
 
 /// Returns a branch with a label and a pin.
 pub(super) fn sample_branch() -> Branch {
-    Branch {
-        id: BranchId::from_uuid(fixtures::uuid(0xb7_0000_0000)),
-        chat_id: sample_chat_id(0),
-        name: "retry 2".into(),
-        lock: fixtures::lock(),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: None,
-        origin: BranchOrigin::Fork,
-        label: Some("shorter".into()),
-        pinned: true,
-        policy: Default::default(),
-        created_at: fixtures::time(0),
-    }
+    let id = BranchId::from_uuid(fixtures::uuid(0xb7_0000_0000));
+    let branch = Branch::new(id, sample_chat_id(0), "retry 2", fixtures::lock(), fixtures::time(0));
+    Branch { origin: BranchOrigin::Fork, label: Some("shorter".into()), pinned: true, ..branch }
 }
 
 fn card(leaf: TurnId) -> TreeCard {

@@ -314,18 +314,11 @@ impl Service {
         let taken = branches::names_like(tx, chat.id, &name).await?;
         let name = (1..).map(|n| numbered(&name, n)).find(|name| !taken.contains(name)).unwrap_or(name);
         let branch = Branch {
-            id,
-            chat_id: chat.id,
-            name,
-            lock,
             parent_branch_id: Some(source.id),
             fork_turn_id: from,
-            head_turn_id: None,
             origin,
-            label: None,
-            pinned: false,
             policy: source.policy,
-            created_at: self.clock().now(),
+            ..Branch::new(id, chat.id, name, lock, self.clock().now())
         };
         let choice = self.chat_tool_choice(chat).await?;
         let of_chat = (chat.owner_id, chat.system_prompt.as_str());

@@ -13,7 +13,6 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
     Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
     TurnId, TurnLocation, TurnStatus, UserId,
@@ -112,24 +111,7 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, tur
     let is_plain = turn_text.is_plain;
     let mut begun = db.begin().await?;
     let mut tx = &mut begun;
-    let now = SystemClock.now();
-    let chat = Chat {
-        id: mint(),
-        owner_id: owner,
-        title: format!("{length} turns"),
-        system_prompt: String::new(),
-        settings: ChatSettings::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 0,
-        created_at: now,
-        updated_at: now,
-    };
+    let chat = Chat { title: format!("{length} turns"), ..Chat::new(mint(), owner, SystemClock.now()) };
     chats::insert(tx, &chat).await?;
     let mut path: Vec<Turn> = Vec::with_capacity(length);
     let mut branch = start_branch(tx, &chat, lock, None).await?;
@@ -185,18 +167,10 @@ async fn plant_version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &ModelLock
 
 async fn start_branch(tx: &mut Tx, chat: &Chat, lock: &ModelLock, from: Option<&Turn>) -> Result<Branch> {
     let branch = Branch {
-        id: mint(),
-        chat_id: chat.id,
-        name: "planted".into(),
-        lock: lock.clone(),
         parent_branch_id: from.map(|turn| turn.branch_id),
         fork_turn_id: from.map(|turn| turn.id),
-        head_turn_id: None,
         origin: if from.is_some() { BranchOrigin::Fork } else { BranchOrigin::Root },
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: SystemClock.now(),
+        ..Branch::new(mint(), chat.id, "planted", lock.clone(), SystemClock.now())
     };
     branches::insert(tx, &branch, &PromptPrefix::default()).await?;
     Ok(branch)

@@ -9,10 +9,9 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
 use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
-    Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
-    TurnLocation, TurnStatus, UserId,
+    Author, Block, Branch, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn, TurnLocation,
+    TurnStatus, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -144,38 +143,10 @@ fn text(chance: &mut CorpusRng) -> String {
 async fn plant(db: &Db, owner: UserId, chance: &mut CorpusRng) -> Result<()> {
     let now = SystemClock.now();
     let mut tx = db.begin().await?;
-    let chat = Chat {
-        id: mint(),
-        owner_id: owner,
-        title: format!("{} {}", word(chance.next_zipf()), word(chance.next_zipf())),
-        system_prompt: String::new(),
-        settings: ChatSettings::default(),
-        default_branch_id: None,
-        last_viewed_turn_id: None,
-        copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
-        project_id: None,
-        project_version: None,
-        rev: 0,
-        created_at: now,
-        updated_at: now,
-    };
+    let title = format!("{} {}", word(chance.next_zipf()), word(chance.next_zipf()));
+    let chat = Chat { title, ..Chat::new(mint(), owner, now) };
     chats::insert(&mut tx, &chat).await?;
-    let branch = Branch {
-        id: mint(),
-        chat_id: chat.id,
-        name: "planted".into(),
-        lock: ModelLock::new("openai", "mock"),
-        parent_branch_id: None,
-        fork_turn_id: None,
-        head_turn_id: None,
-        origin: BranchOrigin::Root,
-        label: None,
-        pinned: false,
-        policy: Default::default(),
-        created_at: now,
-    };
+    let branch = Branch::new(mint(), chat.id, "planted", ModelLock::new("openai", "mock"), now);
     branches::insert(&mut tx, &branch, &PromptPrefix::default()).await?;
     let mut last: Option<Turn> = None;
     for _ in 0..TURNS_PER_CHAT {

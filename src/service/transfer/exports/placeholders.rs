@@ -24,19 +24,14 @@ impl Service {
             true => (None, None),
             false => (left.name.filter(|name| !name.is_empty()), left.label),
         };
+        let name = name.unwrap_or_else(|| format!("damaged-{}", &first.branch.uuid().simple().to_string()[..12]));
+        let lock = lock.unwrap_or_else(|| ModelLock::new(UNKNOWN_MODEL, UNKNOWN_MODEL));
+        let created_at = left.created_at.unwrap_or(first.created_at);
         Ok(Branch {
-            id: first.branch,
-            chat_id,
-            name: name.unwrap_or_else(|| format!("damaged-{}", &first.branch.uuid().simple().to_string()[..12])),
-            lock: lock.unwrap_or_else(|| ModelLock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)),
-            parent_branch_id: None,
             fork_turn_id: first.prev,
-            head_turn_id: None,
             origin: if first.prev.is_some() { BranchOrigin::Fork } else { BranchOrigin::Root },
             label,
-            pinned: false,
-            policy: Default::default(),
-            created_at: left.created_at.unwrap_or(first.created_at),
+            ..Branch::new(first.branch, chat_id, name, lock, created_at)
         })
     }
 
