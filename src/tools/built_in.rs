@@ -124,18 +124,7 @@ fn described_tool(
     if required != json!([]) {
         schema["required"] = required;
     }
-    ToolDescription {
-        tool: name.into(),
-        title: title.into(),
-        description: description.into(),
-        schema,
-        is_harmless,
-        hints: Vec::new(),
-        icon: None,
-        view: None,
-        is_closed_to_views: false,
-        is_closed_to_models: false,
-    }
+    ToolDescription { title: title.into(), is_harmless, ..ToolDescription::new(name, description, schema) }
 }
 
 fn describe_web_search() -> ToolDescription {

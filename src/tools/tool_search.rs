@@ -50,20 +50,11 @@ pub fn describe(servers: &[(String, usize)]) -> ToolDescription {
             "description": format!("The maximum number of tools; {USUAL} by default."),
         },
     });
-    ToolDescription {
-        tool: NAME.into(),
-        title: "Tool search".into(),
-        description,
-        schema: json!({
-            "type": "object", "properties": properties, "required": ["query"], "additionalProperties": false,
-        }),
-        is_harmless: true,
-        hints: Vec::new(),
-        icon: None,
-        view: None,
-        is_closed_to_views: false,
-        is_closed_to_models: false,
-    }
+    let schema = json!({
+        "type": "object", "properties": properties, "required": ["query"], "additionalProperties": false,
+    });
+    let tool = ToolDescription::new(NAME, description, schema);
+    ToolDescription { title: "Tool search".into(), is_harmless: true, ..tool }
 }
 
 /// Returns whether an origin is that of the tool search.
@@ -251,19 +242,8 @@ mod tests {
     use super::*;
 
     fn tool(server: &str, name: &str, description: &str) -> OfferedTool {
-        let described = ToolDescription {
-            tool: name.into(),
-            title: name.into(),
-            description: description.into(),
-            schema: json!({ "type": "object", "properties": { "calendarId": { "description": "Which agenda." } } }),
-            is_harmless: false,
-            hints: Vec::new(),
-            icon: None,
-            view: None,
-            is_closed_to_views: false,
-            is_closed_to_models: false,
-        };
-        described.to_offered_tool(Some((server, server)))
+        let schema = json!({ "type": "object", "properties": { "calendarId": { "description": "Which agenda." } } });
+        ToolDescription::new(name, description, schema).to_offered_tool(Some((server, server)))
     }
 
     fn all() -> Vec<OfferedTool> {

@@ -104,6 +104,23 @@ pub struct ToolDescription {
 }
 
 impl ToolDescription {
+    /// Creates the description of a tool without a title, for which its name stands, and without hints, icon and page.
+    pub fn new(tool: impl Into<String>, description: impl Into<String>, schema: Value) -> Self {
+        let tool = tool.into();
+        Self {
+            title: tool.clone(),
+            tool,
+            description: description.into(),
+            schema,
+            is_harmless: false,
+            hints: Vec::new(),
+            icon: None,
+            view: None,
+            is_closed_to_views: false,
+            is_closed_to_models: false,
+        }
+    }
+
     /// Returns the tool as it is offered to a model; `server` is the id and the display name of its server, `None`
     /// for a built-in tool.
     pub fn to_offered_tool(&self, server: Option<(&str, &str)>) -> OfferedTool {

@@ -185,18 +185,8 @@ impl FakeToolbox {
 }
 
 fn described(name: &str, known: &FakeTool) -> ToolDescription {
-    ToolDescription {
-        tool: name.to_owned(),
-        title: format!("The {name}"),
-        description: known.description.clone(),
-        schema: known.schema.clone(),
-        is_harmless: false,
-        hints: Vec::new(),
-        icon: None,
-        view: None,
-        is_closed_to_views: false,
-        is_closed_to_models: false,
-    }
+    let tool = ToolDescription::new(name, known.description.clone(), known.schema.clone());
+    ToolDescription { title: format!("The {name}"), ..tool }
 }
 
 fn new_blob(mime: &str, bytes: Bytes) -> NewBlob {

@@ -237,18 +237,7 @@ mod tests {
     const FILES: Option<(&str, &str)> = Some(("files", "Files"));
 
     fn tool(name: &str) -> ToolDescription {
-        ToolDescription {
-            tool: name.into(),
-            title: name.into(),
-            description: String::new(),
-            schema: json!({ "type": "object" }),
-            is_harmless: false,
-            hints: Vec::new(),
-            icon: None,
-            view: None,
-            is_closed_to_views: false,
-            is_closed_to_models: false,
-        }
+        ToolDescription::new(name, "", json!({ "type": "object" }))
     }
 
     fn names(picked: &ToolSelection) -> (Vec<&str>, Vec<&str>) {

@@ -103,18 +103,7 @@ mod tests {
     use turnleaf_platform::config::tool_servers::ToolServerTransport;
 
     fn described(tool: &str) -> ToolDescription {
-        ToolDescription {
-            tool: tool.into(),
-            title: tool.into(),
-            description: "Reads.".into(),
-            schema: json!({ "type": "object" }),
-            is_harmless: false,
-            hints: Vec::new(),
-            icon: None,
-            view: None,
-            is_closed_to_views: false,
-            is_closed_to_models: false,
-        }
+        ToolDescription::new(tool, "Reads.", json!({ "type": "object" }))
     }
 
     #[test]
