@@ -7,10 +7,9 @@
 use bytes::Bytes;
 use chrono::DateTime;
 use serde_json::{Value, json};
-use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::fixtures as domain_fixtures;
 use turnleaf::domain::fold;
-use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, ModelParams, Role, Thinking, Turn, TurnStatus};
+use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, Role, Thinking, Turn, TurnStatus};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::MessagesEndpoint;
 use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
@@ -82,43 +81,21 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
         })
         .collect();
     turn.blocks.extend(answers);
-    HistoryTurn {
-        turn_id: turn.id,
-        role: Role::Assistant,
-        blocks: turn.blocks.into(),
-        raw: vec![Bytes::copy_from_slice(raw).into()],
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    }
+    let raw = vec![Bytes::copy_from_slice(raw).into()];
+    HistoryTurn { raw, ..HistoryTurn::new(turn.id, Role::Assistant, turn.blocks) }
 }
 
 fn question(number: usize) -> HistoryTurn {
     let turn = domain_fixtures::user_turn(1, &format!("Question {number}"));
-    HistoryTurn {
-        turn_id: turn.id,
-        role: Role::User,
-        blocks: turn.blocks.into(),
-        raw: Vec::new(),
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    }
+    HistoryTurn::new(turn.id, Role::User, turn.blocks)
 }
 
 fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[HistoryTurn]) -> Vec<Value> {
     let request = ChatRequest {
-        model: model.into(),
         system: Some("Be kind.".into()),
-        history: history.to_vec(),
-        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
-        capabilities: provider.capabilities(model),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, history.to_vec(), provider.capabilities(model))
     };
     let body: Value = serde_json::from_slice(&provider.build(&request)).unwrap();
     body[list].as_array().unwrap().clone()

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use tokio::io::AsyncWriteExt;
-use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::branch::ModelLock;
 use turnleaf::domain::params_resolution::resolve_params;
 use turnleaf::domain::provider::ReasoningSupport;
@@ -98,20 +97,11 @@ async fn endpoint_that_refuses_summaries_is_not_asked_again() {
     let refused = vec![ServerStep::Status(400), ServerStep::Bytes(refusal.to_vec()), ServerStep::Fin];
     let server = FakeProvider::start(vec![refused, stream("data: x\n\n")]).await;
     let provider = ResponsesEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
+    let capabilities = provider.capabilities("gpt-5-mini");
     let request = ChatRequest {
-        model: "gpt-5-mini".into(),
-        system: None,
-        history: Vec::new(),
-        params: ModelParams::default(),
         thinking: Thinking::High,
         is_thinking_mode: true,
-        capabilities: provider.capabilities("gpt-5-mini"),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new("gpt-5-mini", Vec::new(), capabilities)
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&request.model, provider.build(&request))).await.unwrap();
     let Err(refused) = first else { panic!("it was not refused") };
@@ -318,19 +308,10 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
         let capabilities = registry.capabilities(USER, &lock(model));
         let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
         let request = ChatRequest {
-            model: model.into(),
-            system: None,
-            history: Vec::new(),
             params: settled.params,
             thinking: settled.thinking,
             is_thinking_mode: settled.is_thinking_mode,
-            capabilities,
-            tools: Vec::new(),
-            reasoning_members: Default::default(),
-            policy: ContextPolicy::Exact,
-            previous_response: None,
-            is_continuation: false,
-            provider_tools: Vec::new(),
+            ..ChatRequest::new(model, Vec::new(), capabilities)
         };
         let body = registry.find(USER, "mine").unwrap().build(&request);
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

@@ -17,6 +17,7 @@ pub mod base64;
 pub mod body;
 pub mod builder;
 mod call_id;
+mod chat_request;
 mod content_parts;
 pub mod demo;
 pub mod distinct_names;

@@ -65,13 +65,10 @@ mod tests {
 
     fn turn(role: Role, raw: &[&str]) -> HistoryTurn {
         let turn = turnleaf_domain::fixtures::user_turn(1, "Hi");
+        let blocks = if role == Role::User { turn.blocks } else { Vec::new() };
         HistoryTurn {
-            turn_id: TurnId::from_uuid(Uuid::nil()),
-            role,
-            blocks: if role == Role::User { turn.blocks } else { Vec::new() }.into(),
             raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect(),
-            leaves_out_reasoning: false,
-            attached: Default::default(),
+            ..HistoryTurn::new(TurnId::from_uuid(Uuid::nil()), role, blocks)
         }
     }
 

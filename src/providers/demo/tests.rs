@@ -9,20 +9,13 @@ use super::*;
 use crate::builder::{BlockBuilder, BlockPosition};
 use crate::provider::{DecodeOutcome, DecodedItem, HistoryTurn};
 use crate::stored_response::StoredResponse;
-use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, ModelParams, Role, Thinking, TurnId};
+use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, Role, Thinking};
 
 /// Runs a script with its tools until it calls none; returns the types of its blocks, its text and the outcome.
 async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, DecodeOutcome) {
     let demo = DemoProvider::new(0.0);
-    let turn = |role, blocks: Vec<Block>, raw| HistoryTurn {
-        turn_id: TurnId::from_uuid(Uuid::nil()),
-        role,
-        blocks: blocks.into(),
-        raw,
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    };
+    let turn =
+        |role, blocks: Vec<Block>, raw| HistoryTurn { raw, ..HistoryTurn::new(Uuid::nil().into(), role, blocks) };
     let mut ids = 0;
     let mut id = move || {
         ids += 1;
@@ -41,19 +34,10 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             ));
         }
         let request = ChatRequest {
-            model: model.into(),
-            system: None,
-            history,
-            params: ModelParams::default(),
             thinking,
             is_thinking_mode: thinking != Thinking::Off,
-            capabilities: demo.capabilities(model),
             tools: if has_tools { demo.tools() } else { Vec::new() },
-            reasoning_members: Default::default(),
-            policy: ContextPolicy::Exact,
-            previous_response: None,
-            is_continuation: false,
-            provider_tools: Vec::new(),
+            ..ChatRequest::new(model, history, demo.capabilities(model))
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;

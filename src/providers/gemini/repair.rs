@@ -32,12 +32,8 @@ mod tests {
     #[test]
     fn gemini_refusal_selects_matching_repair() {
         let turn = |role, raw: &[&'static str]| HistoryTurn {
-            turn_id: TurnId::from_uuid(Uuid::nil()),
-            role,
-            blocks: Vec::new().into(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
-            leaves_out_reasoning: false,
-            attached: Default::default(),
+            ..HistoryTurn::new(TurnId::from_uuid(Uuid::nil()), role, Vec::new())
         };
         let first = vec![turn(Role::User, &[])];
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];

@@ -18,14 +18,7 @@ pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 /// Returns a turn with these blocks and raw responses.
 pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect();
-    HistoryTurn {
-        turn_id: TurnId::from_uuid(Uuid::nil()),
-        role,
-        blocks: blocks.into(),
-        raw,
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    }
+    HistoryTurn { raw, ..HistoryTurn::new(TurnId::from_uuid(Uuid::nil()), role, blocks) }
 }
 
 /// Returns a call whose id does not match any response.

@@ -6,25 +6,11 @@ use super::fixtures::{block, result_block, tool_use_block, turn};
 use crate::openai_chat::dialect::Dialect;
 use crate::provider::{ChatRequest, HistoryTurn};
 use crate::{anthropic, gemini, ollama, openai_chat, openai_responses};
-use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::{Capabilities, Content, ModelParams, Role, Thinking, limits};
+use turnleaf_domain::{Capabilities, Content, ModelParams, Role, limits};
 
 fn chat_request(history: Vec<HistoryTurn>) -> ChatRequest {
-    ChatRequest {
-        model: "m".into(),
-        system: None,
-        history,
-        params: ModelParams { max_tokens: Some(100), ..ModelParams::default() },
-        thinking: Thinking::Off,
-        is_thinking_mode: false,
-        capabilities: Capabilities::default(),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
-    }
+    let params = ModelParams { max_tokens: Some(100), ..ModelParams::default() };
+    ChatRequest { params, ..ChatRequest::new("m", history, Capabilities::default()) }
 }
 
 /// Returns the request text of every API for a call with this result, built on a response in the API's own format.

@@ -67,26 +67,16 @@ fn takes_levels(model: &str) -> bool {
 mod tests {
     use super::*;
     use turnleaf_domain::ModelParams;
-    use turnleaf_domain::branch::ContextPolicy;
     use turnleaf_domain::params_resolution::resolve_params;
 
     fn think_param_for(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
         let params = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
         let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
         think_param(&ChatRequest {
-            model: model.into(),
-            system: None,
-            history: Vec::new(),
             params: settled.params,
             thinking: settled.thinking,
             is_thinking_mode: settled.is_thinking_mode,
-            capabilities,
-            tools: Vec::new(),
-            reasoning_members: Default::default(),
-            policy: ContextPolicy::Exact,
-            previous_response: None,
-            is_continuation: false,
-            provider_tools: Vec::new(),
+            ..ChatRequest::new(model, Vec::new(), capabilities)
         })
     }
 

@@ -8,10 +8,9 @@ use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use crate::openai_chat::dialect::Dialect;
 use crate::provider::HistoryTurn;
 use crate::{anthropic, gemini, ollama, openai_chat, openai_responses};
-use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::capabilities::ImageBounds;
 use turnleaf_domain::image_type::detect_image_type;
-use turnleaf_domain::{Block, Capabilities, Failure, FailureKind, ModelParams, Thinking, TurnId};
+use turnleaf_domain::{Block, Capabilities, Failure, FailureKind, ModelParams, TurnId};
 
 const LEAF: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf";
 const TREE: &[u8] = b"GIF89a\x09\0\x04\0, a tree";
@@ -45,21 +44,8 @@ fn user_turn(blocks: Vec<Block>, seen: &[(u128, &'static [u8])]) -> HistoryTurn 
 }
 
 fn chat_request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
-    ChatRequest {
-        model: model.into(),
-        system: None,
-        history,
-        params: ModelParams { max_tokens: Some(100), ..ModelParams::default() },
-        thinking: Thinking::Off,
-        is_thinking_mode: false,
-        capabilities: Capabilities::default(),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
-    }
+    let params = ModelParams { max_tokens: Some(100), ..ModelParams::default() };
+    ChatRequest { params, ..ChatRequest::new(model, history, Capabilities::default()) }
 }
 
 fn json_of(body: &Bytes) -> Value {

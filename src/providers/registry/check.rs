@@ -9,9 +9,7 @@ use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderE
 use crate::provider_factory::create_provider;
 use crate::registry::models;
 use turnleaf_domain::block::{Author, Block, Content};
-use turnleaf_domain::{
-    Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, Thinking, TurnId, limits,
-};
+use turnleaf_domain::{Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, limits};
 use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
@@ -185,29 +183,9 @@ fn other_addresses(endpoint: &ProviderEndpoint) -> Vec<String> {
 /// Returns a minimal request.
 fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
     let block = Block::new(ids::mint(), (0, 0), Author::User, Content::text("Hi"), SystemClock.now());
-    let turn = HistoryTurn {
-        turn_id: ids::mint::<TurnId>(),
-        role: Role::User,
-        blocks: vec![block].into(),
-        raw: Vec::new(),
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    };
-    ChatRequest {
-        model: model.to_owned(),
-        capabilities,
-        system: None,
-        history: vec![turn],
-        params: ModelParams { max_tokens: Some(1), ..ModelParams::default() },
-        thinking: Thinking::Off,
-        is_thinking_mode: false,
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: Default::default(),
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
-    }
+    let turn = HistoryTurn::new(ids::mint(), Role::User, vec![block]);
+    let params = ModelParams { max_tokens: Some(1), ..ModelParams::default() };
+    ChatRequest { params, ..ChatRequest::new(model, vec![turn], capabilities) }
 }
 
 #[cfg(test)]

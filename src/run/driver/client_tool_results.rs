@@ -58,12 +58,8 @@ mod tests {
 
     fn as_sent(turn: &Turn, raw: &[&'static str]) -> HistoryTurn {
         HistoryTurn {
-            turn_id: turn.id,
-            role: turn.role,
-            blocks: turn.blocks.clone().into(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
-            leaves_out_reasoning: false,
-            attached: Default::default(),
+            ..HistoryTurn::new(turn.id, turn.role, turn.blocks.clone())
         }
     }
 

@@ -27,7 +27,7 @@ use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, descri
 use turnleaf_domain::tool::{OfferedTool, ToolLabel};
 use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use turnleaf_platform::hex::hex;
-use turnleaf_providers::provider::{AttachmentsByBlock, ChatRequest, HistoryTurn};
+use turnleaf_providers::provider::{ChatRequest, HistoryTurn};
 use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::branches::PathBranch;
 use turnleaf_store::{StoreError, branches};
@@ -223,14 +223,7 @@ impl TurnRun<'_> {
         if steps > 0 {
             let words = Content::text(describe_steps(&blocks[..of_steps]));
             let text_block = blocks.first().map(|block| Block { content: words, ..block.clone() });
-            turns.push(HistoryTurn {
-                turn_id,
-                role: Role::User,
-                blocks: text_block.into_iter().collect(),
-                raw: Vec::new(),
-                leaves_out_reasoning: false,
-                attached: AttachmentsByBlock::default(),
-            });
+            turns.push(HistoryTurn::new(turn_id, Role::User, text_block.into_iter().collect::<Vec<_>>()));
         }
         if self.steps_raw.len() > steps {
             turns.push(HistoryTurn {

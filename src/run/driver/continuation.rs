@@ -4,7 +4,7 @@
 use super::run::TurnRun;
 use turnleaf_domain::context::{ManifestEntry, ReplayMode, current_steps_entry};
 use turnleaf_domain::{Block, Content, Role, continued_text};
-use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn};
+use turnleaf_providers::provider::HistoryTurn;
 
 impl TurnRun<'_> {
     /// Returns the text with which the reply began, as a turn in front of its own steps, with its entry of the
@@ -13,14 +13,7 @@ impl TurnRun<'_> {
         let turn = self.recorder.turn();
         let (block, text) = continued_text::beginning(turn)?;
         let text_block = Block { content: Content::text(text), ..block.clone() };
-        let sent = HistoryTurn {
-            turn_id: turn.id,
-            role: Role::Assistant,
-            blocks: vec![text_block].into(),
-            raw: Vec::new(),
-            leaves_out_reasoning: false,
-            attached: AttachmentsByBlock::default(),
-        };
+        let sent = HistoryTurn::new(turn.id, Role::Assistant, vec![text_block]);
         let entry = ManifestEntry { mode: ReplayMode::Canonical, ..current_steps_entry(turn, None) };
         Some((sent, entry))
     }

@@ -122,14 +122,7 @@ fn without_tools(request: &mut ChatRequest) {
 
 fn instruction_turn(turn_id: TurnId, now: DateTime<Utc>) -> HistoryTurn {
     let block = Block::new(ids::mint(), (0, 0), Author::User, Content::text(INSTRUCTION), now);
-    HistoryTurn {
-        turn_id,
-        role: Role::User,
-        blocks: vec![block].into(),
-        raw: Vec::new(),
-        leaves_out_reasoning: false,
-        attached: Default::default(),
-    }
+    HistoryTurn::new(turn_id, Role::User, vec![block])
 }
 
 /// The reason why a request ended without a complete response.

@@ -6,7 +6,7 @@ use super::*;
 use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Content, ModelParams, Thinking};
+use turnleaf_domain::{Content, Thinking};
 
 fn words(role: Role, text: &str) -> HistoryTurn {
     turn(role, vec![block(1, Content::text(text), None)], &[])
@@ -18,19 +18,9 @@ fn user(text: &str) -> HistoryTurn {
 
 pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
-        model: model.into(),
-        system: None,
-        history,
-        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
-        capabilities: models::capabilities(model),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, history, models::capabilities(model))
     }
 }
 

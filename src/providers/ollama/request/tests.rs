@@ -3,7 +3,6 @@
 use super::*;
 use crate::history::fixtures::{block, turn};
 use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
 use turnleaf_domain::{Content, ModelParams, Thinking};
 
@@ -13,19 +12,10 @@ fn user(text: &str) -> HistoryTurn {
 
 fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
-        model: model.into(),
         system: Some("Be kind.".into()),
-        history,
-        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
-        capabilities: thinking::capabilities(model),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, history, thinking::capabilities(model))
     }
 }
 

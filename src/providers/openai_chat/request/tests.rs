@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::*;
 use crate::history::fixtures::{self, block, tool_use_block};
-use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
 use turnleaf_domain::{Block, Capabilities, Content, ModelParams, Thinking};
 
@@ -18,19 +17,9 @@ fn user(text: &str) -> HistoryTurn {
 
 pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
-        model: model.into(),
-        system: None,
-        history,
-        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
-        capabilities: Capabilities::default(),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, history, Capabilities::default())
     }
 }
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::openai_chat::models::capabilities;
 use turnleaf_domain::ModelParams;
-use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::params_resolution::resolve_params;
 
 /// Returns the reasoning parameters of a request with this level.
@@ -13,19 +12,10 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
     let params = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
     let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
     let request = ChatRequest {
-        model: model.into(),
-        system: None,
-        history: Vec::new(),
         params: settled.params,
         thinking: settled.thinking,
         is_thinking_mode: settled.is_thinking_mode,
-        capabilities,
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, Vec::new(), capabilities)
     };
     let mut body = Map::new();
     put(&mut body, dialect, &request);

@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use super::*;
 use crate::history::fixtures::{self, block, tool_use_block, turn};
-use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::repair::KeptResponse;
 use turnleaf_domain::tool::ToolSpec;
 use turnleaf_domain::{Block, Content, ModelParams, Thinking, TurnId};
@@ -16,19 +15,9 @@ fn text_turn(role: Role, text: &str) -> HistoryTurn {
 
 pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
-        model: model.into(),
-        system: None,
-        history,
-        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
-        capabilities: models::capabilities(model),
-        tools: Vec::new(),
-        reasoning_members: Default::default(),
-        policy: ContextPolicy::Exact,
-        previous_response: None,
-        is_continuation: false,
-        provider_tools: Vec::new(),
+        ..ChatRequest::new(model, history, models::capabilities(model))
     }
 }
 
