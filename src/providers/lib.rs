@@ -44,6 +44,7 @@ pub mod replay;
 pub mod reply_ending;
 pub mod reported_cost;
 pub mod response_values;
+mod sampling;
 pub mod scripted;
 pub mod sse;
 pub mod stored_response;

@@ -10,6 +10,7 @@ use crate::anthropic::stream::MessagesDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
@@ -20,6 +21,9 @@ use turnleaf_domain::repair::ReasoningMembers;
 const CONTINUE_TEXT: &str = "Continue.";
 /// The beginning of the result of a failed call that has images.
 const FAILED_TEXT: &str = "The tool reported an error:";
+/// `max_tokens` is always sent, because the API requires it.
+const SAMPLING: SamplingNames =
+    SamplingNames { max_tokens: None, top_p: "top_p", top_k: Some("top_k"), stop_sequences: Some("stop_sequences") };
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 /// `is_official` says that the endpoint is Anthropic's own, which requires signatures.
@@ -56,18 +60,7 @@ pub fn body(request: &ChatRequest, is_official: bool) -> Bytes {
     if let Some(effort) = effort {
         set("output_config", json!({"effort": effort}));
     }
-    if let Some(temperature) = params.temperature {
-        set("temperature", json!(temperature));
-    }
-    if let Some(top_p) = params.top_p {
-        set("top_p", json!(top_p));
-    }
-    if let Some(top_k) = params.top_k {
-        set("top_k", json!(top_k));
-    }
-    if !params.stop_sequences.is_empty() {
-        set("stop_sequences", json!(params.stop_sequences));
-    }
+    SAMPLING.put(params, &mut set);
     let tools = fit_tools(&request.tools, SchemaSubset::Anthropic)
         .into_iter()
         .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));

@@ -12,10 +12,18 @@ use crate::gemini::stream::GeminiDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
 use turnleaf_domain::tool::ToolSpec;
+
+const SAMPLING: SamplingNames = SamplingNames {
+    max_tokens: Some("maxOutputTokens"),
+    top_p: "topP",
+    top_k: Some("topK"),
+    stop_sequences: Some("stopSequences"),
+};
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -51,21 +59,7 @@ fn generation_config(request: &ChatRequest) -> Map<String, Value> {
     let mut config = Map::new();
     let mut set = |key: &str, value: Value| config.insert(key.to_owned(), value);
     let params = &request.params;
-    if let Some(tokens) = params.max_tokens {
-        set("maxOutputTokens", json!(tokens));
-    }
-    if let Some(temperature) = params.temperature {
-        set("temperature", json!(temperature));
-    }
-    if let Some(top_p) = params.top_p {
-        set("topP", json!(top_p));
-    }
-    if let Some(top_k) = params.top_k {
-        set("topK", json!(top_k));
-    }
-    if !params.stop_sequences.is_empty() {
-        set("stopSequences", json!(params.stop_sequences));
-    }
+    SAMPLING.put(params, &mut set);
     let reasoning = request.capabilities.reasoning;
     if let Some(thinking) = models::thinking_config(&request.model, reasoning, request.thinking, params.max_tokens) {
         set("thinkingConfig", thinking);

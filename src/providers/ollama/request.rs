@@ -12,9 +12,17 @@ use crate::ollama::stream::OllamaDecoder;
 use crate::ollama::thinking;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn};
+use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
+
+const SAMPLING: SamplingNames = SamplingNames {
+    max_tokens: Some("num_predict"),
+    top_p: "top_p",
+    top_k: Some("top_k"),
+    stop_sequences: Some("stop"),
+};
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -45,22 +53,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
 fn options(request: &ChatRequest) -> Map<String, Value> {
     let mut options = Map::new();
     let mut set = |key: &str, value: Value| options.insert(key.to_owned(), value);
-    let params = &request.params;
-    if let Some(tokens) = params.max_tokens {
-        set("num_predict", json!(tokens));
-    }
-    if let Some(temperature) = params.temperature {
-        set("temperature", json!(temperature));
-    }
-    if let Some(top_p) = params.top_p {
-        set("top_p", json!(top_p));
-    }
-    if let Some(top_k) = params.top_k {
-        set("top_k", json!(top_k));
-    }
-    if !params.stop_sequences.is_empty() {
-        set("stop", json!(params.stop_sequences));
-    }
+    SAMPLING.put(&request.params, &mut set);
     options
 }
 

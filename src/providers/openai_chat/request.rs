@@ -17,6 +17,7 @@ use crate::openai_chat::stream::ChatDecoder;
 use crate::openai_chat::thinking;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
@@ -38,22 +39,13 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     if dialect.takes_stream_options {
         set("stream_options", json!({"include_usage": true}));
     }
-    let params = &request.params;
-    if let Some(tokens) = params.max_tokens {
-        set(dialect.max_tokens_key, json!(tokens));
-    }
-    if let Some(temperature) = params.temperature {
-        set("temperature", json!(temperature));
-    }
-    if let Some(top_p) = params.top_p {
-        set("top_p", json!(top_p));
-    }
-    if let Some(top_k) = params.top_k {
-        set("top_k", json!(top_k));
-    }
-    if !params.stop_sequences.is_empty() {
-        set("stop", json!(params.stop_sequences));
-    }
+    let sampling = SamplingNames {
+        max_tokens: Some(dialect.max_tokens_key),
+        top_p: "top_p",
+        top_k: Some("top_k"),
+        stop_sequences: Some("stop"),
+    };
+    sampling.put(&request.params, &mut set);
     let tools = fit_tools(&request.tools, dialect.schema_subset()).into_iter().map(|tool| {
         json!({"type": "function", "function": {
             "name": tool.name, "description": tool.description, "parameters": tool.parameters,

@@ -16,6 +16,7 @@ use crate::openai_responses::models;
 use crate::openai_responses::stream::ResponsesDecoder;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::sampling::SamplingNames;
 use crate::stored_response::StoredResponse;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
@@ -23,6 +24,8 @@ use turnleaf_domain::Role;
 use turnleaf_domain::provider::ReasoningSupport;
 
 const PARTS: PartFormat = PartFormat { text: text_part, image };
+const SAMPLING: SamplingNames =
+    SamplingNames { max_tokens: Some("max_output_tokens"), top_p: "top_p", top_k: None, stop_sequences: None };
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same items.
 /// `with_summary` requests summaries of the reasoning; `is_kept` allows the provider to keep the response and the
@@ -62,16 +65,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     if !include.is_empty() {
         set("include", json!(include));
     }
-    let params = &request.params;
-    if let Some(tokens) = params.max_tokens {
-        set("max_output_tokens", json!(tokens));
-    }
-    if let Some(temperature) = params.temperature {
-        set("temperature", json!(temperature));
-    }
-    if let Some(top_p) = params.top_p {
-        set("top_p", json!(top_p));
-    }
+    SAMPLING.put(&request.params, &mut set);
     // Strict mode is the default of this API and refuses most schemas.
     let tools = fit_tools(&request.tools, SchemaSubset::OpenAi).into_iter().map(|tool| {
         json!({
