@@ -9,7 +9,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageEnding, PieceBody};
-use crate::formats::{ImportFormat, read};
+use crate::formats::{ImportFormat, detect, read};
 use crate::input::Input;
 use crate::known_keys::KnownKeys;
 use crate::report::{ImportIssue, IssueKind};
@@ -58,6 +58,22 @@ pub(crate) fn read_all(format: ImportFormat, bytes: impl Into<Vec<u8>>) -> (Coll
     let mut kept = CollectingSink::default();
     let end = open_input(bytes).and_then(|mut input| read(format, &mut input, &mut kept));
     (kept, end)
+}
+
+/// Reads a file after its format was detected, and asserts the invariants of its conversations.
+pub(crate) fn read_detected(format: ImportFormat, bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected_file(format, "sample.json", bytes)
+}
+
+/// Works like [`read_detected`], for a file whose name matters.
+pub(crate) fn read_detected_file(format: ImportFormat, name: &str, bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    let bytes = bytes.into();
+    let open = || Input::open(name, Box::new(Cursor::new(bytes.clone()))).unwrap();
+    assert_eq!(detect(&mut open()).unwrap(), Some(format), "{name}");
+    let mut kept = CollectingSink::default();
+    read(format, &mut open(), &mut kept).unwrap();
+    kept.conversations.iter().for_each(assert_sound);
+    kept
 }
 
 /// Creates a deflated ZIP archive of these entries.

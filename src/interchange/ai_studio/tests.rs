@@ -4,22 +4,18 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all,
+    read_detected, zip_archive,
 };
 
 const TIDES: &str = include_str!("../samples/ai_studio/Tides and ports");
 const PARTS: &str = include_str!("../samples/ai_studio/Parts and functions.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::AiStudio));
-    let (kept, end) = read_all(ImportFormat::AiStudio, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::AiStudio, bytes)
 }
 
 #[test]

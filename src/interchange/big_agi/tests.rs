@@ -5,20 +5,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all, read_detected,
 };
 
 const ALL: &str = include_str!("../samples/big_agi/all.json");
 
 /// Reads a file after its format was detected.
 fn read(text: &str) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(text).unwrap()).unwrap(), Some(ImportFormat::BigAgi));
-    let (kept, end) = read_all(ImportFormat::BigAgi, text);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+    read_detected(ImportFormat::BigAgi, text)
 }
 
 #[test]

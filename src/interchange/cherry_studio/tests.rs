@@ -8,19 +8,15 @@ use super::keys;
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const BACKUP: &str = include_str!("../samples/cherry_studio/data.json");
 const OLDER: &str = include_str!("../samples/cherry_studio/older.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::CherryStudio));
-    let (kept, end) = read_all(ImportFormat::CherryStudio, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::CherryStudio, bytes)
 }
 
 /// A backup with these messages of one topic, and these blocks.

@@ -1,17 +1,14 @@
 //! Tests of the Claude Code reader: the samples line by line, folders of sessions, damage, and mutations.
 
-use std::io::Cursor;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect, read};
-use crate::input::Input;
+use crate::formats::{ImportFormat, detect};
 use crate::sink::ImportError;
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected_file, zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/claude_code/session.jsonl");
@@ -21,13 +18,7 @@ const ID: &str = "3f6c2a10-0000-4000-8000-000000000001";
 
 /// Reads a file by its name after its format was detected.
 fn read_file(name: &str, bytes: impl Into<Vec<u8>>) -> CollectingSink {
-    let bytes = bytes.into();
-    let open = || Input::open(name, Box::new(Cursor::new(bytes.clone()))).unwrap();
-    assert_eq!(detect(&mut open()).unwrap(), Some(ImportFormat::ClaudeCode));
-    let mut kept = CollectingSink::default();
-    read(ImportFormat::ClaudeCode, &mut open(), &mut kept).unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+    read_detected_file(ImportFormat::ClaudeCode, name, bytes)
 }
 
 fn values(lines: &str) -> Vec<Value> {

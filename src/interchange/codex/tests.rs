@@ -1,17 +1,14 @@
 //! Tests of the Codex reader: the samples of all versions line by line, folders, damage, and mutations.
 
-use std::io::Cursor;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::records::Record;
 use super::{SessionNames, keys};
-use crate::formats::{ImportFormat, detect, read};
-use crate::input::Input;
+use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected_file, zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/codex/session.jsonl");
@@ -22,13 +19,7 @@ const ID: &str = "019f5c5a-eb02-7ff0-90af-653b66eba9f4";
 
 /// Reads a file by its name after its format was detected.
 fn read_file(name: &str, bytes: impl Into<Vec<u8>>) -> CollectingSink {
-    let bytes = bytes.into();
-    let open = || Input::open(name, Box::new(Cursor::new(bytes.clone()))).unwrap();
-    assert_eq!(detect(&mut open()).unwrap(), Some(ImportFormat::Codex), "{name}");
-    let mut kept = CollectingSink::default();
-    read(ImportFormat::Codex, &mut open(), &mut kept).unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+    read_detected_file(ImportFormat::Codex, name, bytes)
 }
 
 fn values(lines: &str) -> Vec<Value> {

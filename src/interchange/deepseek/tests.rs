@@ -4,21 +4,17 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all,
+    read_detected, zip_archive,
 };
 
 const SAMPLE: &str = include_str!("../samples/deepseek/conversations.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Deepseek));
-    let (kept, end) = read_all(ImportFormat::Deepseek, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::Deepseek, bytes)
 }
 
 #[test]

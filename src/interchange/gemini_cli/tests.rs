@@ -1,16 +1,13 @@
 //! Tests of the Gemini CLI reader: the samples of all kinds, folders, damage, and mutations.
 
-use std::io::Cursor;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect, read};
-use crate::input::Input;
+use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected_file, zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/gemini_cli/session.jsonl");
@@ -21,13 +18,7 @@ const ID: &str = "5b1d0000-0000-4000-8000-00000000000a";
 
 /// Reads a file by its name after its format was detected.
 fn read_file(name: &str, bytes: impl Into<Vec<u8>>) -> CollectingSink {
-    let bytes = bytes.into();
-    let open = || Input::open(name, Box::new(Cursor::new(bytes.clone()))).unwrap();
-    assert_eq!(detect(&mut open()).unwrap(), Some(ImportFormat::GeminiCli), "{name}");
-    let mut kept = CollectingSink::default();
-    read(ImportFormat::GeminiCli, &mut open(), &mut kept).unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+    read_detected_file(ImportFormat::GeminiCli, name, bytes)
 }
 
 fn values(lines: &str) -> Vec<Value> {

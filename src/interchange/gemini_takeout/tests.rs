@@ -7,18 +7,14 @@ use super::keys;
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const SAMPLE: &str = include_str!("../samples/gemini_takeout/MyActivity.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::GeminiTakeout));
-    let (kept, end) = read_all(ImportFormat::GeminiTakeout, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::GeminiTakeout, bytes)
 }
 
 fn prompt(text: &str, time: &str) -> Value {

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{assistants, keys};
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const THREAD: &str = include_str!("../samples/jan/threads/1717660000/thread.json");
@@ -15,12 +15,8 @@ const MESSAGES: &str = include_str!("../samples/jan/threads/1717660000/messages.
 const ASSISTANT: &str = include_str!("../samples/jan/assistants/skipper/assistant.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Jan));
-    let (kept, end) = read_all(ImportFormat::Jan, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::Jan, bytes)
 }
 
 /// A data folder with one thread of these messages.

@@ -8,7 +8,7 @@ use crate::conversation::{MessageEnding, PieceBody};
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
@@ -16,11 +16,7 @@ const RECURSIVE: &str = include_str!("../samples/librechat/recursive.json");
 
 /// Reads a file after its format was detected.
 fn read(text: &str) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(text).unwrap()).unwrap(), Some(ImportFormat::Librechat));
-    let (kept, end) = read_all(ImportFormat::Librechat, text);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+    read_detected(ImportFormat::Librechat, text)
 }
 
 /// Reads a file with this single message.

@@ -6,24 +6,20 @@ use serde_json::{Value, json};
 
 use super::{OpenConversation, keys};
 use crate::bounds;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::parts::SeenConversations;
 use crate::report::IssueLocation;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all,
+    read_detected, zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
 const LIST: &str = include_str!("../samples/llama_cpp/list.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::LlamaCpp));
-    let (kept, end) = read_all(ImportFormat::LlamaCpp, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::LlamaCpp, bytes)
 }
 
 #[test]

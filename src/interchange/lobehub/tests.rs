@@ -5,23 +5,19 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::report::NO_MESSAGES;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all,
+    read_detected, zip_archive,
 };
 
 const CONFIG: &str = include_str!("../samples/lobehub/config.json");
 const TABLES: &str = include_str!("../samples/lobehub/tables.json");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Lobehub));
-    let (kept, end) = read_all(ImportFormat::Lobehub, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::Lobehub, bytes)
 }
 
 /// A configuration export of these messages, all of one topic.

@@ -4,22 +4,18 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{MessageKeys, keys, read as read_messages};
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const CHATS: &str = include_str!("../samples/openai_messages/chats.json");
 const LINES: &str = include_str!("../samples/openai_messages/lines.jsonl");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Messages));
-    let (kept, end) = read_all(ImportFormat::Messages, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::Messages, bytes)
 }
 
 fn read_mapped(mapping: &str, file: &Value) -> CollectingSink {

@@ -5,23 +5,19 @@ use serde_json::{Value, json};
 
 use super::{ChatFile, keys, names_of_groups};
 use crate::bounds;
-use crate::formats::{ImportFormat, detect};
+use crate::formats::ImportFormat;
 use crate::input::json_lines::JsonLine;
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
-    zip_archive,
+    read_detected, zip_archive,
 };
 
 const ALICE: &str = include_str!("../samples/silly_tavern/alice.jsonl");
 const GROUP: &str = include_str!("../samples/silly_tavern/group.jsonl");
 
 /// Reads a file after its format was detected.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
-    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::SillyTavern));
-    let (kept, end) = read_all(ImportFormat::SillyTavern, bytes);
-    end.unwrap();
-    kept.conversations.iter().for_each(assert_sound);
-    kept
+fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {
+    read_detected(ImportFormat::SillyTavern, bytes)
 }
 
 fn lines_of(values: &[Value]) -> String {
