@@ -22,7 +22,7 @@ use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::turn_blocks::{self, BlockUpsert};
 use turnleaf_store::{Db, exchanges, turns};
 
-use crate::test_server::{TestServer, finish_steps, message_to_send, streamed_answer, text_step};
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
 /// Returns a provider with one scripted reply for each word.
 fn scripted_replies(words: &[&str]) -> ScriptedProvider {
@@ -68,6 +68,19 @@ async fn start_rerun(
     new: NewRerun,
 ) -> Result<RerunState, ServiceError> {
     instance.service.start_rerun(instance.owner, path[0].chat.id, new).await.map(|made| made.value)
+}
+
+/// Starts a rerun of two messages. Its first reply waits for the signal.
+async fn start_held_rerun(gate: &Arc<Notify>) -> (TestServer, Vec<AcceptedExchange>, RerunState) {
+    let held = streamed_answer([text_step("x"), ScriptedStep::WaitForSignal(gate.clone())]);
+    let provider =
+        ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
+    let log = provider.log();
+    let instance = TestServer::new(provider).await;
+    let path = start_path(&instance, 2).await;
+    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
+    (instance, path, begun)
 }
 
 impl TestServer {
@@ -368,16 +381,7 @@ async fn crash_during_reply_leaves_paused_rerun() {
 #[tokio::test]
 async fn crash_between_steps_sends_nothing_twice() {
     let gate = Arc::new(Notify::new());
-    let held = ScriptedAnswer::Stream(
-        [text_step("x"), ScriptedStep::WaitForSignal(gate.clone())].into_iter().chain(finish_steps("stop")).collect(),
-    );
-    let provider =
-        ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
-    let log = provider.log();
-    let instance = TestServer::new(provider).await;
-    let path = start_path(&instance, 2).await;
-    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
-    log.wait_for_requests(3).await;
+    let (instance, _, begun) = start_held_rerun(&gate).await;
     // The rerun's task notices that the row is paused, and ends.
     sql(&instance, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
     gate.notify_one();
@@ -401,16 +405,7 @@ async fn crash_between_steps_sends_nothing_twice() {
 #[tokio::test]
 async fn full_chat_stops_rerun_with_reason() {
     let gate = Arc::new(Notify::new());
-    let held = ScriptedAnswer::Stream(
-        [text_step("x"), ScriptedStep::WaitForSignal(gate.clone())].into_iter().chain(finish_steps("stop")).collect(),
-    );
-    let provider =
-        ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
-    let log = provider.log();
-    let instance = TestServer::new(provider).await;
-    let path = start_path(&instance, 2).await;
-    let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();
-    log.wait_for_requests(3).await;
+    let (instance, path, begun) = start_held_rerun(&gate).await;
     sql(&instance, "UPDATE chats SET next_ord = 50001").await;
     gate.notify_one();
     let paused = instance.wait_until_settled(begun.graft.id).await;

@@ -272,6 +272,12 @@ async fn post_message(api: &TestApi, chat: &str, text: &str) -> Value {
     started
 }
 
+/// Deletes a message. Returns the deletion.
+async fn delete_message(api: &TestApi, started: &Value) -> String {
+    let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
+    api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn deleted_turn_is_hidden_everywhere_until_restored() {
     let api = TestApi::new(word_answers(3)).await;
@@ -346,11 +352,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     let chat = api.create_chat().await;
     let first = post_message(&api, &chat, "a").await;
     let second = post_message(&api, &chat, "b").await;
-    let delete = async |started: &Value| {
-        let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
-        api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
-    };
-    let (inner, outer) = (delete(&second).await, delete(&first).await);
+    let (inner, outer) = (delete_message(&api, &second).await, delete_message(&api, &first).await);
     let (status, problem) = api.call("POST", &format!("/api/trash/{inner}/restore"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("parent_deleted")));
     assert_eq!(problem["deletion_id"], json!(outer));
@@ -359,7 +361,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     assert_eq!(api.call("POST", &format!("/api/trash/{inner}/restore"), None).await.0, StatusCode::OK);
     api.instance.check_invariants().await;
 
-    let inner = delete(&second).await;
+    let inner = delete_message(&api, &second).await;
     assert_eq!(api.call("DELETE", &format!("/api/trash/{inner}"), None).await.0, StatusCode::NO_CONTENT);
     for (method, path) in [("DELETE", format!("/api/trash/{inner}")), ("POST", format!("/api/trash/{inner}/restore"))] {
         assert_eq!(api.call(method, &path, None).await.0, StatusCode::NOT_FOUND, "{method}");
@@ -367,7 +369,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     // The branch can continue where the purged turns were.
     let third = post_message(&api, &chat, "c").await;
     assert_eq!(third["branch"]["id"], first["branch"]["id"]);
-    delete(&first).await;
+    delete_message(&api, &first).await;
     assert_eq!(api.call("DELETE", &format!("/api/chats/{chat}"), None).await.0, StatusCode::NO_CONTENT);
     let (_, trash) = api.call("GET", "/api/trash", None).await;
     let kinds: Vec<&Value> = trash.as_array().unwrap().iter().map(|deletion| &deletion["kind"]).collect();
@@ -487,11 +489,7 @@ async fn trash_page_explains_blocked_restore() {
     let chat = api.create_chat().await;
     let first = post_message(&api, &chat, "a").await;
     let second = post_message(&api, &chat, "b").await;
-    let delete = async |started: &Value| {
-        let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
-        api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
-    };
-    let (inner, _) = (delete(&second).await, delete(&first).await);
+    let (inner, _) = (delete_message(&api, &second).await, delete_message(&api, &first).await);
     let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &inner)]).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(page.contains("Could not restore. Its parent was deleted later (“a”); restore that first."));
