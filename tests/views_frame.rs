@@ -122,42 +122,14 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         prev_turn_id: None,
     };
     let turn = Turn { status, blocks: vec![block], ..Turn::new(id(number), location, role, noon()) };
-    TurnView {
-        turn,
-        is_thinking_mode: true,
-        not_sent: Vec::new(),
-        siblings: vec![id(number)],
-        versions: Vec::new(),
-        retry_id: String::new(),
-        markup: Vec::new(),
-        switched_to: None,
-        named: Vec::new(),
-    }
+    TurnView::new(turn)
 }
 
 fn empty_page() -> ChatPage {
     ChatPage {
-        chat: None,
-        branch: None,
-        branch_from: None,
-        turns: Vec::new(),
-        has_more_before: false,
-        leaves: 0,
-        running: Vec::new(),
-        end: None,
-        elsewhere: None,
-        copied_from: None,
-        hides_below: None,
-        is_turn_gone: false,
-        draft: DraftView::default(),
-        queue: Default::default(),
-        deleted: None,
-        tools_on: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
-        models_rev: 0,
-        notices: Vec::new(),
-        budget_notes: Vec::new(),
         form_request_id: "11111111-1111-4111-8111-111111111111".into(),
+        ..ChatPage::default()
     }
 }
 
@@ -169,7 +141,6 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         branch: Some(branch),
         turns: vec![turn(11, Role::User, TurnStatus::Complete, words), turn(12, Role::Assistant, status, words)],
         draft: DraftView { text: words.into(), ..DraftView::default() },
-        queue: Default::default(),
         ..empty_page()
     }
 }

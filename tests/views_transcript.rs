@@ -12,7 +12,7 @@ mod tools;
 
 use leptos::prelude::*;
 use serde_json::json;
-use turnleaf::api::view::{BlockMarkup, ChatPage, DraftView, TurnView, VersionView};
+use turnleaf::api::view::{BlockMarkup, ChatPage, TurnView, VersionView};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::fixtures::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
 use turnleaf::domain::notice::Notice;
@@ -23,48 +23,11 @@ use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 
 fn turn_view(turn: Turn) -> TurnView {
-    TurnView {
-        siblings: vec![turn.id],
-        versions: Vec::new(),
-        retry_id: format!("retry-{}-1", turn.id),
-        is_thinking_mode: true,
-        not_sent: Vec::new(),
-        markup: Vec::new(),
-        switched_to: None,
-        named: Vec::new(),
-        turn,
-    }
+    TurnView { retry_id: format!("retry-{}-1", turn.id), ..TurnView::new(turn) }
 }
 
 fn render_turns(turns: Vec<TurnView>) -> String {
-    render_page(ChatPage { turns, ..complete_page() })
-}
-
-/// Returns a complete page of a chat without turns.
-fn complete_page() -> ChatPage {
-    ChatPage {
-        chat: None,
-        branch: None,
-        branch_from: None,
-        running: Vec::new(),
-        turns: Vec::new(),
-        has_more_before: false,
-        end: None,
-        elsewhere: None,
-        copied_from: None,
-        hides_below: None,
-        is_turn_gone: false,
-        leaves: 0,
-        draft: DraftView::default(),
-        queue: Default::default(),
-        deleted: None,
-        tools_on: None,
-        models: Vec::new(),
-        models_rev: 0,
-        notices: Vec::new(),
-        budget_notes: Vec::new(),
-        form_request_id: String::new(),
-    }
+    render_page(ChatPage { turns, ..ChatPage::default() })
 }
 
 fn render_page(page: ChatPage) -> String {
@@ -795,7 +758,7 @@ fn path_window_links_to_rest_at_both_ends() {
         turns: turns.clone(),
         has_more_before: true,
         end: Some(turn_view(reply(8, vec![Content::text("the end, which is elsewhere")]))),
-        ..complete_page()
+        ..ChatPage::default()
     });
     let (first, last) = (turn_id(3), turn_id(4));
     assert!(html.contains(&format!("href=\"/c/{chat}?at={first}&amp;side=older#turn-{first}\"")), "{html}");

@@ -45,6 +45,21 @@ pub struct TurnView {
 }
 
 impl TurnView {
+    /// Creates the view of a turn that has one version and shows its reasoning.
+    pub fn new(turn: Turn) -> Self {
+        Self {
+            siblings: vec![turn.id],
+            turn,
+            is_thinking_mode: true,
+            not_sent: Vec::new(),
+            versions: Vec::new(),
+            retry_id: String::new(),
+            markup: Vec::new(),
+            switched_to: None,
+            named: Vec::new(),
+        }
+    }
+
     /// Returns how the referenced document or image of this block has changed, if it has.
     pub fn reference_status(&self, block: BlockId) -> Option<ReferenceStatus> {
         self.named.iter().find(|(id, _)| *id == block).map(|(_, status)| *status)

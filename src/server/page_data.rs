@@ -16,9 +16,7 @@ mod tree;
 mod turn_rendering;
 
 use crate::api::error::ApiError;
-use crate::api::view::{
-    ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, QueueView, StartedReply, TurnView,
-};
+use crate::api::view::{ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, StartedReply, TurnView};
 use crate::domain::excerpt::first_words;
 use crate::domain::{
     Branch, BudgetState, ChatId, Failure, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId,
@@ -124,27 +122,12 @@ impl PageService {
         let models = with_locale(self.1, || demo::localize_models(models));
         let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(self.api_error())?).await?;
         let mut page = ChatPage {
-            chat: None,
-            branch: None,
-            branch_from: None,
-            turns: Vec::new(),
-            has_more_before: false,
-            leaves: 0,
-            running: Vec::new(),
-            end: None,
-            elsewhere: None,
-            copied_from: None,
-            hides_below: None,
-            is_turn_gone: false,
             draft,
-            queue: QueueView::default(),
-            tools_on: None,
-            deleted: None,
-            notices: Vec::new(),
             budget_notes: self.budget_notes(viewer).await?,
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
             models_rev: self.models_rev(viewer),
             models,
+            ..ChatPage::default()
         };
         if page.models.iter().all(|model| model.is_demo) {
             page.notices.push(ComposerNotice::NothingConfigured { ways: connection_choices::connection_choices() });

@@ -33,17 +33,7 @@ pub fn turn_view(turn: Turn) -> TurnView {
         Some(BlockMarkup { block_id: block.id, parts: block_markup_with_citations(turn.id, block, &sources)? })
     };
     let markup = turn.blocks.iter().filter_map(markup).collect();
-    TurnView {
-        siblings: vec![turn.id],
-        markup,
-        turn,
-        is_thinking_mode: true,
-        not_sent: Vec::new(),
-        versions: Vec::new(),
-        retry_id: String::new(),
-        switched_to: None,
-        named: Vec::new(),
-    }
+    TurnView { markup, ..TurnView::new(turn) }
 }
 
 /// Returns a user turn.

@@ -10,17 +10,7 @@ use crate::domain::frame::{StreamFrame, StreamSignal as Aside};
 use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, fixtures};
 
 pub(super) fn view(turn: Turn) -> TurnView {
-    TurnView {
-        siblings: vec![turn.id],
-        versions: Vec::new(),
-        retry_id: String::new(),
-        is_thinking_mode: true,
-        not_sent: Vec::new(),
-        markup: Vec::new(),
-        switched_to: None,
-        named: Vec::new(),
-        turn,
-    }
+    TurnView::new(turn)
 }
 
 pub(super) fn in_owner<T>(run: impl FnOnce() -> T) -> T {

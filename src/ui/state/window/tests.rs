@@ -9,17 +9,7 @@ fn view(ord: i64) -> TurnView {
 }
 
 fn to_view(turn: crate::domain::Turn) -> TurnView {
-    TurnView {
-        siblings: vec![turn.id],
-        versions: Vec::new(),
-        retry_id: String::new(),
-        is_thinking_mode: false,
-        not_sent: Vec::new(),
-        markup: Vec::new(),
-        switched_to: None,
-        named: Vec::new(),
-        turn,
-    }
+    TurnView { is_thinking_mode: false, ..TurnView::new(turn) }
 }
 
 fn views(ords: std::ops::RangeInclusive<i64>) -> Vec<TurnView> {
@@ -33,27 +23,10 @@ fn page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> TurnsPage {
 /// A page of a chat whose path has `leaf` turns.
 fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
     ChatPage {
-        chat: None,
-        branch: None,
-        branch_from: None,
         has_more_before: *ords.start() > 1,
         end: (*ords.end() < leaf).then(|| view(leaf)),
         turns: views(ords),
-        elsewhere: None,
-        copied_from: None,
-        hides_below: None,
-        is_turn_gone: false,
-        leaves: 0,
-        running: Vec::new(),
-        draft: Default::default(),
-        queue: Default::default(),
-        deleted: None,
-        tools_on: None,
-        models: Vec::new(),
-        models_rev: 0,
-        notices: Vec::new(),
-        budget_notes: Vec::new(),
-        form_request_id: String::new(),
+        ..ChatPage::default()
     }
 }
 
