@@ -60,27 +60,34 @@ struct AnotherReply {
     client_request_id: Option<String>,
 }
 
+impl TurnRequest {
+    /// Returns the hash by which a repeated request is recognized.
+    fn fingerprint(&self) -> Vec<u8> {
+        let mut fingerprinted = json!({
+            "chat": self.chat_id,
+            "content": self.content,
+            "takes_attachments": self.takes_attachments,
+            "prev": self.place.prev_turn_id,
+            "branch": self.place.branch_id,
+            "provider": self.place.provider,
+            "model": self.place.model,
+            "may_branch": self.place.may_branch,
+            "params": self.params,
+        });
+        if self.place.starts_root {
+            // Absent otherwise, so that the keys of messages from before this member still match.
+            fingerprinted["root"] = true.into();
+        }
+        request_hash(fingerprinted)
+    }
+}
+
 impl Service {
     /// Stores a message with its pending reply in one transaction, then starts the run of the reply.
     pub async fn start_turn(&self, owner: UserId, request: TurnRequest) -> Result<AcceptedExchange, ServiceError> {
         request.params.validate()?;
         check_request_id(request.client_request_id.as_deref())?;
-        let mut fingerprinted = json!({
-            "chat": request.chat_id,
-            "content": request.content,
-            "takes_attachments": request.takes_attachments,
-            "prev": request.place.prev_turn_id,
-            "branch": request.place.branch_id,
-            "provider": request.place.provider,
-            "model": request.place.model,
-            "may_branch": request.place.may_branch,
-            "params": request.params,
-        });
-        if request.place.starts_root {
-            // Absent otherwise, so that the keys of messages from before this member still match.
-            fingerprinted["root"] = true.into();
-        }
-        let fingerprint = request_hash(fingerprinted);
+        let fingerprint = request.fingerprint();
         // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
@@ -119,20 +126,12 @@ impl Service {
             }
         };
         let exchange = NewExchange {
-            id,
-            owner,
-            kind: ExchangeKind::Send,
-            params: request.params,
-            base: ModelParams::default(),
             sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
             moves_queue_of: place.parent.as_ref().map(|parent| parent.id),
-            sends_queued: None,
-            moves_reader: true,
             request_id: request.client_request_id,
             opening,
-            begins_with: None,
             budget,
-            fingerprint,
+            ..NewExchange::new(id, owner, ExchangeKind::Send, request.params, fingerprint)
         };
         let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
         let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
@@ -198,21 +197,13 @@ impl Service {
         let leaving = (Some(user_turn.id), BranchOrigin::Regenerate, name);
         let branch = self.sibling_branch(&mut tx, &chat, &old, &place, leaving).await?;
         let exchange = NewExchange {
-            id: exchange,
-            owner,
-            kind: ExchangeKind::Regenerate,
-            params,
             base: self.exchange_params(owner, &old).await?,
-            sends_draft_of: None,
             // A reply that did not become complete is replaced, and what was queued behind it waits for the new one.
             moves_queue_of: matches!(old.status, TurnStatus::Cancelled | TurnStatus::Error).then_some(old.id),
-            sends_queued: None,
-            moves_reader: true,
             request_id: client_request_id,
-            opening: None,
             begins_with,
             budget,
-            fingerprint,
+            ..NewExchange::new(exchange, owner, ExchangeKind::Regenerate, params, fingerprint)
         };
         self.commit_exchange(tx, chat, branch, user_turn, exchange).await
     }
@@ -268,20 +259,10 @@ impl Service {
             None => None,
         };
         let exchange = NewExchange {
-            id: exchange,
-            owner,
-            kind: ExchangeKind::Edit,
-            params: edit.params,
             base: self.exchange_params(owner, &old).await?,
-            sends_draft_of: None,
-            moves_queue_of: None,
-            sends_queued: None,
-            moves_reader: true,
             request_id: edit.client_request_id,
-            opening: None,
-            begins_with: None,
             budget,
-            fingerprint,
+            ..NewExchange::new(exchange, owner, ExchangeKind::Edit, edit.params, fingerprint)
         };
         let place = TurnPlacement { parent, branch, ord: None, frozen: None };
         let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
@@ -12,10 +14,11 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState};
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
-use turnleaf_domain::params_resolution::resolve_params;
+use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams,
-    QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, chat, continued_text, limits,
+    Author, Branch, Capabilities, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, InvalidField,
+    MessageCode, ModelParams, QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, chat,
+    continued_text, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -54,6 +57,76 @@ pub(crate) struct NewExchange {
     pub budget: Option<Arc<BudgetReservation>>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
+}
+
+impl NewExchange {
+    /// Creates an exchange whose reader moves to the reply, and which sends no draft and no queued message.
+    pub fn new(id: ExchangeId, owner: UserId, kind: ExchangeKind, params: ModelParams, fingerprint: Vec<u8>) -> Self {
+        Self {
+            id,
+            owner,
+            kind,
+            params,
+            base: ModelParams::default(),
+            sends_draft_of: None,
+            moves_queue_of: None,
+            sends_queued: None,
+            moves_reader: true,
+            request_id: None,
+            opening: None,
+            begins_with: None,
+            budget: None,
+            fingerprint,
+        }
+    }
+
+    /// Resolves the parameters of the reply for its model.
+    fn resolve_reply_params(
+        &self,
+        defaults: &ModelParams,
+        capabilities: &Capabilities,
+    ) -> Result<ResolvedParams, InvalidField> {
+        if self.begins_with.is_some() && capabilities.thinking_levels.contains(&Thinking::Off) {
+            // Reasoning would come before the text that is continued.
+            let requested = ModelParams { thinking: Some(Thinking::Off), ..self.params.clone() };
+            return resolve_params(&requested, defaults, capabilities);
+        }
+        resolve_params(&self.params, defaults, capabilities)
+    }
+
+    /// Stores the row of the exchange. Exchange and user turn reference each other; the first of the two references is
+    /// checked at the commit.
+    async fn insert(&self, tx: &mut Tx, exchange: &Exchange) -> Result<(), ServiceError> {
+        match exchanges::insert(tx, self.owner, exchange, Some(&self.fingerprint)).await {
+            Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
+            stored => stored?,
+        }
+        if let Some(token) = calling_token() {
+            ledger::set_exchange_token(tx, self.owner, exchange.id, token).await?;
+        }
+        Ok(())
+    }
+
+    /// Updates the queued messages and the draft that the exchange sends or moves.
+    async fn settle_queue_and_draft(
+        &self,
+        tx: &mut Tx,
+        (message, reply): (TurnId, TurnId),
+        now: DateTime<Utc>,
+    ) -> Result<(), ServiceError> {
+        if let Some(id) = self.sends_queued
+            && !queued_messages::mark_sent(tx, self.owner, id, message, now).await?
+        {
+            return Err(ServiceError::queued_message_sent());
+        }
+        if let Some(before) = self.moves_queue_of {
+            queued_messages::follow(tx, self.owner, before, reply).await?;
+        }
+        if let Some(draft_of) = self.sends_draft_of {
+            drafts::clear(tx, self.owner, draft_of, now).await?;
+        }
+        Ok(())
+    }
 }
 
 /// The beginning of a chat.
@@ -163,15 +236,7 @@ impl Service {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
         let defaults = of.base.with_defaults(&chat.settings.params);
         let capabilities = self.supervisor().registry().capabilities(of.owner, &branch.lock);
-        let can_be_off = capabilities.thinking_levels.contains(&Thinking::Off);
-        let settled = match of.begins_with.is_some() && can_be_off {
-            // Reasoning would come before the text that is continued.
-            true => {
-                let requested = ModelParams { thinking: Some(Thinking::Off), ..of.params.clone() };
-                resolve_params(&requested, &defaults, &capabilities)?
-            }
-            false => resolve_params(&of.params, &defaults, &capabilities)?,
-        };
+        let settled = of.resolve_reply_params(&defaults, &capabilities)?;
         let exchange = Exchange {
             id: of.id,
             chat_id: chat.id,
@@ -181,17 +246,10 @@ impl Service {
             is_thinking_mode: settled.is_thinking_mode,
             params: of.params.with_defaults(&defaults),
             not_sent: settled.not_sent.clone(),
-            client_request_id: of.request_id,
+            client_request_id: of.request_id.clone(),
             created_at: self.clock().now(),
         };
-        // Exchange and user turn reference each other; the first of the two references is checked at the commit.
-        match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
-            Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
-            stored => stored?,
-        }
-        if let Some(token) = calling_token() {
-            ledger::set_exchange_token(&mut tx, of.owner, exchange.id, token).await?;
-        }
+        of.insert(&mut tx, &exchange).await?;
         let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
         let mut assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
         if let Some(text) = &of.begins_with {
@@ -217,17 +275,7 @@ impl Service {
             Some(moved)
         };
         append_beginning(&mut tx, &assistant_turn).await?;
-        if let Some(id) = of.sends_queued
-            && !queued_messages::mark_sent(&mut tx, of.owner, id, user_turn.id, exchange.created_at).await?
-        {
-            return Err(ServiceError::queued_message_sent());
-        }
-        if let Some(before) = of.moves_queue_of {
-            queued_messages::follow(&mut tx, of.owner, before, assistant_turn.id).await?;
-        }
-        if let Some(draft_of) = of.sends_draft_of {
-            drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
-        }
+        of.settle_queue_and_draft(&mut tx, (user_turn.id, assistant_turn.id), exchange.created_at).await?;
         // Looked at last, so that all of these writes are one script.
         if let Some(moved) = moved_head
             && tx.rows_affected(moved).await? == 0

@@ -10,9 +10,7 @@ use crate::turns::exchanges::{AcceptedExchange, NewExchange};
 use crate::turns::messages::{self, UserMessage};
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{
-    CodedMessage, ExchangeKind, MessageCode, ModelParams, QueuedMessageId, TurnStatus, UserId, limits,
-};
+use turnleaf_domain::{CodedMessage, ExchangeKind, MessageCode, QueuedMessageId, TurnStatus, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::StoreError;
@@ -229,21 +227,13 @@ impl Service {
                     return Err(ServiceError::earlier_reply_running());
                 }
             }
+            let fingerprint = request_hash(json!({ "queued": id }));
             let exchange = NewExchange {
-                id: ids::mint(),
-                owner,
-                kind: ExchangeKind::Send,
-                params: request.params,
-                base: ModelParams::default(),
-                sends_draft_of: None,
                 moves_queue_of: Some(queued.after_turn_id),
                 sends_queued: Some(id),
                 moves_reader: is_asked_for,
-                request_id: None,
-                opening: None,
-                begins_with: None,
                 budget,
-                fingerprint: request_hash(json!({ "queued": id })),
+                ..NewExchange::new(ids::mint(), owner, ExchangeKind::Send, request.params, fingerprint)
             };
             let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
             self.check_unanswered(&mut tx, &user_turn).await?;

@@ -217,21 +217,13 @@ impl Service {
         is_reply_only: bool,
     ) -> Result<NewExchange, ServiceError> {
         let request_id = step_id(graft, step);
+        let fingerprint = request_hash(json!({ "graft": graft.id, "step": request_id }));
+        let kind = if is_reply_only { ExchangeKind::Regenerate } else { ExchangeKind::Send };
         Ok(NewExchange {
-            id: ids::mint(),
-            owner,
-            kind: if is_reply_only { ExchangeKind::Regenerate } else { ExchangeKind::Send },
-            params: graft.params.clone(),
             base: self.exchange_params(owner, source).await?,
-            sends_draft_of: None,
-            moves_queue_of: None,
-            sends_queued: None,
             moves_reader: false,
-            opening: None,
-            begins_with: None,
-            budget: None,
-            fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),
             request_id: Some(request_id),
+            ..NewExchange::new(ids::mint(), owner, kind, graft.params.clone(), fingerprint)
         })
     }
 }
