@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::config::identity_providers::IdentityProviderConfig;
 use crate::config::logging::LogFormat;
+use crate::config::providers::ConfiguredProviders;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use crate::credentials::mask_query;
+use crate::endpoint::ProviderEndpoint;
+use crate::price::ModelPrice;
 use crate::search_engine::SearchEngine;
 
 /// The replacement of a secret that is set.
@@ -19,37 +22,6 @@ pub const MASK: &str = "********";
 pub fn to_json(config: &Config) -> Value {
     let providers = &config.providers;
     let security = &config.security;
-    let endpoints: Vec<Value> = providers
-        .endpoints
-        .iter()
-        .map(|endpoint| {
-            json!({
-                "id": endpoint.id,
-                "name": endpoint.name,
-                "api": endpoint.api.as_str(),
-                "dialect": endpoint.dialect,
-                "base_url": endpoint.base_url,
-                "api_key": endpoint.api_key.as_ref().map(|_| MASK),
-                "models": endpoint.models,
-                "default_model": endpoint.default_model,
-                "source": if providers.from_environment.contains(&endpoint.id) { "environment" } else { "file" },
-            })
-        })
-        .collect();
-    let prices: Vec<Value> = config
-        .prices
-        .iter()
-        .map(|price| {
-            json!({
-                "provider": price.provider,
-                "model": price.model,
-                "input": price.input,
-                "output": price.output,
-                "cache_read": price.cache_read,
-                "cache_write": price.cache_write,
-            })
-        })
-        .collect();
     let proxies: Vec<String> =
         security.trusted_proxies.value.iter().map(|range| format!("{}/{}", range.address, range.bits)).collect();
     json!({
@@ -80,11 +52,36 @@ pub fn to_json(config: &Config) -> Value {
             config.logging.format.source,
         ),
         "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
-        "providers": endpoints,
-        "prices": prices,
+        "providers": providers.endpoints.iter().map(|endpoint| provider(endpoint, providers)).collect::<Vec<_>>(),
+        "prices": config.prices.iter().map(price).collect::<Vec<_>>(),
         "tool_servers": config.tool_servers.iter().map(tool_server).collect::<Vec<_>>(),
         "web_search": config.web_search.as_ref().map(search_engine),
         "identity_providers": config.identity_providers.iter().map(identity_provider).collect::<Vec<_>>(),
+    })
+}
+
+fn provider(endpoint: &ProviderEndpoint, all: &ConfiguredProviders) -> Value {
+    json!({
+        "id": endpoint.id,
+        "name": endpoint.name,
+        "api": endpoint.api.as_str(),
+        "dialect": endpoint.dialect,
+        "base_url": endpoint.base_url,
+        "api_key": endpoint.api_key.as_ref().map(|_| MASK),
+        "models": endpoint.models,
+        "default_model": endpoint.default_model,
+        "source": if all.from_environment.contains(&endpoint.id) { "environment" } else { "file" },
+    })
+}
+
+fn price(price: &ModelPrice) -> Value {
+    json!({
+        "provider": price.provider,
+        "model": price.model,
+        "input": price.input,
+        "output": price.output,
+        "cache_read": price.cache_read,
+        "cache_write": price.cache_write,
     })
 }
 
