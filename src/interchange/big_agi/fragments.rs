@@ -47,7 +47,6 @@ pub(super) fn add(message: &mut ImportedMessage, fragments: &[Value], notes: &mu
 }
 
 fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes: &mut ConversationNotes) {
-    let of = message.source_id.clone();
     match text(part, "pt").unwrap_or_default() {
         "text" => message.add_text(text(part, "text").unwrap_or_default()),
         "error" if text(part, "hint") == Some("aix-client-aborted") => {
@@ -56,70 +55,17 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
             }
         }
         "error" => message.add_failure(text(part, "error").unwrap_or(FAILED_IN_SOURCE)),
-        "ma" => {
-            let text = text(part, "aText").unwrap_or_default();
-            let is_hidden = !list(part, "redactedData").is_empty();
-            if is_hidden || !text.trim().is_empty() {
-                message.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
-            }
-            if is_hidden || part.get("textSignature").is_some() {
-                notes.add(IssueKind::Lost, &of, "reasoning signatures are not imported");
-            }
-        }
-        "tool_invocation" => {
-            let invocation = part.get("invocation").unwrap_or(&Value::Null);
-            let call_id = call_id(message, part);
-            if text(invocation, "type") == Some("code_execution") {
-                let code = json!({
-                    "language": text(invocation, "language").unwrap_or_default(),
-                    "code": text(invocation, "code").unwrap_or_default(),
-                });
-                message.add_piece(call_body(call_id, CODE, Some(&code)));
-            } else {
-                message.add_piece(call_body(
-                    call_id,
-                    text(invocation, "name").unwrap_or("tool"),
-                    invocation.get("args"),
-                ));
-            }
-        }
-        "tool_response" => {
-            let response = part.get("response").unwrap_or(&Value::Null);
-            let is_code = text(response, "type") == Some("code_execution");
-            let name = if is_code { CODE } else { text(response, "name").unwrap_or("tool") };
-            let error = part.get("error").filter(|error| !matches!(error, Value::Null | Value::Bool(false)));
-            let result = response.get("result").filter(|result| result.as_str() != Some(""));
-            let result = result.or(error).cloned().unwrap_or_default();
-            let call_id = call_id(message, part);
-            message.add_tool_result(&call_id, name, result, error.is_none());
-        }
+        "ma" => reasoning(message, part, notes),
+        "tool_invocation" => tool_call(message, part),
+        "tool_response" => tool_result(message, part),
         "image_ref" => image(message, fragment, part),
-        "reference" => {
-            let legacy = part.get("_legacyImageRefPart");
-            let summary = part.get("zRefSummary").and_then(|summary| text(summary, "text"));
-            let alt = summary.or_else(|| legacy.and_then(|legacy| text(legacy, "altText"))).unwrap_or_default();
-            let data = legacy.and_then(|legacy| legacy.get("dataRef")).unwrap_or(&Value::Null);
-            let place = id(part, "zUuid").or_else(|| id(data, "dblobAssetId")).unwrap_or_default();
-            let name = text(fragment, "title").unwrap_or_default().to_owned();
-            let mime = text(data, "mimeType").unwrap_or_default().to_owned();
-            let is_picture = text(part, "assetType") != Some("audio");
-            message.add_piece(attachment_body(
-                MessageFile { name, mime, bytes: FileBytes::Absent(place) },
-                alt,
-                is_picture,
-            ));
-        }
+        "reference" => reference(message, fragment, part),
         "doc" => document(message, fragment, part),
-        "hosted_resource" => {
-            let resource = part.get("resource").unwrap_or(&Value::Null);
-            let place = first_text(resource, &["fileId", "fileName"]).unwrap_or_default().to_owned();
-            let name = first_text(resource, &["filename", "fileName"]).unwrap_or_default().to_owned();
-            let mime = text(resource, "mimeType").unwrap_or_default().to_owned();
-            message.add_piece(attachment_body(MessageFile { name, mime, bytes: FileBytes::Absent(place) }, "", false));
-        }
+        "hosted_resource" => hosted_file(message, part),
         other => {
             let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-            notes.add(IssueKind::Lost, &of, format!("a part of an unknown type was skipped ({word})"));
+            let text = format!("a part of an unknown type was skipped ({word})");
+            notes.add(IssueKind::Lost, &message.source_id, text);
         }
     }
 }
@@ -129,6 +75,64 @@ const CODE: &str = "code_execution";
 
 fn call_id(message: &ImportedMessage, part: &Value) -> String {
     id(part, "id").unwrap_or_else(|| format!("{}/{}", message.source_id, message.pieces.len()))
+}
+
+fn reasoning(message: &mut ImportedMessage, part: &Value, notes: &mut ConversationNotes) {
+    let text = text(part, "aText").unwrap_or_default();
+    let is_hidden = !list(part, "redactedData").is_empty();
+    if is_hidden || !text.trim().is_empty() {
+        message.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
+    }
+    if is_hidden || part.get("textSignature").is_some() {
+        notes.add(IssueKind::Lost, &message.source_id, "reasoning signatures are not imported");
+    }
+}
+
+fn tool_call(message: &mut ImportedMessage, part: &Value) {
+    let invocation = part.get("invocation").unwrap_or(&Value::Null);
+    let call_id = call_id(message, part);
+    if text(invocation, "type") == Some("code_execution") {
+        let code = json!({
+            "language": text(invocation, "language").unwrap_or_default(),
+            "code": text(invocation, "code").unwrap_or_default(),
+        });
+        message.add_piece(call_body(call_id, CODE, Some(&code)));
+    } else {
+        message.add_piece(call_body(call_id, text(invocation, "name").unwrap_or("tool"), invocation.get("args")));
+    }
+}
+
+fn tool_result(message: &mut ImportedMessage, part: &Value) {
+    let response = part.get("response").unwrap_or(&Value::Null);
+    let is_code = text(response, "type") == Some("code_execution");
+    let name = if is_code { CODE } else { text(response, "name").unwrap_or("tool") };
+    let error = part.get("error").filter(|error| !matches!(error, Value::Null | Value::Bool(false)));
+    let result = response.get("result").filter(|result| result.as_str() != Some(""));
+    let result = result.or(error).cloned().unwrap_or_default();
+    let call_id = call_id(message, part);
+    message.add_tool_result(&call_id, name, result, error.is_none());
+}
+
+/// Adds a file that the program keeps apart from its exports.
+fn reference(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
+    let legacy = part.get("_legacyImageRefPart");
+    let summary = part.get("zRefSummary").and_then(|summary| text(summary, "text"));
+    let alt = summary.or_else(|| legacy.and_then(|legacy| text(legacy, "altText"))).unwrap_or_default();
+    let data = legacy.and_then(|legacy| legacy.get("dataRef")).unwrap_or(&Value::Null);
+    let place = id(part, "zUuid").or_else(|| id(data, "dblobAssetId")).unwrap_or_default();
+    let name = text(fragment, "title").unwrap_or_default().to_owned();
+    let mime = text(data, "mimeType").unwrap_or_default().to_owned();
+    let file = MessageFile { name, mime, bytes: FileBytes::Absent(place) };
+    message.add_piece(attachment_body(file, alt, text(part, "assetType") != Some("audio")));
+}
+
+/// Adds a file that a provider keeps.
+fn hosted_file(message: &mut ImportedMessage, part: &Value) {
+    let resource = part.get("resource").unwrap_or(&Value::Null);
+    let place = first_text(resource, &["fileId", "fileName"]).unwrap_or_default().to_owned();
+    let name = first_text(resource, &["filename", "fileName"]).unwrap_or_default().to_owned();
+    let mime = text(resource, "mimeType").unwrap_or_default().to_owned();
+    message.add_piece(attachment_body(MessageFile { name, mime, bytes: FileBytes::Absent(place) }, "", false));
 }
 
 fn image(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
