@@ -22,27 +22,12 @@ pub(crate) fn bodies(
         let id = |name: &str| fields::id(item, name).or_else(|| fields::id(item, "id"));
         let id = |name: &str| id(name).unwrap_or_else(|| format!("call-{}", at + 1));
         match fields::text(item, "type").unwrap_or_default() {
-            "message" => {
-                let text = texts(item.get("content")).join("");
-                let text = without_blank_ends(&text);
-                if !text.is_empty() {
-                    bodies.push(PieceBody::Text(text.to_owned()));
-                }
-                let cited = cited_pages(item.get("content"), text);
-                if !cited.is_empty() {
-                    bodies.push(PieceBody::Sources(cited));
-                }
-            }
+            "message" => bodies.extend(text_bodies(item)),
             "reasoning" => bodies.extend(reasoning(item)),
             "function_call" => {
                 let name = fields::text(item, "name").unwrap_or("tool").to_owned();
                 calls.entry(id("call_id")).or_insert_with(|| name.clone());
-                let (arguments, raw) = match item.get("arguments") {
-                    Some(Value::String(raw)) => (json_or_text(raw), (!raw.is_empty()).then(|| raw.clone())),
-                    other => (other.cloned().unwrap_or_default(), None),
-                };
-                let arguments = if arguments.is_string() { Value::Null } else { arguments };
-                bodies.push(PieceBody::ToolCall { id: id("call_id"), name, arguments, arguments_raw: raw });
+                bodies.push(call_body(id("call_id"), name, item));
             }
             "function_call_output" => {
                 let call = id("call_id");
@@ -51,18 +36,7 @@ pub(crate) fn bodies(
                     bodies.push(PieceBody::ToolCall { id, name, arguments: Value::Null, arguments_raw: None });
                     "tool".to_owned()
                 });
-                let result = match item.get("output") {
-                    Some(Value::String(text)) => json_or_text(text),
-                    Some(Value::Array(_)) => json_or_text(&texts(item.get("output")).join("")),
-                    other => other.cloned().unwrap_or_default(),
-                };
-                bodies.push(PieceBody::ToolResult {
-                    id: call,
-                    name,
-                    result,
-                    success: !has_failed(item),
-                    metadata: Value::Null,
-                });
+                bodies.push(result_body(call, name, item));
                 bodies.extend(fields::list(item, "files").iter().filter_map(&mut *picture));
             }
             "open_webui:code_interpreter" | "code_interpreter" => {
@@ -70,20 +44,7 @@ pub(crate) fn bodies(
                 bodies.extend(code_run_bodies(id("call_id"), code, item.get("output").cloned(), !has_failed(item)));
             }
             kind if kind.ends_with("_call") => {
-                // A tool that the provider ran: only its input is stored.
-                let name = kind.trim_end_matches("_call").to_owned();
-                let mut arguments = item.clone();
-                if let Value::Object(members) = &mut arguments {
-                    members.retain(|name, _| !matches!(name.as_str(), "type" | "id" | "status"));
-                }
-                bodies.push(PieceBody::ToolCall { id: id("id"), name: name.clone(), arguments, arguments_raw: None });
-                bodies.push(PieceBody::ToolResult {
-                    id: id("id"),
-                    name,
-                    result: Value::Null,
-                    success: !has_failed(item),
-                    metadata: Value::Null,
-                });
+                bodies.extend(provider_call_bodies(id("id"), kind.trim_end_matches("_call"), item));
             }
             kind => {
                 let text = texts(item.get("content")).join("");
@@ -96,6 +57,46 @@ pub(crate) fn bodies(
         }
     }
     bodies
+}
+
+/// Returns the text of a message, and the pages that it cites.
+fn text_bodies(item: &Value) -> Vec<PieceBody> {
+    let text = texts(item.get("content")).join("");
+    let text = without_blank_ends(&text);
+    let cited = cited_pages(item.get("content"), text);
+    let text = (!text.is_empty()).then(|| PieceBody::Text(text.to_owned()));
+    text.into_iter().chain((!cited.is_empty()).then_some(PieceBody::Sources(cited))).collect()
+}
+
+fn call_body(id: String, name: String, item: &Value) -> PieceBody {
+    let (arguments, arguments_raw) = match item.get("arguments") {
+        Some(Value::String(raw)) => (json_or_text(raw), (!raw.is_empty()).then(|| raw.clone())),
+        other => (other.cloned().unwrap_or_default(), None),
+    };
+    let arguments = if arguments.is_string() { Value::Null } else { arguments };
+    PieceBody::ToolCall { id, name, arguments, arguments_raw }
+}
+
+fn result_body(id: String, name: String, item: &Value) -> PieceBody {
+    let result = match item.get("output") {
+        Some(Value::String(text)) => json_or_text(text),
+        Some(Value::Array(_)) => json_or_text(&texts(item.get("output")).join("")),
+        other => other.cloned().unwrap_or_default(),
+    };
+    PieceBody::ToolResult { id, name, result, success: !has_failed(item), metadata: Value::Null }
+}
+
+/// Returns the call of a tool that the provider ran: only its input is stored.
+fn provider_call_bodies(id: String, name: &str, item: &Value) -> [PieceBody; 2] {
+    let mut arguments = item.clone();
+    if let Value::Object(members) = &mut arguments {
+        members.retain(|name, _| !matches!(name.as_str(), "type" | "id" | "status"));
+    }
+    let (name, success) = (name.to_owned(), !has_failed(item));
+    [
+        PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments, arguments_raw: None },
+        PieceBody::ToolResult { id, name, result: Value::Null, success, metadata: Value::Null },
+    ]
 }
 
 /// Returns a run of the code interpreter: its code as the call, its output as the result.
