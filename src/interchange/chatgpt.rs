@@ -172,19 +172,8 @@ impl NodeReader<'_> {
             assets: self.assets,
             search_budget: SearchBudget::default(),
         };
-        if read.kind() == "model_editable_context" && fields::text(content, "model_set_context").is_some() {
-            notes.add(IssueKind::Lost, id, "ChatGPT memories are not imported");
-        }
-        if self.take_instructions(&read) || read.kind() == "model_editable_context" {
-            return None;
-        }
         let call = calls::recipient(message);
-        let is_hidden = fields::is_set(metadata, "is_visually_hidden_from_conversation");
-        if is_hidden && call.is_none() && speaker != MessageSpeaker::Tool && read.kind() != "thoughts" {
-            // Issues about its files are discarded, because the message itself is left out.
-            if !read.pieces(&mut ConversationNotes::new(IssueLocation::default())).is_empty() {
-                notes.add(IssueKind::Lost, id, "hidden messages are not imported");
-            }
+        if self.is_left_out(&read, call, notes) {
             return None;
         }
         keys::METADATA.report_lost(metadata, id, notes);
@@ -192,11 +181,7 @@ impl NodeReader<'_> {
         let ending = ending(&read);
         let pieces = match (speaker, call) {
             (MessageSpeaker::Tool, _) => self.tool_result(&read, node, notes),
-            (MessageSpeaker::Assistant, Some(recipient)) => {
-                let mut pieces = vec![read.piece(calls::call_from_content(id, recipient, content, metadata))];
-                pieces.extend(self.call_files(&read, notes));
-                pieces
-            }
+            (MessageSpeaker::Assistant, Some(recipient)) => self.call_pieces(&read, recipient, notes),
             // The text of a system error becomes the ending of the message, not content of the model.
             (MessageSpeaker::Assistant, None) if read.kind() == "system_error" => Vec::new(),
             _ => read.pieces(notes),
@@ -242,6 +227,26 @@ impl NodeReader<'_> {
                 MessageSpeaker::Assistant
             }
         }
+    }
+
+    /// Returns whether a message is left out: it holds custom instructions or memories, or it is hidden.
+    fn is_left_out(&mut self, read: &MessageContent<'_>, call: Option<&str>, notes: &mut ConversationNotes) -> bool {
+        let is_memory = read.kind() == "model_editable_context";
+        if is_memory && fields::text(read.content, "model_set_context").is_some() {
+            notes.add(IssueKind::Lost, read.id, "ChatGPT memories are not imported");
+        }
+        if self.take_instructions(read) || is_memory {
+            return true;
+        }
+        let is_hidden = fields::is_set(read.metadata, "is_visually_hidden_from_conversation");
+        if !is_hidden || call.is_some() || read.speaker == MessageSpeaker::Tool || read.kind() == "thoughts" {
+            return false;
+        }
+        // Issues about its files are discarded, because the message itself is left out.
+        if !read.pieces(&mut ConversationNotes::new(IssueLocation::default())).is_empty() {
+            notes.add(IssueKind::Lost, read.id, "hidden messages are not imported");
+        }
+        true
     }
 
     /// Collects custom instructions; returns whether the message holds them and is therefore no message of the
@@ -297,13 +302,21 @@ impl NodeReader<'_> {
         pieces
     }
 
-    /// Returns the files that a call message carries.
-    fn call_files(&self, read: &MessageContent<'_>, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
-        let is_file =
-            |piece: &MessagePiece| matches!(piece.body, PieceBody::Picture { .. } | PieceBody::Attachment { .. });
+    /// Returns a call with the files that its message carries.
+    fn call_pieces(
+        &self,
+        read: &MessageContent<'_>,
+        recipient: &str,
+        notes: &mut ConversationNotes,
+    ) -> Vec<MessagePiece> {
+        let mut pieces = vec![read.piece(calls::call_from_content(read.id, recipient, read.content, read.metadata))];
         // The text of the message is the arguments of the call, also for unknown types.
-        let is_parted = !fields::list(read.content, "parts").is_empty();
-        if is_parted { read.pieces(notes).into_iter().filter(is_file).collect() } else { Vec::new() }
+        if !fields::list(read.content, "parts").is_empty() {
+            let is_file =
+                |piece: &MessagePiece| matches!(piece.body, PieceBody::Picture { .. } | PieceBody::Attachment { .. });
+            pieces.extend(read.pieces(notes).into_iter().filter(is_file));
+        }
+        pieces
     }
 }
 
