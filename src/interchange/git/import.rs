@@ -5,7 +5,7 @@
 //! filters and remotes of a stranger would take effect.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufWriter, Seek};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -169,6 +169,63 @@ impl TurnSurvey {
             completed_at: turn.completed_at,
         });
     }
+
+    /// Reads the manifests of the branches, as far as they can be read.
+    fn read_manifests(
+        &self,
+        source: &mut dyn BlobSource,
+        taker: &mut dyn ImportSink,
+    ) -> Result<HashMap<BranchId, BranchManifest>, ImportError> {
+        let mut manifests = HashMap::new();
+        for (branch, (_, id)) in &self.manifests {
+            let text = source.read_blob(id, bounds::GIT_NODE_BYTES, taker)?;
+            if let Ok(manifest) = parse::<BranchManifest>(&text) {
+                manifests.insert(*branch, manifest);
+            }
+        }
+        Ok(manifests)
+    }
+}
+
+/// Reports the branches of which the repository does not name the model, or the provider either.
+fn report_default_locks(
+    title: &str,
+    without_lock: Vec<String>,
+    without_model: Vec<String>,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ImportError> {
+    const NO_LOCK: &str = "the repository does not name the provider and model of this branch: defaults were used";
+    const NO_MODEL: &str =
+        "the repository does not name the model of this branch: the default of its provider was used";
+    let issues = without_lock.into_iter().map(|name| (name, NO_LOCK));
+    for (branch, text) in issues.chain(without_model.into_iter().map(|name| (name, NO_MODEL))) {
+        let location = IssueLocation { conversation: title.to_owned(), message: branch, ..IssueLocation::default() };
+        report_issue(taker, ImportIssue { kind: IssueKind::PutRight, location, text: text.to_owned() })?;
+    }
+    Ok(())
+}
+
+/// Writes the images. Damaged ones and those that are too large are reported.
+fn write_images<W: Write>(
+    writer: &mut ArchiveWriter<W>,
+    images: BTreeMap<String, (String, ObjectId)>,
+    source: &mut dyn BlobSource,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ImportError> {
+    for (sha256, (mime, id)) in images {
+        match source.read_blob(&id, bounds::FILE_BYTES, taker) {
+            Ok(bytes) => {
+                let blob = ArchivedBlob { sha256, mime, name: None, bytes: ArchivedBytes(bytes) };
+                writer.write_blob(&blob).map_err(ImportError::Spool)?;
+            }
+            Err(why @ (ImportError::Damaged(_) | ImportError::TooLarge(_))) => {
+                let location = IssueLocation { file: sha256, ..IssueLocation::default() };
+                report_issue(taker, ImportIssue { kind: IssueKind::Lost, location, text: why.to_string() })?;
+            }
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
 }
 
 /// Writes the chat as an archive: a first pass collects the facts that the rows need, a second one copies the turns.
@@ -184,18 +241,12 @@ fn write_archive(
     for committed in &history.turns {
         survey.add(&read_turn(committed, source, taker)?, committed);
     }
+    let manifests = survey.read_manifests(source, taker)?;
     let tips: Vec<(String, TurnId)> =
         history.tips.iter().filter_map(|(name, turn)| Some((name.clone(), survey.turns.get(*turn)?.id))).collect();
     let mut order: Vec<usize> = (0..survey.turns.len()).collect();
     order.sort_by_key(|number| survey.turns.get(*number).map(|turn| turn.ord));
     let turns: Vec<TurnFacts> = order.iter().filter_map(|number| survey.turns.get(*number).cloned()).collect();
-    let mut manifests = HashMap::new();
-    for (branch, (_, id)) in &survey.manifests {
-        let text = source.read_blob(id, bounds::GIT_NODE_BYTES, taker)?;
-        if let Ok(manifest) = parse::<BranchManifest>(&text) {
-            manifests.insert(*branch, manifest);
-        }
-    }
     let rows = ChatSource {
         turns: &turns,
         tips: &tips,
@@ -209,29 +260,10 @@ fn write_archive(
     };
     let RestoredChatRows { chat, branches, exchanges, without_lock, without_model } =
         rows.build_rows().ok_or(WRONG_FORMAT)?;
-    const NO_LOCK: &str = "the repository does not name the provider and model of this branch: defaults were used";
-    const NO_MODEL: &str =
-        "the repository does not name the model of this branch: the default of its provider was used";
-    let issues = without_lock.into_iter().map(|name| (name, NO_LOCK));
-    for (branch, text) in issues.chain(without_model.into_iter().map(|name| (name, NO_MODEL))) {
-        let location = IssueLocation { conversation: chat.title.clone(), message: branch, ..IssueLocation::default() };
-        report_issue(taker, ImportIssue { kind: IssueKind::PutRight, location, text: text.to_owned() })?;
-    }
+    report_default_locks(&chat.title, without_lock, without_model, taker)?;
     let out = BufWriter::new(taker.open_scratch().map_err(ImportError::Spool)?);
     let mut writer = ArchiveWriter::new(out, &ArchiveHead::new(chat.updated_at)).map_err(ImportError::Spool)?;
-    for (sha256, (mime, id)) in survey.images {
-        match source.read_blob(&id, bounds::FILE_BYTES, taker) {
-            Ok(bytes) => {
-                let blob = ArchivedBlob { sha256, mime, name: None, bytes: ArchivedBytes(bytes) };
-                writer.write_blob(&blob).map_err(ImportError::Spool)?;
-            }
-            Err(why @ (ImportError::Damaged(_) | ImportError::TooLarge(_))) => {
-                let location = IssueLocation { file: sha256, ..IssueLocation::default() };
-                report_issue(taker, ImportIssue { kind: IssueKind::Lost, location, text: why.to_string() })?;
-            }
-            Err(why) => return Err(why),
-        }
-    }
+    write_images(&mut writer, survey.images, source, taker)?;
     writer.start_chat(&chat, metadata.imported_from.as_ref(), None).map_err(ImportError::Spool)?;
     for (number, facts) in order.iter().zip(&turns) {
         let Some(committed) = history.turns.get(*number) else { continue };
