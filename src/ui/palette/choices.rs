@@ -4,7 +4,7 @@ use super::entry::{EntryAction, PaletteCommand, PaletteEntry, PaletteGroup};
 use super::hits::PaletteHits;
 use crate::browser::case_mapping::to_lowercase;
 use crate::domain::url_encoding;
-use crate::ui::keymap::{self, Keymap};
+use crate::ui::keymap::{KeyCommand, Keymap};
 use crate::ui::messages::palette as words;
 
 /// The context of the page that decides which commands are available.
@@ -18,109 +18,12 @@ pub struct PaletteContext {
 /// Returns the commands and settings whose names contain all the words, in order; all commands where there are no
 /// words.
 pub fn matching_commands(context: &PaletteContext, typed: &str) -> Vec<PaletteEntry> {
-    use PaletteGroup::{Commands, Settings};
-    let entry = |group, icon, name: &str, place: &str, does| PaletteEntry {
-        group,
-        key: name.to_owned(),
-        icon,
-        title: vec![(name.to_owned(), false)],
-        excerpt: Vec::new(),
-        place: place.to_owned(),
-        action: does,
-    };
-    let map = Keymap::from_page();
-    let keys = |command| map.chord(command).map(|chord| chord.to_string()).unwrap_or_default();
-    let leave = |address: &str| EntryAction::OpenServerPage(address.to_owned());
-    let theme = |theme| EntryAction::Run(PaletteCommand::Theme(theme));
-    let mut all = Vec::new();
-    if context.is_running {
-        all.push(entry(
-            Commands,
-            "stop",
-            words::stop(),
-            &keys(keymap::KeyCommand::Stop),
-            EntryAction::Run(PaletteCommand::Stop),
-        ));
-    }
-    all.push(entry(
-        Commands,
-        "plus",
-        words::new_chat(),
-        &keys(keymap::KeyCommand::NewChat),
-        EntryAction::OpenPage("/".to_owned()),
-    ));
-    all.push(entry(
-        Commands,
-        "sidebar",
-        words::sidebar(),
-        &keys(keymap::KeyCommand::Sidebar),
-        EntryAction::Run(PaletteCommand::Sidebar),
-    ));
+    let keymap = Keymap::from_page();
+    let mut all = page_commands(context, &keymap);
     if let Some(chat) = &context.chat {
-        all.push(entry(
-            Commands,
-            "branch",
-            words::tree(),
-            &keys(keymap::KeyCommand::Panel),
-            EntryAction::Run(PaletteCommand::Tree),
-        ));
-        all.push(entry(
-            Commands,
-            "search",
-            words::find_in_chat(),
-            &keys(keymap::KeyCommand::Find),
-            EntryAction::Run(PaletteCommand::Find),
-        ));
-        all.push(entry(Commands, "edit", words::rename_chat(), "", EntryAction::Run(PaletteCommand::Rename)));
-        all.push(entry(
-            Commands,
-            "external",
-            words::export_chat(),
-            "",
-            EntryAction::OpenServerPage(format!("{chat}/export")),
-        ));
-        all.push(entry(
-            Settings,
-            "tool",
-            words::chat_tools(),
-            "",
-            EntryAction::OpenServerPage(format!("{chat}/tools")),
-        ));
-        all.push(entry(
-            Settings,
-            "edit",
-            words::chat_settings(),
-            "",
-            EntryAction::OpenServerPage(format!("{chat}/settings")),
-        ));
+        all.extend(chat_entries(chat, &keymap));
     }
-    all.extend([
-        entry(Commands, "chat", words::all_chats(), "", leave("/chats")),
-        entry(Commands, "file", words::all_documents(), "", leave("/documents")),
-        entry(Commands, "folder", words::projects(), "", leave("/projects")),
-        entry(Commands, "bell", words::notifications(), "", leave("/notifications")),
-        entry(Commands, "plus", words::new_document(), "", leave("/documents/new")),
-        entry(
-            Commands,
-            "keyboard",
-            words::shortcuts(),
-            &keys(keymap::KeyCommand::Shortcuts),
-            EntryAction::Run(PaletteCommand::Shortcuts),
-        ),
-        entry(Commands, "system", words::theme_system(), "", theme("system")),
-        entry(Commands, "sun", words::theme_light(), "", theme("light")),
-        entry(Commands, "moon", words::theme_dark(), "", theme("dark")),
-        entry(Settings, "user", words::general(), "", leave("/settings/general")),
-        entry(Settings, "sun", words::appearance(), "", leave("/settings/appearance")),
-        entry(Settings, "key", words::providers(), "", leave("/settings/providers")),
-        entry(Settings, "tool", words::tools(), "", leave("/settings/tools")),
-        entry(Settings, "chart", words::usage(), "", leave("/usage")),
-        entry(Settings, "keyboard", words::keys(), "", leave("/settings/shortcuts")),
-        entry(Settings, "file", words::data(), "", leave("/settings/data")),
-        entry(Settings, "trash", words::trash(), "", leave("/trash")),
-        entry(Settings, "external", words::API, "", leave("/api/docs")),
-        entry(Settings, "leaf", words::about(), "", leave("/settings/about")),
-    ]);
+    all.extend(general_entries(&keymap));
     let typed = to_lowercase(typed);
     let wanted: Vec<&str> = typed.split_whitespace().collect();
     all.retain(|entry| {
@@ -128,6 +31,79 @@ pub fn matching_commands(context: &PaletteContext, typed: &str) -> Vec<PaletteEn
         wanted.iter().all(|word| name.contains(word))
     });
     all
+}
+
+/// Returns the commands of every page, and those of a page with a running reply.
+fn page_commands(context: &PaletteContext, keymap: &Keymap) -> Vec<PaletteEntry> {
+    let run = EntryAction::Run;
+    let stop = || keyed(keymap, KeyCommand::Stop, "stop", words::stop(), run(PaletteCommand::Stop));
+    let mut commands: Vec<PaletteEntry> = context.is_running.then(stop).into_iter().collect();
+    let home = EntryAction::OpenPage("/".to_owned());
+    commands.push(keyed(keymap, KeyCommand::NewChat, "plus", words::new_chat(), home));
+    commands.push(keyed(keymap, KeyCommand::Sidebar, "sidebar", words::sidebar(), run(PaletteCommand::Sidebar)));
+    commands
+}
+
+/// Returns the commands and settings of the chat on screen, whose path this is.
+fn chat_entries(chat: &str, keymap: &Keymap) -> [PaletteEntry; 6] {
+    use PaletteGroup::{Commands, Settings};
+    let run = EntryAction::Run;
+    let leave = |page: &str| EntryAction::OpenServerPage(format!("{chat}/{page}"));
+    [
+        keyed(keymap, KeyCommand::Panel, "branch", words::tree(), run(PaletteCommand::Tree)),
+        keyed(keymap, KeyCommand::Find, "search", words::find_in_chat(), run(PaletteCommand::Find)),
+        entry(Commands, "edit", words::rename_chat(), run(PaletteCommand::Rename)),
+        entry(Commands, "external", words::export_chat(), leave("export")),
+        entry(Settings, "tool", words::chat_tools(), leave("tools")),
+        entry(Settings, "edit", words::chat_settings(), leave("settings")),
+    ]
+}
+
+/// Returns the commands and settings of the application.
+fn general_entries(keymap: &Keymap) -> [PaletteEntry; 19] {
+    use PaletteGroup::{Commands, Settings};
+    let leave = |address: &str| EntryAction::OpenServerPage(address.to_owned());
+    let theme = |theme| EntryAction::Run(PaletteCommand::Theme(theme));
+    let shortcuts = EntryAction::Run(PaletteCommand::Shortcuts);
+    [
+        entry(Commands, "chat", words::all_chats(), leave("/chats")),
+        entry(Commands, "file", words::all_documents(), leave("/documents")),
+        entry(Commands, "folder", words::projects(), leave("/projects")),
+        entry(Commands, "bell", words::notifications(), leave("/notifications")),
+        entry(Commands, "plus", words::new_document(), leave("/documents/new")),
+        keyed(keymap, KeyCommand::Shortcuts, "keyboard", words::shortcuts(), shortcuts),
+        entry(Commands, "system", words::theme_system(), theme("system")),
+        entry(Commands, "sun", words::theme_light(), theme("light")),
+        entry(Commands, "moon", words::theme_dark(), theme("dark")),
+        entry(Settings, "user", words::general(), leave("/settings/general")),
+        entry(Settings, "sun", words::appearance(), leave("/settings/appearance")),
+        entry(Settings, "key", words::providers(), leave("/settings/providers")),
+        entry(Settings, "tool", words::tools(), leave("/settings/tools")),
+        entry(Settings, "chart", words::usage(), leave("/usage")),
+        entry(Settings, "keyboard", words::keys(), leave("/settings/shortcuts")),
+        entry(Settings, "file", words::data(), leave("/settings/data")),
+        entry(Settings, "trash", words::trash(), leave("/trash")),
+        entry(Settings, "external", words::API, leave("/api/docs")),
+        entry(Settings, "leaf", words::about(), leave("/settings/about")),
+    ]
+}
+
+/// Returns a command with the key that runs it.
+fn keyed(keymap: &Keymap, command: KeyCommand, icon: &'static str, name: &str, action: EntryAction) -> PaletteEntry {
+    let place = keymap.chord(command).map(|chord| chord.to_string()).unwrap_or_default();
+    PaletteEntry { place, ..entry(PaletteGroup::Commands, icon, name, action) }
+}
+
+fn entry(group: PaletteGroup, icon: &'static str, name: &str, action: EntryAction) -> PaletteEntry {
+    PaletteEntry {
+        group,
+        key: name.to_owned(),
+        icon,
+        title: vec![(name.to_owned(), false)],
+        excerpt: Vec::new(),
+        place: String::new(),
+        action,
+    }
 }
 
 /// Returns all rows in order. Without words: the recent chats and the commands; with words: the matches, and once all
