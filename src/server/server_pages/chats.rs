@@ -190,39 +190,50 @@ impl ChatsPage {
         .draw()
     }
 
+    fn row(&self, chat: &ListedChat) -> AnyView {
+        let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
+        let day = chat.updated_at.format("%Y-%m-%d").to_string();
+        let marks = [
+            (chat.unread && !chat.running, app_words::unread()),
+            (chat.pinned_at.is_some(), texts::pinned()),
+            (chat.has_draft, texts::draft()),
+        ];
+        let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!("{word} · "));
+        let project = self.projects.iter().find(|listed| Some(listed.project.id) == chat.project_id);
+        let project = project.filter(|_| self.filter.project.is_none());
+        let project = project.map(|listed| view! { <bdi>{listed.project.name.clone()}</bdi>" · " });
+        view! {
+            <li>
+                <label>
+                    <input
+                        type="checkbox"
+                        name="chat"
+                        value=chat.id.to_string()
+                        checked=self.all_chosen
+                        aria-label=texts::choose_chat(&title)
+                    />
+                </label>
+                <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
+                <span class="row-end">
+                    {marks.collect::<String>()}
+                    {project}
+                    <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
+                </span>
+            </li>
+        }
+    }
+
+    /// Returns the link that chooses all chats, or none: its address and its text.
+    fn choice_link(&self) -> (String, &'static str) {
+        let address = chats_page_address(&self.filter);
+        if self.all_chosen {
+            return (address, texts::choose_none());
+        }
+        let more = if address.contains('?') { "&" } else { "?" };
+        (format!("{address}{more}all=true"), texts::choose_all())
+    }
+
     fn form(&self) -> AnyView {
-        let row = |chat: &ListedChat| {
-            let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
-            let day = chat.updated_at.format("%Y-%m-%d").to_string();
-            let marks = [
-                (chat.unread && !chat.running, app_words::unread()),
-                (chat.pinned_at.is_some(), texts::pinned()),
-                (chat.has_draft, texts::draft()),
-            ];
-            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!("{word} · "));
-            let project = self.projects.iter().find(|listed| Some(listed.project.id) == chat.project_id);
-            let project = project.filter(|_| self.filter.project.is_none());
-            let project = project.map(|listed| view! { <bdi>{listed.project.name.clone()}</bdi>" · " });
-            view! {
-                <li>
-                    <label>
-                        <input
-                            type="checkbox"
-                            name="chat"
-                            value=chat.id.to_string()
-                            checked=self.all_chosen
-                            aria-label=texts::choose_chat(&title)
-                        />
-                    </label>
-                    <a class="row-name" href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
-                    <span class="row-end">
-                        {marks.collect::<String>()}
-                        {project}
-                        <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
-                    </span>
-                </li>
-            }
-        };
         let deeds: &[ChatsAction] = match self.filter.archived {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
             false => &[
@@ -241,18 +252,12 @@ impl ChatsPage {
             }
         });
         let (before, behind) = texts::chosen();
-        let address = chats_page_address(&self.filter);
-        let (href, word) = if self.all_chosen {
-            (address.clone(), texts::choose_none())
-        } else {
-            let more = if address.contains('?') { "&" } else { "?" };
-            (format!("{address}{more}all=true"), texts::choose_all())
-        };
+        let (href, word) = self.choice_link();
         view! {
             <form class="form chats-form" method="post" action="/forms/chats">
-                <input type="hidden" name="back" value=address/>
+                <input type="hidden" name="back" value=chats_page_address(&self.filter)/>
                 <p><a href=href>{word}</a></p>
-                <ul class="rows chats-all">{self.chats.iter().map(row).collect_view()}</ul>
+                <ul class="rows chats-all">{self.chats.iter().map(|chat| self.row(chat)).collect_view()}</ul>
                 <div class="deeds chats-bar">
                     <p class="chats-count">{before}<span class="chats-number"></span>{behind}</p>
                     {deeds.iter().map(|action| action.button()).collect_view()}

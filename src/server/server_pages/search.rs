@@ -123,6 +123,36 @@ impl SearchPage {
         (!sentences.is_empty()).then(|| sentences.join(localized_word(" ", "")))
     }
 
+    /// Returns the lines of the chat, the project and the branch that the search is limited to, each with a link out.
+    fn scope_lines(&self) -> [Option<AnyView>; 3] {
+        let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value/> };
+        let narrowed = &self.filters;
+        let chat = narrowed.chat.map(|chat| {
+            let title = self.chat_title.as_deref().filter(|title| !title.is_empty()).unwrap_or(app_words::untitled());
+            let without = SearchFilters { chat: None, branch: None, ..narrowed.clone() };
+            view! {
+                {hidden("chat", chat.to_string())}
+                <p>{texts::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
+            }
+        });
+        let project = narrowed.project.map(|project| {
+            let name = self.project_name.as_deref().unwrap_or_default();
+            let without = SearchFilters { project: None, ..narrowed.clone() };
+            view! {
+                {hidden("project", project.to_string())}
+                <p>{projects::search_scope(name)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
+            }
+        });
+        let branch = narrowed.branch.map(|branch| {
+            let without = SearchFilters { branch: None, ..narrowed.clone() };
+            view! {
+                {hidden("branch", branch.to_string())}
+                <p><a href=self.address(&without, None)>{texts::all_branches()}</a></p>
+            }
+        });
+        [chat, project, branch]
+    }
+
     fn form(&self) -> AnyView {
         let words = TextField {
             label: texts::words(),
@@ -148,30 +178,7 @@ impl SearchPage {
         let roles = [("", texts::any_author()), ("user", texts::author_me()), ("assistant", texts::author_model())];
         let mut models = vec![("", texts::model_any())];
         models.extend(self.models.iter().map(|model| (model.as_str(), model.as_str())));
-        let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value/> };
-        let chat = narrowed.chat.map(|chat| {
-            let title = self.chat_title.as_deref().filter(|title| !title.is_empty()).unwrap_or(app_words::untitled());
-            let without = SearchFilters { chat: None, branch: None, ..narrowed.clone() };
-            view! {
-                {hidden("chat", chat.to_string())}
-                <p>{texts::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
-            }
-        });
-        let project = narrowed.project.map(|project| {
-            let name = self.project_name.as_deref().unwrap_or_default();
-            let without = SearchFilters { project: None, ..narrowed.clone() };
-            view! {
-                {hidden("project", project.to_string())}
-                <p>{projects::search_scope(name)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
-            }
-        });
-        let branch = narrowed.branch.map(|branch| {
-            let without = SearchFilters { branch: None, ..narrowed.clone() };
-            view! {
-                {hidden("branch", branch.to_string())}
-                <p><a href=self.address(&without, None)>{texts::all_branches()}</a></p>
-            }
-        });
+        let [chat, project, branch] = self.scope_lines();
         let is_narrowed = *narrowed != SearchFilters::default();
         view! {
             <form class="form search-form" method="get" action="/search" role="search" data-filters=FILTERED>
