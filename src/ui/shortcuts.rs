@@ -3,6 +3,7 @@
 
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::browser::{clipboard, dialog, focus};
@@ -28,39 +29,18 @@ const TRANSCRIPT: &str = "#transcript";
 /// Listens for the keys and holds the dialog that lists them. Renders nothing until it is opened.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
-    let Palette { is_open: searching, lists_shortcuts: listed } = expect_context();
+    let context = ShortcutContext {
+        palette: expect_context(),
+        toasts: expect_context(),
+        preferences: expect_context(),
+        panel: expect_context(),
+        announcer: expect_context(),
+        end: use_context(),
+    };
+    let listed = context.palette.lists_shortcuts;
     let navigate = use_navigate();
-    let toasts = expect_context::<Toasts>();
-    let preferences = expect_context::<RwSignal<Preferences>>();
-    let panel = expect_context::<ChatPanel>();
-    let announcer = expect_context::<Announcer>();
-    let end = use_context::<PathEndLoader>();
     effect(move || {
         let navigate = navigate.clone();
-        // Returns false where the command does not apply: then the key keeps its other meaning.
-        let act = move |key_command: KeyCommand| {
-            match key_command {
-                KeyCommand::Search => {
-                    listed.set(false);
-                    searching.update(|open| *open = !*open);
-                }
-                KeyCommand::NewChat => navigate("/", Default::default()),
-                KeyCommand::Sidebar => toggle_sidebar(preferences),
-                KeyCommand::Shortcuts => listed.update(|open| *open = !*open),
-                KeyCommand::Panel => {
-                    if let Some(page) = panel.tree_page_path().filter(|_| !panel.toggle_tree()) {
-                        navigate(&page, Default::default());
-                    }
-                }
-                KeyCommand::NextPart => focus::cycle_regions(&REGIONS, false, focus_region),
-                KeyCommand::PartBefore => focus::cycle_regions(&REGIONS, true, focus_region),
-                KeyCommand::MessageBox if dialog::is_any_open() => return false,
-                KeyCommand::MessageBox => drop(focus::focus_first("#message")),
-                KeyCommand::CopyCode => return run_at_path_end(end, move || copy_last_code(announcer, toasts)),
-                _ => return false,
-            }
-            true
-        };
         let listener = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
             if event.default_prevented() || event.is_composing() {
                 return;
@@ -69,23 +49,16 @@ pub fn Shortcuts() -> impl IntoView {
             let press = KeyPress::from_event(&event, &key);
             let in_text = focus::is_in_text_field();
             let is_done = match keymap::command_on_page(KeyScope::Page, press, in_text) {
-                Some(command) => act(command),
-                // In a field, Ctrl+Z belongs to the field, unless it contains nothing to undo.
+                Some(command) => context.run(command, &navigate),
                 None if press.command && !press.shift && !press.alt && matches!(press.key, "z" | "Z") => {
-                    match (in_text, focus::is_in_empty_message_box()) {
-                        (false, _) => {
-                            toasts.take_newest_offer();
-                            true
-                        }
-                        (true, is_empty) => is_empty && toasts.take_newest_offer(),
-                    }
+                    context.undo(in_text)
                 }
                 None if press.key == "?"
                     && !in_text
                     && !press.command
                     && current_value(PreferenceSetting::Letters) == "on" =>
                 {
-                    act(KeyCommand::Shortcuts)
+                    context.run(KeyCommand::Shortcuts, &navigate)
                 }
                 None => false,
             };
@@ -101,6 +74,59 @@ pub fn Shortcuts() -> impl IntoView {
             {lazy_part_when(move || listed.get(), fetch, leave, |draw: &DrawShortcutList| draw())}
             <p><a href="/settings/shortcuts" rel="external">{messages::keys::change()}</a></p>
         </Dialog>
+    }
+}
+
+/// The parts of the application that the shortcuts act on.
+#[derive(Clone, Copy)]
+struct ShortcutContext {
+    palette: Palette,
+    toasts: Toasts,
+    preferences: RwSignal<Preferences>,
+    panel: ChatPanel,
+    announcer: Announcer,
+    end: Option<PathEndLoader>,
+}
+
+impl ShortcutContext {
+    /// Runs a command. Returns false where it does not apply: then the key keeps its other meaning.
+    fn run(self, command: KeyCommand, navigate: &impl Fn(&str, NavigateOptions)) -> bool {
+        let Palette { is_open, lists_shortcuts } = self.palette;
+        match command {
+            KeyCommand::Search => {
+                lists_shortcuts.set(false);
+                is_open.update(|open| *open = !*open);
+            }
+            KeyCommand::NewChat => navigate("/", Default::default()),
+            KeyCommand::Sidebar => toggle_sidebar(self.preferences),
+            KeyCommand::Shortcuts => lists_shortcuts.update(|open| *open = !*open),
+            KeyCommand::Panel => {
+                if let Some(page) = self.panel.tree_page_path().filter(|_| !self.panel.toggle_tree()) {
+                    navigate(&page, Default::default());
+                }
+            }
+            KeyCommand::NextPart => focus::cycle_regions(&REGIONS, false, focus_region),
+            KeyCommand::PartBefore => focus::cycle_regions(&REGIONS, true, focus_region),
+            KeyCommand::MessageBox if dialog::is_any_open() => return false,
+            KeyCommand::MessageBox => drop(focus::focus_first("#message")),
+            KeyCommand::CopyCode => {
+                return run_at_path_end(self.end, move || copy_last_code(self.announcer, self.toasts));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Undoes what the newest toast offers to undo. In a field, the key belongs to the field, unless it contains nothing
+    /// to undo.
+    fn undo(self, in_text: bool) -> bool {
+        match (in_text, focus::is_in_empty_message_box()) {
+            (false, _) => {
+                self.toasts.take_newest_offer();
+                true
+            }
+            (true, is_empty) => is_empty && self.toasts.take_newest_offer(),
+        }
     }
 }
 

@@ -57,6 +57,9 @@ struct FindSession {
     typed: StoredValue<u32>,
     /// The words and the path of the pending search.
     asked: StoredValue<Option<(String, TurnId)>>,
+    input_method: InputMethod,
+    /// True while an input method composes text: what it has not committed yet is not searched for.
+    is_composing: StoredValue<bool>,
 }
 
 type DrawFindBar = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
@@ -102,6 +105,8 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         shown: StoredValue::new(0),
         typed: StoredValue::new(0),
         asked: StoredValue::new(None),
+        input_method: InputMethod::default(),
+        is_composing: StoredValue::new(false),
     };
     let announcer = expect_context::<Announcer>();
     on_cleanup(highlight::clear_highlights);
@@ -126,32 +131,6 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
             }
         },
     );
-    let input_method = InputMethod::default();
-    // Text that an input method has not committed yet is not searched for.
-    let is_composing = StoredValue::new(false);
-    let on_input = move |event: Event| {
-        finding.words.set(event_target_value(&event));
-        if !is_composing.get_value() {
-            finding.search_soon();
-        }
-    };
-    let on_composed = move |event: CompositionEvent| {
-        input_method.on_composition_end(&event);
-        is_composing.set_value(false);
-        finding.search_soon();
-    };
-    let on_keydown = move |event: KeyboardEvent| match event.key().as_str() {
-        _ if input_method.consumes_key(&event) => {}
-        "Escape" => {
-            event.prevent_default();
-            open.set(false);
-        }
-        "Enter" if event.shift_key() => {
-            event.prevent_default();
-            finding.go(false);
-        }
-        _ => {}
-    };
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
         finding.go(true);
@@ -164,9 +143,9 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
                     role="search"
                     aria-label=messages::find_in_chat()
                     on:submit=on_submit
-                    on:keydown=on_keydown
-                    on:compositionstart=move |_| is_composing.set_value(true)
-                    on:compositionend=on_composed
+                    on:keydown=move |event: KeyboardEvent| finding.take_key(&event, open)
+                    on:compositionstart=move |_| finding.is_composing.set_value(true)
+                    on:compositionend=move |event: CompositionEvent| finding.take_composed(&event)
                 >
                     <input
                         id=BOX
@@ -177,7 +156,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
                         autocomplete="off"
                         enterkeyhint="search"
                         prop:value=move || finding.words.get()
-                        on:input=on_input
+                        on:input=move |event: Event| finding.take_input(&event)
                     />
                     <span class="find-count">{sentence}</span>
                     <StepButton name=messages::find_before() icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
@@ -199,6 +178,34 @@ fn StepButton(name: &'static str, icon: &'static str, on_click: Callback<()>) ->
 }
 
 impl FindSession {
+    fn take_input(self, event: &Event) {
+        self.words.set(event_target_value(event));
+        if !self.is_composing.get_value() {
+            self.search_soon();
+        }
+    }
+
+    fn take_composed(self, event: &CompositionEvent) {
+        self.input_method.on_composition_end(event);
+        self.is_composing.set_value(false);
+        self.search_soon();
+    }
+
+    fn take_key(self, event: &KeyboardEvent, open: RwSignal<bool>) {
+        match event.key().as_str() {
+            _ if self.input_method.consumes_key(event) => {}
+            "Escape" => {
+                event.prevent_default();
+                open.set(false);
+            }
+            "Enter" if event.shift_key() => {
+                event.prevent_default();
+                self.go(false);
+            }
+            _ => {}
+        }
+    }
+
     /// Moves to the next or the previous hit; searches first where the words are new.
     fn go(self, forward: bool) {
         let words = self.words.get_untracked();
