@@ -86,8 +86,6 @@ pub fn follow_address(
     refusals: TurnRefusals,
 ) -> Callback<TurnId> {
     let target = address_target();
-    let path = use_location().pathname;
-    let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
     let shown = StoredValue::new(target.get_untracked());
     let navigate = use_navigate();
     let replace = Callback::new(move |now: AddressTarget| {
@@ -96,82 +94,130 @@ pub fn follow_address(
     });
     // Documents opened from here quote into this chat, and pages without the chat list link back to it.
     local_store::put_in_tab(LAST_CHAT_KEY, &chat.to_string());
-    let keep = move || {
-        if let Some(leaf) = state.leaf_id() {
-            history::set_entry_state(&chat_path(chat), &leaf.to_string());
-        }
+    let follower = AddressFollower {
+        state,
+        navigation,
+        signals,
+        chat,
+        refusals,
+        announcer: expect_context(),
+        toasts: expect_context(),
+        target,
+        path: use_location().pathname,
+        shown,
+        replace,
     };
     effect(move || {
         let _ = state.leaf();
-        keep();
+        follower.keep_leaf();
     });
-    // The address of another chat is handled by that chat's page.
-    let is_here = move || path.get_untracked() == chat_path(chat);
-    let show = move |_, now: AddressTarget| {
-        if !is_here() || shown.get_value() == now {
-            return navigation.cancel();
-        }
-        refusals.clear();
-        let was_in_text = focus::is_in_text_field();
-        let arrive = move || {
-            shown.set_value(now);
-            keep();
-            state.announce_arrival(now.at);
-            if let Some(at) = now.at {
-                reveal_turn(state, at, !was_in_text && focus::is_in_text_field());
-            }
-        };
-        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !signals.notices.is_cut() {
-            navigation.cancel();
-            return arrive();
-        }
-        let at = now.at.or_else(|| last_shown_leaf(chat));
-        let number = navigation.start();
-        spawn_local(async move {
-            let page = clock::with_timeout(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
-            // The reader may have navigated elsewhere meanwhile.
-            if !navigation.is_current(number) {
-                return;
-            }
-            if target.try_get_untracked() != Some(now) || !is_here() {
-                return navigation.fail(number);
-            }
-            let page = page.unwrap_or_else(|| Err(ApiError::Unreachable));
-            match page {
-                Ok(page) => {
-                    // The fallback that is shown instead is not the requested turn.
-                    let is_it = !page.is_turn_gone;
-                    state.show_page(page.clone());
-                    signals.apply_page(page);
-                    arrive();
-                    // Runs after the page has followed the path, so that a waiting message is sent to the model of
-                    // its branch.
-                    set_timeout(
-                        move || if is_it { navigation.finish(number) } else { navigation.redirected(number) },
-                        Duration::ZERO,
-                    );
-                    if now.from.is_some() {
-                        request_animation_frame(|| focus::focus_first_without_scroll("#message"));
-                    }
-                }
-                Err(error) => {
-                    // The address returns to that of the path on screen, so that the same navigation can be retried.
-                    state.announce_arrival(None);
-                    navigation.fail(number);
-                    match sibling_version(state, now.at) {
-                        Some(turn) => refusals.report(turn.id(), error),
-                        None => {
-                            announcer.alert(&problem(&error));
-                            toasts.show(problem(&error));
-                        }
-                    }
-                    replace.run(shown.get_value());
-                }
-            }
-        });
-    };
-    on_change(move || target.get(), show);
+    on_change(move || target.get(), move |_, now| follower.show(now));
     Callback::new(move |at: TurnId| replace.run(AddressTarget { at: Some(at), from: None }))
+}
+
+/// The open chat and its address.
+#[derive(Clone, Copy)]
+struct AddressFollower {
+    state: ChatState,
+    navigation: PathNavigation,
+    signals: PageSignals,
+    chat: ChatId,
+    refusals: TurnRefusals,
+    announcer: Announcer,
+    toasts: Toasts,
+    target: Memo<AddressTarget>,
+    path: Memo<String>,
+    /// The target whose path is on screen.
+    shown: StoredValue<AddressTarget>,
+    /// Replaces the address.
+    replace: Callback<AddressTarget>,
+}
+
+impl AddressFollower {
+    /// Stores the leaf with the history entry.
+    fn keep_leaf(self) {
+        if let Some(leaf) = self.state.leaf_id() {
+            history::set_entry_state(&chat_path(self.chat), &leaf.to_string());
+        }
+    }
+
+    /// Returns whether the address is that of this chat. That of another one is handled by that chat's page.
+    fn is_here(self) -> bool {
+        self.path.get_untracked() == chat_path(self.chat)
+    }
+
+    fn show(self, now: AddressTarget) {
+        if !self.is_here() || self.shown.get_value() == now {
+            return self.navigation.cancel();
+        }
+        self.refusals.clear();
+        let was_in_text = focus::is_in_text_field();
+        let is_end = now.from.is_none() && now.at.is_some() && self.state.leaf_id() == now.at;
+        if is_end && !self.signals.notices.is_cut() {
+            self.navigation.cancel();
+            return self.arrive(now, was_in_text);
+        }
+        let at = now.at.or_else(|| last_shown_leaf(self.chat));
+        let number = self.navigation.start();
+        spawn_local(self.load((now, at), number, was_in_text));
+    }
+
+    /// Loads the path of a target, at a turn of it, and shows it.
+    async fn load(self, (now, at): (AddressTarget, Option<TurnId>), number: u64, was_in_text: bool) {
+        let page = clock::with_timeout(limits::SEND_TIME, load_chat(Some(self.chat), at, now.from, None)).await;
+        // The reader may have navigated elsewhere meanwhile.
+        if !self.navigation.is_current(number) {
+            return;
+        }
+        if self.target.try_get_untracked() != Some(now) || !self.is_here() {
+            return self.navigation.fail(number);
+        }
+        match page.unwrap_or_else(|| Err(ApiError::Unreachable)) {
+            Ok(page) => {
+                // The fallback that is shown instead is not the requested turn.
+                let is_it = !page.is_turn_gone;
+                self.state.show_page(page.clone());
+                self.signals.apply_page(page);
+                self.arrive(now, was_in_text);
+                // Runs after the page has followed the path, so that a waiting message is sent to the model of its
+                // branch.
+                let navigation = self.navigation;
+                set_timeout(
+                    move || if is_it { navigation.finish(number) } else { navigation.redirected(number) },
+                    Duration::ZERO,
+                );
+                if now.from.is_some() {
+                    request_animation_frame(|| focus::focus_first_without_scroll("#message"));
+                }
+            }
+            Err(error) => self.report(now, number, error),
+        }
+    }
+
+    /// Completes the navigation to a path that is on screen.
+    fn arrive(self, now: AddressTarget, was_in_text: bool) {
+        self.shown.set_value(now);
+        self.keep_leaf();
+        self.state.announce_arrival(now.at);
+        if let Some(at) = now.at {
+            reveal_turn(self.state, at, !was_in_text && focus::is_in_text_field());
+        }
+    }
+
+    /// Reports that the path could not be loaded. The address returns to that of the path on screen, so that the same
+    /// navigation can be retried.
+    fn report(self, now: AddressTarget, number: u64, error: ApiError) {
+        self.state.announce_arrival(None);
+        self.navigation.fail(number);
+        match sibling_version(self.state, now.at) {
+            Some(turn) => self.refusals.report(turn.id(), error),
+            None => {
+                self.announcer.alert(&problem(&error));
+                self.toasts.show(problem(&error));
+            }
+        }
+        self.replace.run(self.shown.get_value());
+    }
 }
 
 /// Returns the version on screen that this turn would have replaced.
