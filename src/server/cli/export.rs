@@ -25,34 +25,7 @@ const CHUNK_QUEUE: usize = 8;
 
 /// Exports to a file, to a folder, or to standard output.
 pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
-    let chat: Option<ChatId> = match args.chat.as_deref().map(str::parse) {
-        None => None,
-        Some(Ok(chat)) => Some(chat),
-        Some(Err(error)) => return Err(CliError::new(CliExitCode::WrongUse, format_args!("--chat: {error}"))),
-    };
-    let of_one = || {
-        chat.ok_or_else(|| {
-            CliError::new(
-                CliExitCode::WrongUse,
-                "this format exports one chat; choose it with \
-            --chat ID",
-            )
-        })
-    };
-    if args.assets.is_some() && args.format != ExportFormat::Markdown {
-        return Err(CliError::new(CliExitCode::WrongUse, "--assets is for --format markdown"));
-    }
-    let wanted = match args.format {
-        ExportFormat::Json => ExportTarget::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
-        ExportFormat::Markdown => ExportTarget::Markdown(of_one()?, args.assets.as_deref()),
-        ExportFormat::Html => ExportTarget::Page(of_one()?),
-        ExportFormat::Git => {
-            let folder = args.output.as_deref();
-            let folder = folder
-                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "set the output folder with --output DIR"))?;
-            ExportTarget::Repository(of_one()?, folder)
-        }
-    };
+    let wanted = ExportTarget::from_args(args)?;
     let parts = ExportOptions { reasoning: args.reasoning.into(), tools: args.tools.into() };
     let failed = |error: ServiceError| match (error, &args.chat) {
         (ServiceError::NotFound, Some(chat)) => {
@@ -102,6 +75,32 @@ enum ExportTarget<'a> {
     Markdown(ChatId, Option<&'a Path>),
     Page(ChatId),
     Repository(ChatId, &'a Path),
+}
+
+impl<'a> ExportTarget<'a> {
+    /// Reads the subject from the arguments.
+    fn from_args(args: &'a ExportArgs) -> Result<Self, CliError> {
+        let wrong_use = |reason: &str| CliError::new(CliExitCode::WrongUse, reason);
+        let chat: Option<ChatId> = match args.chat.as_deref().map(str::parse) {
+            None => None,
+            Some(Ok(chat)) => Some(chat),
+            Some(Err(error)) => return Err(CliError::new(CliExitCode::WrongUse, format_args!("--chat: {error}"))),
+        };
+        let of_one = || chat.ok_or_else(|| wrong_use("this format exports one chat; choose it with --chat ID"));
+        if args.assets.is_some() && args.format != ExportFormat::Markdown {
+            return Err(wrong_use("--assets is for --format markdown"));
+        }
+        Ok(match args.format {
+            ExportFormat::Json => Self::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
+            ExportFormat::Markdown => Self::Markdown(of_one()?, args.assets.as_deref()),
+            ExportFormat::Html => Self::Page(of_one()?),
+            ExportFormat::Git => {
+                let folder = args.output.as_deref();
+                let folder = folder.ok_or_else(|| wrong_use("set the output folder with --output DIR"))?;
+                Self::Repository(of_one()?, folder)
+            }
+        })
+    }
 }
 
 /// Returns the folder of the images as links in the Markdown name it: relative to the output where it is below it.

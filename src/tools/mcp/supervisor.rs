@@ -18,13 +18,14 @@ use super::authorization::SignInNeed;
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
 use super::lifecycle::{Handshake, HandshakeRefusal};
 use super::listener::McpListener;
+use super::listing::{self, ToolList};
 use super::log::ServerOutputLog;
 use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
+use super::sanitizer;
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
 use super::subscription::follow_list_changes;
 use super::web::WebServerAddress;
-use super::{listing, sanitizer};
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, SERVER_INSTRUCTIONS_BYTES, SERVER_NAME_BYTES};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::clock::Clock;
@@ -210,14 +211,6 @@ impl McpSupervisor {
     ) -> ServerEnd {
         let StartedServer { service, listener, list } = begun;
         let peer = service.peer().clone();
-        let info = peer.peer_info();
-        let instructions = info.as_ref().and_then(|server| server.instructions.as_deref());
-        let instructions =
-            instructions.map(|text| sanitizer::clean_text(text, &self.secrets, SERVER_INSTRUCTIONS_BYTES));
-        let known = info.as_ref().and_then(|server| server.server_info.clone());
-        let implementation = known.map(|own| {
-            sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, SERVER_NAME_BYTES)
-        });
         let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
         let connection = McpConnection {
@@ -229,13 +222,7 @@ impl McpSupervisor {
             catalog: Mutex::default(),
             exit: over,
         };
-        self.current.send_modify(|current| {
-            current.implementation = implementation;
-            current.instructions = instructions.filter(|text| !text.trim().is_empty()).map(Arc::from);
-            current.put_list(list);
-            current.connection = Some(Arc::new(connection));
-        });
-        self.set_state(McpServerState::Ready, None);
+        self.publish(connection, list);
         let cancel = service.cancellation_token();
         let waiting = service.waiting();
         tokio::pin!(waiting);
@@ -279,6 +266,25 @@ impl McpSupervisor {
             let _ = timeout(self.runtime.patience.stop, waiting).await;
         }
         over
+    }
+
+    /// Publishes a connection, with the tools of its server and what the server says of itself.
+    fn publish(&self, connection: McpConnection, list: ToolList) {
+        let info = connection.peer.peer_info();
+        let instructions = info.as_ref().and_then(|server| server.instructions.as_deref());
+        let instructions =
+            instructions.map(|text| sanitizer::clean_text(text, &self.secrets, SERVER_INSTRUCTIONS_BYTES));
+        let known = info.as_ref().and_then(|server| server.server_info.clone());
+        let implementation = known.map(|own| {
+            sanitizer::clean_line(&format!("{} {}", own.name, own.version), &self.secrets, SERVER_NAME_BYTES)
+        });
+        self.current.send_modify(|current| {
+            current.implementation = implementation;
+            current.instructions = instructions.filter(|text| !text.trim().is_empty()).map(Arc::from);
+            current.put_list(list);
+            current.connection = Some(Arc::new(connection));
+        });
+        self.set_state(McpServerState::Ready, None);
     }
 
     /// Refreshes the tool list in the background; the list arrives as a command for this connection.
