@@ -4,23 +4,19 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod accounts;
+mod chats;
 mod imports;
-mod projects;
-mod queued_messages;
 mod search;
 mod shares;
 mod sign_in;
-mod title_requests;
 mod tool_servers;
 
 pub use accounts::*;
+pub use chats::*;
 pub use imports::*;
-pub use projects::*;
-pub use queued_messages::*;
 pub use search::*;
 pub use shares::*;
 pub use sign_in::*;
-pub use title_requests::*;
 pub use tool_servers::*;
 
 /// The largest plausible count of tokens, bytes, events or millionths of a dollar (`bounded_sum!` repeats it).

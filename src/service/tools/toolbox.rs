@@ -8,14 +8,14 @@ mod grants;
 mod instructions;
 mod library;
 mod listing_storage;
-mod scope_refusals;
 pub(crate) mod search_engines;
 pub mod selection;
 mod sign_in_wait;
 mod tool_finder;
 pub mod trust;
 
-use std::sync::{Arc, OnceLock, RwLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -23,13 +23,12 @@ use serde_json::Value;
 pub use selection::{LeftOutTool, ToolSelection};
 
 use self::library::ChatLibrary;
-use self::scope_refusals::ScopeRefusals;
 use self::search_engines::SearchEngines;
 use turnleaf_convert::FileReader;
-use turnleaf_domain::UserId;
 use turnleaf_domain::access_rights::AccessRights;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::tool_output::ResourceLink;
+use turnleaf_domain::{BlockId, UserId};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_providers::http_client::HttpClient;
@@ -54,6 +53,17 @@ struct ToolboxInner {
     rights: RwLock<Arc<AccessRights>>,
     search_engines: Arc<SearchEngines>,
     scope_refusals: ScopeRefusals,
+}
+
+/// The calls that a tool server refused because it wants a wider scope, until they run or end. A restart forgets them;
+/// then the server refuses them again.
+#[derive(Default)]
+struct ScopeRefusals(Mutex<HashSet<BlockId>>);
+
+impl ScopeRefusals {
+    fn lock(&self) -> MutexGuard<'_, HashSet<BlockId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// All tools of this server. Cheap to clone.
