@@ -619,7 +619,7 @@ async fn person_without_password_authenticates_again_at_provider() {
             assert_eq!(led.location, "/settings/profile", "{site}: {led:?}");
             assert_eq!(led.cookie("turnleaf_local_sign_in"), None, "{site}: {led:?}");
         }
-        person("0043", json!(null));
+        person("0043", json!(SystemClock.now().timestamp()));
         confirm().await.assert_refused("This sign-in is not linked to your account.");
         person("0042", json!(1));
         confirm().await.assert_refused("(old_authentication)");
