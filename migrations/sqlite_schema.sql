@@ -280,22 +280,33 @@ CREATE TABLE grafts (
     updated_at        TEXT NOT NULL,
     CHECK ((status = 'paused') = (reason IS NOT NULL))
 ) STRICT;
+CREATE TABLE group_mappings (
+    id            BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    group_id      BLOB NOT NULL REFERENCES account_groups (id) ON DELETE CASCADE,
+    issuer        TEXT NOT NULL,
+    external_name TEXT NOT NULL,
+    UNIQUE (issuer, external_name, group_id)
+) STRICT;
 CREATE TABLE group_members (
     group_id BLOB NOT NULL REFERENCES account_groups (id) ON DELETE CASCADE,
     user_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     PRIMARY KEY (group_id, user_id)
 ) STRICT;
-CREATE TABLE identities (
+CREATE TABLE "identities" (
     id           BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id     BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     issuer       TEXT NOT NULL,
     subject      TEXT NOT NULL,
     email        TEXT,
-    -- The groups that were named at the last sign-in, as JSON.
-    group_names  TEXT NOT NULL,
     created_at   TEXT NOT NULL,
     last_used_at TEXT NOT NULL,
     UNIQUE (issuer, subject)
+) STRICT;
+CREATE TABLE identity_groups (
+    identity_id BLOB NOT NULL REFERENCES "identities" (id) ON DELETE CASCADE,
+    issuer      TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    PRIMARY KEY (identity_id, name)
 ) STRICT;
 CREATE TABLE identity_sign_ins (
     id             BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -798,8 +809,10 @@ CREATE INDEX grafts_leaf ON grafts (leaf_turn_id);
 CREATE INDEX grafts_of_branch ON grafts (branch_id);
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);
 CREATE INDEX grafts_running ON grafts (created_at) WHERE status = 'running';
+CREATE INDEX group_mappings_group ON group_mappings (group_id);
 CREATE INDEX group_members_user ON group_members (user_id);
 CREATE INDEX identities_owner_id ON identities (owner_id);
+CREATE INDEX identity_groups_name ON identity_groups (issuer, name);
 CREATE INDEX identity_sign_ins_owner_id ON identity_sign_ins (owner_id);
 CREATE INDEX import_chats_of_chat ON import_chats (chat_id);
 CREATE INDEX import_deletions_of_import ON import_deletions (import_id);

@@ -110,6 +110,8 @@ mod fenced_endings;
 mod fixtures;
 #[path = "server/gallery.rs"]
 mod gallery;
+#[path = "server/group_mappings.rs"]
+mod group_mappings;
 #[path = "server/grown_exports.rs"]
 mod grown_exports;
 #[path = "server/http_api.rs"]

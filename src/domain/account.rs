@@ -173,6 +173,9 @@ pub enum AuditVerb {
     DeleteGroup,
     AddMember,
     RemoveMember,
+    /// Whom a service names for a group of its own became members of a group here, or are none any more.
+    MapGroup,
+    UnmapGroup,
     ChangeGrants,
     /// An identity at an identity provider was added to the own account, or removed from it.
     LinkIdentity,
@@ -192,7 +195,7 @@ pub enum AuditVerb {
 }
 
 impl AuditVerb {
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 55] = [
         Self::SetUp,
         Self::SignIn,
         Self::SignOut,
@@ -232,6 +235,8 @@ impl AuditVerb {
         Self::DeleteGroup,
         Self::AddMember,
         Self::RemoveMember,
+        Self::MapGroup,
+        Self::UnmapGroup,
         Self::ChangeGrants,
         Self::LinkIdentity,
         Self::UnlinkIdentity,
@@ -290,6 +295,8 @@ impl AuditVerb {
             Self::DeleteGroup => "delete_group",
             Self::AddMember => "add_member",
             Self::RemoveMember => "remove_member",
+            Self::MapGroup => "map_group",
+            Self::UnmapGroup => "unmap_group",
             Self::ChangeGrants => "change_grants",
             Self::LinkIdentity => "link_identity",
             Self::UnlinkIdentity => "unlink_identity",
@@ -329,6 +336,11 @@ pub fn check_account_name(name: &str) -> Result<String, InvalidField> {
 /// Validates the name of a group and trims it.
 pub fn check_group_name(name: &str) -> Result<String, InvalidField> {
     check_label(name, limits::GROUP_NAME_CHARS)
+}
+
+/// Validates the name of a group as a service writes it, and trims it.
+pub fn check_external_group_name(name: &str) -> Result<String, InvalidField> {
+    check_label(name, limits::IDENTITY_GROUP_CHARS)
 }
 
 /// Validates the name of an API token and trims it.

@@ -103,6 +103,8 @@ ids! {
     BudgetId;
     /// A group of accounts.
     GroupId;
+    /// A group elsewhere whose people are members of a group of accounts.
+    GroupMappingId;
     /// A rule that says whom a model or a tool server is for.
     AccessRuleId;
     /// A project: a group of chats that begin with the same instructions.

@@ -98,9 +98,9 @@ pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     AccessRuleId, ApiTokenId, AuditEntryId, BlockId, BranchId, BranchShareId, BudgetId, ChatId, DeletionId, DocumentId,
-    ElicitationId, ExchangeId, GenerationId, GroupId, IdentityId, IdentitySignInId, ImportId, InviteId, PasskeyId,
-    ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId, TitleRequestId, ToolPolicyId, ToolServerId,
-    ToolSignInId, TurnId, UserId, ViewCallId,
+    ElicitationId, ExchangeId, GenerationId, GroupId, GroupMappingId, IdentityId, IdentitySignInId, ImportId, InviteId,
+    PasskeyId, ProjectId, ProviderId, QueuedMessageId, RerunId, SessionId, ShareId, TitleRequestId, ToolPolicyId,
+    ToolServerId, ToolSignInId, TurnId, UserId, ViewCallId,
 };
 pub use import_origin::{ImportDifference, ImportDifferenceKind, ImportOrigin, UNKNOWN_MODEL};
 pub use import_record::{ImportCreations, ImportState, UndoScope};

@@ -1,4 +1,6 @@
-//! Groups of accounts and their members. A group has no owner: administrators manage all of them.
+//! Groups of accounts and their members. A group has no owner: administrators manage all of them. An account is a member
+//! because an administrator added it, or because a service names a group for one of its identities that is mapped
+//! ([`group_mappings`](crate::group_mappings)), or for both reasons.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -13,10 +15,12 @@ const TABLE: &str = "account_groups";
 
 /// Groups with the numbers of their members.
 macro_rules! groups {
-    ($fits_and_order:literal) => {
+    ($memberships:expr, $fits_and_order:literal) => {
         concat!(
-            "SELECT g.id, g.name, g.created_at, (SELECT COUNT(*) FROM group_members m WHERE m.group_id = g.id) AS members \
-                FROM account_groups g",
+            "SELECT g.id, g.name, g.created_at, COALESCE(c.members, 0) AS members FROM account_groups g \
+             LEFT JOIN (SELECT m.group_id, COUNT(*) AS members FROM ",
+            $memberships,
+            " m GROUP BY m.group_id) c ON c.group_id = g.id",
             $fits_and_order
         )
     };
@@ -24,17 +28,23 @@ macro_rules! groups {
 
 sql! {
     INSERT = "INSERT INTO account_groups (id, name, created_at) VALUES ($1, $2, $3)";
-    LIST = groups!(" ORDER BY g.id LIMIT $1");
-    FIND = groups!(" WHERE g.id = $1");
+    LIST = groups!(memberships!(), " ORDER BY g.id LIMIT $1");
+    FIND = groups!(memberships!(of_group), " WHERE g.id = $1");
     RENAME = "UPDATE account_groups SET name = $2 WHERE id = $1";
     DELETE = "DELETE FROM account_groups WHERE id = $1";
     /// Does nothing if the group or the account does not exist.
     ADD_MEMBER = "INSERT INTO group_members (group_id, user_id) SELECT g.id, u.id FROM account_groups g, users u \
         WHERE g.id = $1 AND u.id = $2 ON CONFLICT DO NOTHING";
     REMOVE_MEMBER = "DELETE FROM group_members WHERE group_id = $1 AND user_id = $2";
-    MEMBERS = "SELECT u.id, u.name FROM group_members m JOIN users u ON u.id = m.user_id WHERE m.group_id = $1 \
-        ORDER BY u.id LIMIT $2";
-    ALL_MEMBERS = "SELECT group_id, user_id FROM group_members";
+    /// A row for each reason: without an issuer for those whom an administrator added, with it for a mapping.
+    MEMBERS = concat!("SELECT u.id, u.name, r.issuer FROM ( \
+            SELECT user_id, CAST(NULL AS TEXT) AS issuer FROM group_members WHERE group_id = $1 \
+            UNION SELECT i.owner_id, p.issuer FROM ", mapped_identities!(), " WHERE p.group_id = $1) r \
+        JOIN users u ON u.id = r.user_id \
+        WHERE u.id IN (SELECT m.user_id FROM ", memberships!(of_group), " m ORDER BY m.user_id LIMIT $2) ORDER BY u.id");
+    ALL_MEMBERS = concat!("SELECT m.group_id, m.user_id FROM ", memberships!(), " m");
+    OF_MEMBER = concat!("SELECT g.id, g.name, u.name FROM ", memberships!(of_account), " m \
+        JOIN account_groups g ON g.id = m.group_id JOIN users u ON u.id = m.user_id ORDER BY g.id");
 }
 
 /// A group of accounts.
@@ -47,11 +57,23 @@ pub struct AccountGroup {
     pub created_at: DateTime<Utc>,
 }
 
-/// An account that is in a group.
+/// An account that is in a group, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupMember {
+pub struct StoredGroupMember {
     pub user: UserId,
     pub name: String,
+    /// True if an administrator added it.
+    pub is_added: bool,
+    /// The issuers that name a mapped group for it, in order.
+    pub issuers: Vec<String>,
+}
+
+/// A membership of an account, with the names of both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupMembership {
+    pub group: GroupId,
+    pub group_name: String,
+    pub member_name: String,
 }
 
 struct GroupRow {
@@ -76,8 +98,9 @@ impl From<GroupRow> for AccountGroup {
 struct MemberRow {
     id: Uuid,
     name: Lossy<String>,
+    issuer: Lossy<Option<String>>,
 }
-from_row!(MemberRow { id, name });
+from_row!(MemberRow { id, name, issuer });
 
 /// Stores a new group.
 pub async fn insert(tx: &mut Tx, id: GroupId, name: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
@@ -111,7 +134,7 @@ pub async fn delete(tx: &mut Tx, id: GroupId) -> Result<bool, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(DELETE).bind(id.uuid()).execute(conn).await?.rows_affected()) > 0)
 }
 
-/// Adds an account to a group. Returns false if it is a member, or if the group or the account does not exist.
+/// Adds an account to a group. Returns false if it was added already, or if the group or the account does not exist.
 pub async fn add_member(tx: &mut Tx, group: GroupId, user: UserId) -> Result<bool, StoreError> {
     let added = in_tx!(tx, |conn| {
         sqlx::query(ADD_MEMBER).bind(group.uuid()).bind(user.uuid()).execute(conn).await?.rows_affected()
@@ -119,7 +142,7 @@ pub async fn add_member(tx: &mut Tx, group: GroupId, user: UserId) -> Result<boo
     Ok(added > 0)
 }
 
-/// Removes an account from a group. Returns false if it is no member.
+/// Takes back that an account was added to a group. Returns false if it was not. A mapping may still make it a member.
 pub async fn remove_member(tx: &mut Tx, group: GroupId, user: UserId) -> Result<bool, StoreError> {
     let removed = in_tx!(tx, |conn| {
         sqlx::query(REMOVE_MEMBER).bind(group.uuid()).bind(user.uuid()).execute(conn).await?.rows_affected()
@@ -128,15 +151,40 @@ pub async fn remove_member(tx: &mut Tx, group: GroupId, user: UserId) -> Result<
 }
 
 /// Returns the members of a group in the order of their accounts.
-pub async fn members(db: &Db, group: GroupId, limit: u32) -> Result<Vec<GroupMember>, StoreError> {
+pub async fn members(db: &Db, group: GroupId, limit: u32) -> Result<Vec<StoredGroupMember>, StoreError> {
     let rows: Vec<Readable<MemberRow>> = with_pool!(db, |pool| {
         sqlx::query_as(MEMBERS).bind(group.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    let member = |MemberRow { id, name }: MemberRow| GroupMember {
-        user: id.into(),
-        name: name.unwrap_or_default("users", "name", id),
+    let mut members: Vec<StoredGroupMember> = Vec::new();
+    for MemberRow { id, name, issuer } in keep_readable(rows, "group_members") {
+        let user: UserId = id.into();
+        if members.last().is_none_or(|member| member.user != user) {
+            let name = name.unwrap_or_default("users", "name", id);
+            members.push(StoredGroupMember { user, name, is_added: false, issuers: Vec::new() });
+        }
+        let Some(member) = members.last_mut() else { continue };
+        // An issuer that cannot be read is still one, so that nobody counts as added who was not.
+        match issuer.unwrap_or_log("group_mappings", "issuer", id, || Some(String::new())) {
+            Some(issuer) => member.issuers.push(issuer),
+            None => member.is_added = true,
+        }
+    }
+    // Databases order texts differently.
+    members.iter_mut().for_each(|member| member.issuers.sort_unstable());
+    Ok(members)
+}
+
+/// Returns the memberships of an account in the order of the groups.
+pub async fn list_of_member(tx: &mut Tx, user: UserId) -> Result<Vec<GroupMembership>, StoreError> {
+    type MembershipRow = (Uuid, Lossy<String>, Lossy<String>);
+    let rows: Vec<Readable<MembershipRow>> =
+        in_tx!(tx, |conn| sqlx::query_as(OF_MEMBER).bind(user.uuid()).fetch_all(conn).await?);
+    let membership = |(id, group_name, member_name): MembershipRow| GroupMembership {
+        group: id.into(),
+        group_name: group_name.unwrap_or_default(TABLE, "name", id),
+        member_name: member_name.unwrap_or_default("users", "name", user.uuid()),
     };
-    Ok(keep_readable(rows, "group_members").into_iter().map(member).collect())
+    Ok(keep_readable(rows, TABLE).into_iter().map(membership).collect())
 }
 
 /// Returns the members of all groups. An unreadable row makes nobody a member.

@@ -37,9 +37,12 @@ macro_rules! open_to_enabled {
 /// True if the reader ($1) is named, or is in a named group.
 macro_rules! is_read {
     () => {
-        "s.id IN (SELECT r.share_id FROM branch_share_readers r WHERE r.user_id = $1 \
-         UNION SELECT r.share_id FROM branch_share_readers r JOIN group_members m ON m.group_id = r.group_id \
-            WHERE m.user_id = $1)"
+        concat!(
+            "s.id IN (SELECT r.share_id FROM branch_share_readers r WHERE r.user_id = $1 \
+             UNION SELECT r.share_id FROM branch_share_readers r JOIN ",
+            memberships!(of_account),
+            " m ON m.group_id = r.group_id)"
+        )
     };
 }
 

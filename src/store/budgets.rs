@@ -12,9 +12,9 @@ const TABLE: &str = "budgets";
 
 sql! {
     /// Those of an account ($1) and of its groups, and the defaults.
-    OF_ACCOUNT = "SELECT id, owner_id, group_id, kind, most FROM budgets WHERE owner_id = $1 \
-        OR group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = $1) \
-        OR (owner_id IS NULL AND group_id IS NULL)";
+    OF_ACCOUNT = concat!("SELECT id, owner_id, group_id, kind, most FROM budgets WHERE owner_id = $1 \
+        OR group_id IN (SELECT m.group_id FROM ", memberships!(of_account), " m) \
+        OR (owner_id IS NULL AND group_id IS NULL)");
     ALL = "SELECT id, owner_id, group_id, kind, most FROM budgets ORDER BY owner_id, group_id, kind";
     /// That of an account ($1) or of a group ($2), or without both the default.
     DELETE = "DELETE FROM budgets WHERE owner_id IS NOT DISTINCT FROM $1 AND group_id IS NOT DISTINCT FROM $2 \

@@ -105,6 +105,39 @@ macro_rules! newest_turn_of {
     };
 }
 
+/// The groups `n` that services name for the accounts of identities `i`, with the mappings `p` that make these accounts
+/// members of groups here. Names are compared as they are.
+macro_rules! mapped_identities {
+    () => {
+        "group_mappings p JOIN identity_groups n ON n.issuer = p.issuer AND n.name = p.external_name \
+         JOIN identities i ON i.id = n.identity_id"
+    };
+}
+
+/// The memberships of accounts in groups: those that administrators gave, and those that follow from mappings. With
+/// `of_account` those of the account $1, with `of_group` those in the group $1.
+macro_rules! memberships {
+    () => {
+        memberships!("", "")
+    };
+    (of_account) => {
+        memberships!(" WHERE user_id = $1", " WHERE i.owner_id = $1")
+    };
+    (of_group) => {
+        memberships!(" WHERE group_id = $1", " WHERE p.group_id = $1")
+    };
+    ($given:literal, $mapped:literal) => {
+        concat!(
+            "(SELECT group_id, user_id FROM group_members",
+            $given,
+            " UNION SELECT p.group_id, i.owner_id FROM ",
+            mapped_identities!(),
+            $mapped,
+            ")"
+        )
+    };
+}
+
 /// The SQL statements of one file: a constant each, and the table from which tests prepare them. A prefix that a list
 /// of ids or rows completes is included if it can be prepared without the list.
 macro_rules! sql {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{from_json, parse_word, to_json, to_unsigned};
+use crate::rows::{parse_word, to_unsigned};
 use turnleaf_domain::{AccountRole, IdentityId, UserId};
 
 const TABLE: &str = "identities";
@@ -18,13 +18,11 @@ sql! {
     /// The identity of an owner ($1) whose account is not disabled.
     FIND_VALID = "SELECT u.role, i.last_used_at FROM identities i JOIN users u ON u.id = i.owner_id \
         WHERE i.owner_id = $1 AND i.id = $2 AND u.disabled_at IS NULL";
-    INSERT = "INSERT INTO identities (id, owner_id, issuer, subject, email, group_names, created_at, last_used_at) \
-        VALUES ($2, $1, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING";
-    RECORD_USE = "UPDATE identities SET email = $3, group_names = $4, last_used_at = $5 \
-        WHERE owner_id = $1 AND id = $2";
+    INSERT = "INSERT INTO identities (id, owner_id, issuer, subject, created_at, last_used_at) \
+        VALUES ($2, $1, $3, $4, $5, $5) ON CONFLICT DO NOTHING";
+    RECORD_USE = "UPDATE identities SET email = $3, last_used_at = $4 WHERE owner_id = $1 AND id = $2";
     TOUCH = "UPDATE identities SET last_used_at = $3 WHERE owner_id = $1 AND id = $2 AND last_used_at < $3";
-    LIST = "SELECT id, issuer, email, group_names, created_at, last_used_at FROM identities WHERE owner_id = $1 \
-        ORDER BY id";
+    LIST = "SELECT id, issuer, email, created_at, last_used_at FROM identities WHERE owner_id = $1 ORDER BY id";
     KEYS = "SELECT issuer, subject FROM identities WHERE owner_id = $1 AND issuer <> $2 ORDER BY id";
     COUNT = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer <> $2";
     COUNT_OF_ISSUER = "SELECT COUNT(*) FROM identities WHERE owner_id = $1 AND issuer = $2";
@@ -37,14 +35,6 @@ sql! {
 pub struct IdentityKey<'a> {
     pub issuer: &'a str,
     pub subject: &'a str,
-}
-
-/// The details of an identity from its last use.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IdentityDetails {
-    /// The address, only to be shown.
-    pub email: Option<String>,
-    pub groups: Vec<String>,
 }
 
 /// An identity that was found, with its account.
@@ -70,7 +60,8 @@ pub struct ValidIdentity {
 pub struct ListedIdentity {
     pub id: IdentityId,
     pub issuer: String,
-    pub details: IdentityDetails,
+    /// The address from its last use, only to be shown.
+    pub email: Option<String>,
     pub created_at: DateTime<Utc>,
     pub last_used_at: DateTime<Utc>,
 }
@@ -87,22 +78,18 @@ struct IdentityRow {
     id: Uuid,
     issuer: Lossy<String>,
     email: Lossy<Option<String>>,
-    group_names: Lossy<String>,
     created_at: Lossy<DateTime<Utc>>,
     last_used_at: Lossy<DateTime<Utc>>,
 }
-from_row!(IdentityRow { id, issuer, email, group_names, created_at, last_used_at });
+from_row!(IdentityRow { id, issuer, email, created_at, last_used_at });
 
 impl From<IdentityRow> for ListedIdentity {
     fn from(row: IdentityRow) -> Self {
         let id = row.id;
-        let groups = row.group_names.unwrap_or_default(TABLE, "group_names", id);
-        // Groups that cannot be read give nothing.
-        let groups = from_json(&groups, TABLE, "group_names", id).unwrap_or_default();
         Self {
             id: id.into(),
             issuer: row.issuer.unwrap_or_default(TABLE, "issuer", id),
-            details: IdentityDetails { email: row.email.unwrap_or_default(TABLE, "email", id), groups },
+            email: row.email.unwrap_or_default(TABLE, "email", id),
             created_at: row.created_at.unwrap_or_default(TABLE, "created_at", id),
             last_used_at: row.last_used_at.unwrap_or_default(TABLE, "last_used_at", id),
         }
@@ -135,38 +122,26 @@ pub async fn insert(
     tx: &mut Tx,
     owner: UserId,
     (id, key): (IdentityId, IdentityKey<'_>),
-    details: &IdentityDetails,
     now: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    let groups = to_json(&details.groups, TABLE, "group_names")?;
     let made = in_tx!(tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(owner.uuid())
-            .bind(id.uuid())
-            .bind(key.issuer)
-            .bind(key.subject)
-            .bind(details.email.as_deref())
-            .bind(groups)
-            .bind(now)
-            .execute(conn)
-            .await?
-            .rows_affected()
+        let query = sqlx::query(INSERT).bind(owner.uuid()).bind(id.uuid()).bind(key.issuer).bind(key.subject);
+        query.bind(now).execute(conn).await?.rows_affected()
     });
     Ok(made > 0)
 }
 
-/// Stores the details of an identity from its present use.
+/// Stores the address of an identity and the time from its present use. Its row stays locked until the transaction ends.
 pub async fn record_use(
     tx: &mut Tx,
     owner: UserId,
     id: IdentityId,
-    details: &IdentityDetails,
+    email: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let groups = to_json(&details.groups, TABLE, "group_names")?;
     in_tx!(tx, |conn| {
-        let query = sqlx::query(RECORD_USE).bind(owner.uuid()).bind(id.uuid()).bind(details.email.as_deref());
-        query.bind(groups).bind(now).execute(conn).await?;
+        let query = sqlx::query(RECORD_USE).bind(owner.uuid()).bind(id.uuid()).bind(email);
+        query.bind(now).execute(conn).await?;
     });
     Ok(())
 }

@@ -76,7 +76,7 @@ macro_rules! ended_status {
 /// Sums by model from $1 on and before $2, at most $3 of them. They name neither chats nor tokens. `$id` and `$name` are
 /// those of whose they are, and `$join` has the tables for it.
 macro_rules! sums_by {
-    ($id:literal, $name:literal, $join:literal) => {
+    ($id:literal, $name:literal, $join:expr) => {
         concat!(
             "SELECT ",
             $id,
@@ -130,7 +130,7 @@ sql! {
         "LEFT JOIN users u ON u.id = g.owner_id");
     /// Those of the present members of each group. Who is in several groups counts in each of them.
     BY_GROUP = sums_by!("a.id", "a.name",
-        "JOIN group_members m ON m.user_id = g.owner_id JOIN account_groups a ON a.id = m.group_id");
+        concat!("JOIN ", memberships!(), " m ON m.user_id = g.owner_id JOIN account_groups a ON a.id = m.group_id"));
     MOVE = "UPDATE ledger SET owner_id = $2, chat_id = NULL, token_id = NULL WHERE owner_id = $1 AND started_at >= $3";
     ANONYMIZE = "UPDATE ledger SET owner_id = NULL, chat_id = NULL, token_id = NULL WHERE owner_id = $1";
 }

@@ -44,8 +44,10 @@ pub mod documents;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
+pub mod group_mappings;
 pub mod idempotency_keys;
 pub mod identities;
+pub mod identity_groups;
 pub mod identity_sign_ins;
 pub mod imports;
 pub mod inventory;
@@ -116,7 +118,9 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw/pieces", generations::raw::pieces::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
+        ("group_mappings", group_mappings::STATEMENTS),
         ("identities", identities::STATEMENTS),
+        ("identity_groups", identity_groups::STATEMENTS),
         ("identity_sign_ins", identity_sign_ins::STATEMENTS),
         ("imports", imports::STATEMENTS),
         ("imports/kept", imports::kept::STATEMENTS),

@@ -73,6 +73,7 @@ migration_files!(
     "0065_passkeys",
     "0066_group_budgets",
     "0067_pending_steps",
+    "0068_group_mappings",
 );
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty

@@ -160,6 +160,38 @@ fn check_groups(dir: &Path) {
     assert!(unknown.contains("no account has the name nobody"), "{unknown}");
     assert_eq!(succeed(dir, &["group", "members", "Research"]), "Bob\n", "an unknown name changes nothing");
     assert!(fail(dir, &["group", "members", "Chess"], 1).contains("no group has the name Chess"));
+    check_mappings(dir);
+}
+
+fn check_mappings(dir: &Path) {
+    let file = dir.join("with-service.toml");
+    let service = "[[identity_providers]]\nid = \"corp\"\nname = \"Corp\"\nissuer = \"https://id.example\"\n\
+        client_id = \"turnleaf\"\n";
+    std::fs::write(&file, service).unwrap();
+    let file = file.to_str().unwrap();
+    let of = |more: &[&'static str]| [&["--config", file, "group", "mappings", "research"][..], more].concat();
+    assert_eq!(succeed(dir, &of(&[])), "");
+    fail(dir, &of(&["--add", "staff"]), 2);
+    let unknown = fail(dir, &of(&["--service", "oidc", "--add", "staff"]), 1);
+    assert!(
+        unknown.contains("could not change the mappings of research") && unknown.contains("is unknown"),
+        "{unknown}"
+    );
+    // A name may contain commas, as those of directories do.
+    succeed(dir, &of(&["--service", "corp", "--add", "cn=lab,ou=x", "--add", "staff"]));
+    assert_eq!(succeed(dir, &of(&[])), "corp: cn=lab,ou=x\ncorp: staff\n");
+    let listed = json_of(dir, &of(&["--service", "corp"]));
+    let shown = (&listed[1]["service"], &listed[1]["service_name"], &listed[1]["name"]);
+    assert_eq!(shown, (&json!("corp"), &json!("Corp"), &json!("staff")), "{listed}");
+    let none = fail(dir, &of(&["--service", "corp", "--add", "more", "--remove", "less"]), 1);
+    assert!(none.contains("research has no mapping of less"), "{none}");
+    succeed(dir, &of(&["--service", "corp", "--remove", "cn=lab,ou=x"]));
+    // Without its configuration a service is named by its host.
+    assert_eq!(succeed(dir, &["group", "mappings", "Research"]), "id.example: staff\n");
+    succeed(dir, &["group", "mappings", "Research", "--service", "id.example", "--remove", "staff"]);
+    assert_eq!(succeed(dir, &of(&[])), "");
+    let member = &json_of(dir, &["group", "members", "Research"])[0];
+    assert_eq!((&member["is_added"], &member["services"]), (&json!(true), &json!([])), "{member}");
 }
 
 #[test]

@@ -6,11 +6,12 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::{HeaderValue, Request, StatusCode};
 use serde_json::{Value, json};
+use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
 use turnleaf::domain::{AccountRole, AuditVerb, SecondFactorPolicy, TokenScope};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
-use turnleaf_store::identities;
+use turnleaf_store::{identities, identity_groups};
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, TestCredential};
@@ -132,13 +133,13 @@ async fn account_is_made_only_if_allowed_and_groups_are_kept() {
         let groups = |groups| [SECRET, ("remote-user", "cy@corp.example"), ("remote-groups", groups)];
         assert_eq!(status(&server, &groups("staff,admins")).await, StatusCode::OK);
         let cy = server.service().find_account("cy@corp.example").await.unwrap().unwrap();
-        let stored = async || identities::list(&server.api.instance.db, cy).await.unwrap();
-        assert_eq!(stored().await[0].details.groups, ["admins", "staff"]);
+        let stored = async || identity_groups::names(&server.api.instance.db, 9).await.unwrap();
+        assert_eq!(stored().await, ["admins", "staff"]);
         let accounts = server.service().list_accounts().await.unwrap();
         let listed = accounts.iter().find(|account| account.id == cy).unwrap();
         assert_eq!((listed.role, listed.has_password), (AccountRole::User, false), "a proxy makes no administrators");
         assert_eq!(status(&server, &groups("staff")).await, StatusCode::OK);
-        assert_eq!(stored().await[0].details.groups, ["staff"]);
+        assert_eq!(stored().await, ["staff"]);
         // A name that looks like another one is somebody else's.
         assert_eq!(status(&server, &named("\u{430}nn")).await, StatusCode::OK);
         assert_eq!(count_with_new_chat(&server, "ann").await, 1);
@@ -149,6 +150,53 @@ async fn account_is_made_only_if_allowed_and_groups_are_kept() {
         let all = futures::future::join_all((0..8).map(|_| status(&server, &names))).await;
         assert!(all.iter().all(|status| *status == StatusCode::OK), "{all:?}");
         assert_eq!(server.service().list_accounts().await.unwrap().len(), 5);
+        server.api.instance.check_invariants().await;
+        server.api.instance.close().await;
+    }
+}
+
+#[tokio::test]
+async fn mapped_groups_of_proxy_count_from_each_request() {
+    for server in start(true).await {
+        let (service, actor) = (server.service(), Actor::default());
+        let group = service.create_group(actor, "Research", None).await.unwrap().value.id;
+        let audience = GrantAudience { groups: [group].into(), ..GrantAudience::default() };
+        service.set_access_rule(actor, GrantTarget::Provider("scripted".into()), audience).await.unwrap();
+        service.map_group(actor, group, ("proxy", "staff")).await.unwrap();
+        let headers = |groups| [SECRET, ("remote-user", "cy"), ("remote-groups", groups)];
+        // The groups may change and change back at any time, also while a person is cached.
+        for (groups, is_member) in [
+            ("admins", false),
+            ("staff,admins", true),
+            ("admins", false),
+            ("staff", true),
+            ("", false),
+            ("staff", true),
+        ] {
+            let (status, models) = send(&server, PROXY, ("GET", "/api/models"), &headers(groups), json!({})).await;
+            assert_eq!(status, StatusCode::OK, "{groups}: {models}");
+            assert_eq!(models.contains("model-a"), is_member, "{groups}: {models}");
+        }
+        let (_, models) = send(&server, PROXY, ("GET", "/api/models"), &named("cy"), json!({})).await;
+        assert_eq!(models, "[]", "without the header there are no groups");
+        assert_eq!(status(&server, &headers("staff")).await, StatusCode::OK);
+
+        let cy = service.find_account("cy").await.unwrap().unwrap();
+        let audit = service.audit_log(&AuditFilter::default(), None, 100).await.unwrap();
+        let of = |verb: AuditVerb| audit.iter().filter(|entry| entry.verb == verb.as_str()).collect::<Vec<_>>();
+        let (added, removed) = (of(AuditVerb::AddMember), of(AuditVerb::RemoveMember));
+        assert_eq!((added.len(), removed.len()), (4, 3), "{audit:?}");
+        for entry in added.iter().chain(&removed) {
+            assert_eq!((entry.actor, entry.target.as_str()), (Some(cy), "Research: cy (proxy)"));
+            assert_eq!(entry.ip.as_deref(), Some("10.0.0.1"));
+        }
+        let html = ("accept", "text/html,application/xhtml+xml");
+        let headers = [&named("ann")[..], &[html]].concat();
+        let path = format!("/settings/groups/{group}");
+        let (_, page) = send(&server, PROXY, ("GET", &path), &headers, json!({})).await;
+        for part in ["<option value=\"proxy\">Reverse proxy", "From Reverse proxy", "staff</bdi>"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
         server.api.instance.check_invariants().await;
         server.api.instance.close().await;
     }

@@ -8,7 +8,9 @@ use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
 use turnleaf_store::account_groups;
 use turnleaf_store::api_tokens::{self, NewToken};
 use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
-use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::group_mappings;
+use turnleaf_store::identities::{self, IdentityKey};
+use turnleaf_store::identity_groups;
 use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
 use turnleaf_store::invites::{self, NewInvite};
 use turnleaf_store::passkeys::{self, NewPasskey, PasskeyUse};
@@ -77,10 +79,11 @@ pub async fn check_accounts(db: &Db, owner: UserId) {
     check_second_factors(db, owner, bob).await;
     check_passkeys(db, owner, bob).await;
     check_invites(db, owner).await;
-    check_identities(db, owner, bob).await;
+    let identity = check_identities(db, owner, bob).await;
     check_identity_sign_ins(db, owner).await;
     check_audit(db, owner).await;
     check_groups_and_rules(db, owner, bob).await;
+    check_group_mappings(db, (owner, identity), bob).await;
 }
 
 async fn check_second_account(db: &Db) -> UserId {
@@ -488,14 +491,13 @@ async fn check_invites(db: &Db, owner: UserId) {
 }
 
 /// Leaves the identity of the owner: a test damages its values, which are unique together.
-async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
-    let (now, own) = (next_time(), next_id());
-    let key = IdentityKey { issuer: "https://id.example", subject: "0042" };
-    let details = IdentityDetails { email: Some("ann@id.example".into()), groups: vec!["staff".into()] };
+async fn check_identities(db: &Db, owner: UserId, bob: UserId) -> IdentityId {
+    let (now, own): (_, IdentityId) = (next_time(), next_id());
+    let (key, email) = (IdentityKey { issuer: "https://id.example", subject: "0042" }, Some("ann@id.example"));
     let mut tx = db.begin().await.unwrap();
     assert_eq!(identities::find(&mut tx, key).await.unwrap(), None);
-    assert!(identities::insert(&mut tx, owner, (own, key), &details, now).await.unwrap());
-    assert!(!identities::insert(&mut tx, bob, (next_id(), key), &details, now).await.unwrap(), "it has an account");
+    assert!(identities::insert(&mut tx, owner, (own, key), now).await.unwrap());
+    assert!(!identities::insert(&mut tx, bob, (next_id(), key), now).await.unwrap(), "it has an account");
     let others = [IdentityKey { subject: "0043", ..key }, IdentityKey { issuer: "https://id2.example", ..key }];
     for other in others {
         assert_eq!(identities::find(&mut tx, other).await.unwrap(), None, "{other:?}");
@@ -507,14 +509,14 @@ async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!((valid.role, valid.last_used_at), (AccountRole::Owner, now));
     assert_eq!(identities::find_valid(db, bob, own).await.unwrap(), None);
     let listed = identities::list(db, owner).await.unwrap();
-    assert_eq!((listed[0].id, listed[0].issuer.as_str(), &listed[0].details), (own, key.issuer, &details));
+    assert_eq!((listed[0].id, listed[0].issuer.as_str(), &listed[0].email), (own, key.issuer, &None));
     assert_eq!((listed[0].created_at, listed[0].last_used_at), (now, now));
     assert_eq!(identities::list(db, bob).await.unwrap(), []);
 
-    let (changed, later) = (IdentityDetails { groups: vec!["a".into(), "b".into()], ..details }, now + hour());
+    let later = now + hour();
     let mut tx = db.begin().await.unwrap();
-    identities::record_use(&mut tx, bob, own, &IdentityDetails::default(), later).await.unwrap();
-    identities::record_use(&mut tx, owner, own, &changed, later).await.unwrap();
+    identities::record_use(&mut tx, owner, own, email, later).await.unwrap();
+    identities::record_use(&mut tx, bob, own, None, later + hour()).await.unwrap();
     identities::touch(&mut tx, owner, own, now).await.unwrap();
     identities::touch(&mut tx, bob, own, later + hour()).await.unwrap();
     assert_eq!(identities::count_of_others(&mut tx, owner, "").await.unwrap(), 1);
@@ -526,7 +528,7 @@ async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(identities::keys(&mut tx, owner, key.issuer).await.unwrap(), []);
     tx.commit().await.unwrap();
     let listed = identities::list(db, owner).await.unwrap();
-    assert_eq!((&listed[0].details, listed[0].last_used_at), (&changed, later));
+    assert_eq!((listed[0].email.as_deref(), listed[0].last_used_at), (email, later));
     let accounts = users::list_accounts(db, 10).await.unwrap();
     let with_identity: Vec<_> = accounts.iter().filter(|account| account.has_identity).map(|one| one.id).collect();
     assert_eq!(with_identity, [owner]);
@@ -535,8 +537,10 @@ async fn check_identities(db: &Db, owner: UserId, bob: UserId) {
     assert!(users::lock(&mut tx, owner).await.unwrap() && !users::lock(&mut tx, next_id()).await.unwrap());
     assert_eq!(identities::delete(&mut tx, bob, own).await.unwrap(), None);
     assert_eq!(identities::delete(&mut tx, owner, own).await.unwrap().as_deref(), Some(key.issuer));
-    assert!(identities::insert(&mut tx, owner, (own, key), &changed, now).await.unwrap());
+    assert!(identities::insert(&mut tx, owner, (own, key), now).await.unwrap());
+    identities::record_use(&mut tx, owner, own, email, later).await.unwrap();
     tx.commit().await.unwrap();
+    own
 }
 
 async fn check_identity_sign_ins(db: &Db, owner: UserId) {
@@ -671,4 +675,101 @@ async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
     assert_eq!(account_groups::all_members(db).await.unwrap(), [(group, bob)]);
     let listed = access_rules::list(db).await.unwrap().rules;
     assert_eq!((listed.len(), &listed[0].audience.groups), (1, &[group].into()));
+}
+
+/// Leaves the owner a member by a mapping of the group that the chapter before has left with Bob in it.
+async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), bob: UserId) {
+    const ISSUER: &str = "https://id.example/";
+    const OTHER_ISSUER: &str = "https://id.example/other";
+    let group = account_groups::list(db, 1).await.unwrap().remove(0).id;
+    let names = async || identity_groups::names(db, 9).await.unwrap();
+    let name = async |account: UserId, identity: IdentityId, issuer: &str, groups: &[&str]| {
+        let groups: Vec<String> = groups.iter().map(|group| (*group).to_owned()).collect();
+        let mut tx = db.begin().await.unwrap();
+        let is_changed = identity_groups::replace(&mut tx, account, identity, (issuer, &groups)).await.unwrap();
+        tx.commit().await.unwrap();
+        is_changed
+    };
+    assert!(!name(owner, identity, ISSUER, &[]).await, "it has none");
+    assert!(name(owner, identity, ISSUER, &["students"]).await);
+    assert!(name(owner, identity, ISSUER, &["staff", "admins", "staff"]).await);
+    assert!(!name(owner, identity, ISSUER, &["admins", "staff"]).await, "these are its groups");
+    name(bob, identity, ISSUER, &["boards"]).await;
+    assert_eq!(names().await, ["admins", "staff"], "it is not Bob's");
+    assert_eq!(identity_groups::names(db, 1).await.unwrap().len(), 1);
+
+    let (staff, other): (GroupMappingId, GroupMappingId) = (next_id(), next_id());
+    let mut tx = db.begin().await.unwrap();
+    for (group, id, issuer, external_name, is_made) in [
+        (group, staff, ISSUER, "staff", true),
+        (group, next_id(), ISSUER, "staff", false),
+        (next_id(), next_id(), ISSUER, "staff", false),
+        (group, other, OTHER_ISSUER, "boards", true),
+    ] {
+        let made = group_mappings::insert(&mut tx, group, id, (issuer, external_name)).await.unwrap();
+        assert_eq!(made, is_made, "{group} {issuer} {external_name}");
+    }
+    assert_eq!(group_mappings::count(&mut tx, group).await.unwrap(), 2);
+    assert_eq!(group_mappings::count(&mut tx, next_id()).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    let listed = group_mappings::list(db, group).await.unwrap();
+    let shown: Vec<_> =
+        listed.iter().map(|mapping| (mapping.id, mapping.issuer.as_str(), mapping.external_name.as_str())).collect();
+    assert_eq!(shown, [(staff, ISSUER, "staff"), (other, OTHER_ISSUER, "boards")]);
+    assert_eq!(group_mappings::list(db, next_id()).await.unwrap(), []);
+
+    // The reasons of each member.
+    let members = async || {
+        let members = account_groups::members(db, group, 9).await.unwrap().into_iter();
+        members.map(|member| (member.user, member.is_added, member.issuers)).collect::<Vec<_>>()
+    };
+    let (by_issuer, added) = ((owner, false, vec![ISSUER.to_owned()]), (bob, true, Vec::<String>::new()));
+    assert_eq!(members().await, [by_issuer.clone(), added.clone()]);
+    assert_eq!(account_groups::members(db, group, 1).await.unwrap().len(), 1);
+    assert_eq!(account_groups::find(db, group).await.unwrap().unwrap().members, 2);
+    assert_eq!(account_groups::list(db, 1).await.unwrap()[0].members, 2);
+    let mut all = account_groups::all_members(db).await.unwrap();
+    all.sort_unstable();
+    let mut both = [(group, owner), (group, bob)];
+    both.sort_unstable();
+    assert_eq!(all, both);
+
+    // Another issuer, another spelling and a group that is not mapped make nobody a member.
+    for (issuer, groups) in
+        [(OTHER_ISSUER, &["staff"][..]), (ISSUER, &["Staff"]), (ISSUER, &["staff "]), (ISSUER, &["boards"])]
+    {
+        assert!(name(owner, identity, issuer, groups).await);
+        assert_eq!(members().await, std::slice::from_ref(&added), "{issuer} {groups:?}");
+    }
+    // Whoever is a member for several reasons stays one until the last is gone.
+    let second: IdentityId = next_id();
+    let mut tx = db.begin().await.unwrap();
+    let key = IdentityKey { issuer: OTHER_ISSUER, subject: "7" };
+    assert!(identities::insert(&mut tx, owner, (second, key), next_time()).await.unwrap());
+    assert!(account_groups::add_member(&mut tx, group, owner).await.unwrap());
+    tx.commit().await.unwrap();
+    name(owner, identity, ISSUER, &["admins", "staff"]).await;
+    name(owner, second, OTHER_ISSUER, &["boards"]).await;
+    let issuers = vec![ISSUER.to_owned(), OTHER_ISSUER.to_owned()];
+    assert_eq!(members().await, [(owner, true, issuers.clone()), added.clone()]);
+    assert_eq!(account_groups::find(db, group).await.unwrap().unwrap().members, 2, "it is one member");
+    let mut tx = db.begin().await.unwrap();
+    let memberships = account_groups::list_of_member(&mut tx, owner).await.unwrap();
+    let [membership] = &memberships[..] else { panic!("{memberships:?}") };
+    let shown = (membership.group, membership.group_name.as_str(), membership.member_name.as_str());
+    assert_eq!(shown, (group, "Lab", "Ann"));
+    assert_eq!(account_groups::list_of_member(&mut tx, next_id()).await.unwrap(), []);
+    assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(members().await, [(owner, false, issuers), added.clone()]);
+    let mut tx = db.begin().await.unwrap();
+    identities::delete(&mut tx, owner, second).await.unwrap().unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!((members().await, names().await), (vec![by_issuer, added], vec!["admins".into(), "staff".into()]));
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(!group_mappings::delete(&mut tx, next_id(), other).await.unwrap());
+    assert!(group_mappings::delete(&mut tx, group, other).await.unwrap());
+    assert!(!group_mappings::delete(&mut tx, group, other).await.unwrap());
+    tx.commit().await.unwrap();
 }

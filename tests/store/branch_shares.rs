@@ -4,7 +4,8 @@
 use turnleaf::domain::*;
 use turnleaf_store::access_rules::NewGrant;
 use turnleaf_store::branch_shares::{self, OpenBranchShare};
-use turnleaf_store::{Db, account_groups, branches, users};
+use turnleaf_store::identities::IdentityKey;
+use turnleaf_store::{Db, account_groups, branches, identities, identity_groups, users};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;
@@ -18,7 +19,7 @@ async fn set_readers(db: &Db, owner: UserId, share: BranchShareId, readers: &[Ne
     tx.commit().await.unwrap();
 }
 
-/// Comes after the chapter of accounts, which leaves an account Bob in one group.
+/// Comes after the chapter of accounts, which leaves an account Bob in one group with a mapping.
 pub async fn check_branch_shares(db: &Db, state: &StoryState<'_>) {
     let (owner, stranger): (UserId, UserId) = (state.owner, next_id());
     let bob = users::find_by_name(db, "bob").await.unwrap().unwrap();
@@ -64,6 +65,19 @@ pub async fn check_branch_shares(db: &Db, state: &StoryState<'_>) {
     assert!(open(bob.id).await.is_some() && received(bob.id).await.len() == 1);
     let mut tx = db.begin().await.unwrap();
     assert!(account_groups::remove_member(&mut tx, group.id, bob.id).await.unwrap());
+    tx.commit().await.unwrap();
+    assert!(open(bob.id).await.is_none() && received(bob.id).await.is_empty());
+    // So does one by a mapping.
+    let identity: IdentityId = next_id();
+    let mut tx = db.begin().await.unwrap();
+    let key = IdentityKey { issuer: "https://id.example", subject: "0043" };
+    assert!(identities::insert(&mut tx, bob.id, (identity, key), now).await.unwrap());
+    let groups = ["staff".to_owned()];
+    assert!(identity_groups::replace(&mut tx, bob.id, identity, ("https://id.example/", &groups)).await.unwrap());
+    tx.commit().await.unwrap();
+    assert!(open(bob.id).await.is_some() && received(bob.id).await.len() == 1);
+    let mut tx = db.begin().await.unwrap();
+    assert!(identities::delete(&mut tx, bob.id, identity).await.unwrap().is_some());
     tx.commit().await.unwrap();
     assert!(open(bob.id).await.is_none() && received(bob.id).await.is_empty());
     let mut tx = db.begin().await.unwrap();

@@ -13,8 +13,8 @@ use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{
     Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branch_shares, branches, budgets,
-    chats, drafts, exchanges, identities, imports, invites, ledger, passkeys, second_factors, server_policies,
-    sessions, turns, uploads, users,
+    chats, drafts, exchanges, group_mappings, identities, identity_groups, imports, invites, ledger, passkeys,
+    second_factors, server_policies, sessions, turns, uploads, users,
 };
 use uuid::Uuid;
 
@@ -97,8 +97,10 @@ pub async fn read_all(
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
     for group in account_groups::list(db, 100).await.map_err(text("groups"))? {
         account_groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
+        group_mappings::list(db, group.id).await.map_err(text("mappings of a group"))?;
     }
     account_groups::all_members(db).await.map_err(text("members of all groups"))?;
+    identity_groups::names(db, 100).await.map_err(text("groups elsewhere"))?;
     access_rules::list(db).await.map_err(text("access rules"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
     server_policies::list(db, owner).await.map_err(text("policies of servers"))?;

@@ -4,10 +4,13 @@
 use turnleaf::domain::*;
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::identities::IdentityKey;
 use turnleaf_store::ledger::{self, PeriodSpending, SpenderGrouping};
 use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
 use turnleaf_store::users::{self, AccountNames};
-use turnleaf_store::{Db, account_groups, budgets, generations, title_requests};
+use turnleaf_store::{
+    Db, account_groups, budgets, generations, group_mappings, identities, identity_groups, title_requests,
+};
 
 use crate::databases::{empty_sqlite, noon, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
@@ -241,6 +244,28 @@ async fn budgets_of_groups_bound_present_members_and_go_with_group() {
         let mut sums: Vec<_> = listed.iter().map(|sum| (sum.name.as_str(), sum.spender, sum.calls)).collect();
         sums.sort_unstable();
         assert_eq!(sums, [("Lab", Some(lab.uuid()), 1), ("Staff", Some(staff.uuid()), 1)]);
+
+        // A mapping makes members, too, and who is one twice is counted once.
+        let mut tx = db.begin().await.unwrap();
+        assert!(group_mappings::insert(&mut tx, staff, next_id(), ("proxy", "people")).await.unwrap());
+        for (account, subject) in [(cy, "cy"), (bob, "bob")] {
+            let (identity, key): (IdentityId, _) = (next_id(), IdentityKey { issuer: "proxy", subject });
+            assert!(identities::insert(&mut tx, account, (identity, key), next_time()).await.unwrap());
+            let groups = ["people".to_owned()];
+            assert!(identity_groups::replace(&mut tx, account, identity, ("proxy", &groups)).await.unwrap());
+        }
+        tx.commit().await.unwrap();
+        assert_eq!(of(cy).await, [(day, 4), (month, 7)]);
+        let listed = ledger::sums_by_spender(db, SpenderGrouping::Group, november(), 10).await.unwrap();
+        let mut sums: Vec<_> = listed.iter().map(|sum| (sum.name.as_str(), sum.calls)).collect();
+        sums.sort_unstable();
+        assert_eq!(sums, [("Lab", 1), ("Staff", 1)]);
+        let mut tx = db.begin().await.unwrap();
+        for account in [cy, bob] {
+            identities::delete_all(&mut tx, account).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        assert_eq!(of(cy).await, [(month, 5)], "an identity takes its groups with it");
 
         let mut tx = db.begin().await.unwrap();
         assert!(account_groups::remove_member(&mut tx, staff, bob).await.unwrap());

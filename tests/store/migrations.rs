@@ -9,7 +9,7 @@ use crate::databases::{TestDatabase, empty_sqlite, noon, postgres, test_database
 use sqlx::AssertSqlSafe;
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::PromptPrefix;
-use turnleaf_store::{Db, StoreError, branches, dialect, turns};
+use turnleaf_store::{Db, StoreError, branches, dialect, identities, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it is nullable), without the search words, which each database stores differently.
@@ -280,6 +280,51 @@ async fn quarantine_of_chat_without_owner_gets_no_owner() {
     let owners = "SELECT owner_id IS NOT NULL FROM quarantine ORDER BY id";
     let owned: Vec<bool> = sqlx::query_scalar(owners).fetch_all(&reckless).await.unwrap();
     assert_eq!(owned, [true, false]);
+}
+
+#[tokio::test]
+async fn groups_of_identities_become_rows_with_issuer_of_configuration() {
+    const GROUPS: &str = "SELECT issuer || ' ' || name FROM identity_groups";
+    for (fresh, dir, id) in [(Some(empty_sqlite().await), "sqlite", "X'"), (empty_postgres().await, "postgres", "'")] {
+        let Some(fresh) = fresh else { continue };
+        migrated_up_to(&fresh.db, dir, 66).await;
+        let id = |n: u8| format!("{id}{n:032x}'");
+        let at = "'2026-03-01T12:00:00+00:00'";
+        let mut rows =
+            format!("INSERT INTO users (id, name, created_at, role) VALUES ({}, 'a', {at}, 'user'); ", id(1));
+        for (n, issuer, groups) in [
+            (2, "https://a.example", r#"["x","y"]"#),
+            (3, "https://b.example/t", r#"["小组 1"]"#),
+            (4, "proxy", r#"["a\"b\\c"]"#),
+            (5, "https://c.example/", r#"["z"]"#),
+            (6, "https://d.example", "[]"),
+            (7, "https://e.example", r#"["damaged"#),
+        ] {
+            rows += &format!(
+                "INSERT INTO identities (id, owner_id, issuer, subject, group_names, created_at, last_used_at) \
+                 VALUES ({}, {}, '{issuer}', 's', '{groups}', {at}, {at}); ",
+                id(n),
+                id(1)
+            );
+        }
+        run(&fresh.db, String::leak(rows)).await;
+        fresh.db.migrate(None, noon()).await.unwrap();
+        let mut groups: Vec<String> = match &fresh.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(GROUPS).fetch_all(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar(GROUPS).fetch_all(writer).await.unwrap(),
+        };
+        groups.sort_unstable();
+        let expected = [
+            "https://a.example/ x",
+            "https://a.example/ y",
+            "https://b.example/t 小组 1",
+            "https://c.example/ z",
+            "proxy a\"b\\c",
+        ];
+        assert_eq!(groups, expected, "{dir}");
+        let listed = identities::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
+        assert_eq!(listed.len(), 6);
+    }
 }
 
 #[tokio::test]

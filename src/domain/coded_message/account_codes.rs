@@ -49,6 +49,9 @@ macro_rules! with_account_codes {
             ProxyUserUnknown, "proxy_user_unknown", "No account here belongs to {name}. Ask the administrator.";
             NotOnOwnAccount, "not_on_own_account", "You cannot do this to your own account.";
             GroupNameTaken, "group_name_taken", "another group has this name";
+            MemberIsMapped, "member_is_mapped",
+                "The account is a member by a mapping. Remove the mapping, or remove the account from the group at its \
+                sign-in service.";
             NoSuchAccount, "no_such_account", "there is no account {name}";
             NoSuchGroup, "no_such_group", "there is no group {name}";
             ServerForOwner, "server_for_owner", "“{name}” is shared; only the owner of this server can restart it";

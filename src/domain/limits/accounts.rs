@@ -102,6 +102,9 @@ pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
 /// The groups of accounts, and the length of the name of one.
 pub const GROUPS: u32 = 200;
 pub const GROUP_NAME_CHARS: usize = 64;
+/// The mappings of one group, and the names of groups elsewhere that its page suggests.
+pub const GROUP_MAPPINGS: u32 = 100;
+pub const GROUP_NAMES_SUGGESTED: u32 = 500;
 /// The rules about models and tool servers.
 pub const ACCESS_RULES: u32 = 2_000;
 /// The entries of one page of the audit log, and how long they are kept.

@@ -1,6 +1,8 @@
 //! The arguments. Their names are part of the public interface (docs/reference/api.md 1); the doc comments are the
 //! help text.
 
+mod groups;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -8,6 +10,8 @@ use clap::{Parser, Subcommand};
 use crate::domain::export::ExportDetail;
 use crate::domain::{AccountRole, TokenScope};
 use turnleaf_platform::config::CliFlags;
+
+pub use self::groups::GroupCommand;
 
 /// Self-hosted chat for every LLM.
 #[derive(Debug, Parser)]
@@ -211,24 +215,6 @@ pub struct PasswordArgs {
     /// Read the password from the first line of standard input instead of making one
     #[arg(long = "password-stdin")]
     pub is_on_stdin: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum GroupCommand {
-    /// Add a group without members
-    Add { name: String },
-    /// List all groups with the numbers of their members
-    List,
-    /// List the members of a group, or change who they are
-    Members {
-        name: String,
-        /// Account to add; may be repeated
-        #[arg(long, value_name = "NAME", value_delimiter = ',')]
-        add: Vec<String>,
-        /// Account to remove; may be repeated
-        #[arg(long, value_name = "NAME", value_delimiter = ',')]
-        remove: Vec<String>,
-    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -88,5 +88,11 @@ async fn build_service(db: Db, config: &Config, data_dir: &Path) -> Result<(Serv
     let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
     let tools = tools.with_search_engine(config.web_search.clone());
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, RunTimeouts::default());
-    Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
+    let service = Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader);
+    // Groups of these services are mapped, and identities are named after them.
+    service.set_identity_providers(config.identity_providers.clone());
+    if config.security.proxy_users.is_some() {
+        service.note_proxy_users();
+    }
+    Ok((service, owner))
 }

@@ -6,6 +6,7 @@ pub mod audit_log;
 pub mod budgets;
 pub mod deletion;
 pub mod factor_setup;
+pub mod group_mappings;
 pub mod groups;
 pub mod identities;
 pub mod passkeys;

@@ -3,6 +3,7 @@
 //! and of whom a second factor is required.
 
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::attempts::{AttemptLimiter, AttemptedAccount};
@@ -34,6 +35,7 @@ struct AccountsState {
     public_origin: OnceLock<String>,
     identity_providers: Mutex<Arc<[IdentityProviderConfig]>>,
     second_factor: Mutex<SecondFactorPolicy>,
+    has_proxy_users: AtomicBool,
 }
 
 impl Default for Accounts {
@@ -53,6 +55,7 @@ impl Default for Accounts {
             public_origin: OnceLock::new(),
             identity_providers: Mutex::default(),
             second_factor: Mutex::default(),
+            has_proxy_users: AtomicBool::default(),
         }))
     }
 }
@@ -135,5 +138,14 @@ impl Accounts {
 
     pub(super) fn set_second_factor_policy(&self, policy: SecondFactorPolicy) {
         *self.0.second_factor.lock().unwrap_or_else(PoisonError::into_inner) = policy;
+    }
+
+    /// Returns whether a proxy names people, which stays for as long as the server runs.
+    pub(super) fn has_proxy_users(&self) -> bool {
+        self.0.has_proxy_users.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_proxy_users(&self) {
+        self.0.has_proxy_users.store(true, Ordering::Relaxed);
     }
 }

@@ -239,6 +239,11 @@ impl CredentialCache {
         self.revoke_where(|_, loaded| loaded.id == CredentialId::Session(session));
     }
 
+    /// Ends what is cached for a person whom a proxy names, with whatever groups.
+    pub(super) fn revoke_proxy_user(&self, identity: IdentityId) {
+        self.revoke_where(|_, loaded| loaded.id == CredentialId::ProxyUser(identity));
+    }
+
     pub(super) fn revoke_token(&self, token: ApiTokenId) {
         self.revoke_where(|_, loaded| matches!(loaded.id, CredentialId::Token { id, .. } if id == token));
     }

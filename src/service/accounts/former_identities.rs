@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 
 use super::secrets::secret_hash;
 use crate::Service;
-use turnleaf_domain::{AccountRole, BudgetKind, BudgetTarget, UserId, limits};
+use turnleaf_domain::{AccountRole, BudgetKind, BudgetTarget, IdentityId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::identities::{self, IdentityKey};
 use turnleaf_store::users::AccountNames;
 use turnleaf_store::{StoreError, budgets, ledger, users};
 
@@ -17,25 +17,24 @@ use turnleaf_store::{StoreError, budgets, ledger, users};
 const FORMER_ISSUER: &str = "former";
 
 impl Service {
-    /// Adds an identity to an account, with what is kept for it since an account of it was deleted. Returns false if it
+    /// Adds an identity to an account, with what is kept for it since an account of it was deleted. Returns `None` if it
     /// belongs to an account already.
     pub(super) async fn add_identity(
         &self,
         tx: &mut Tx,
         owner: UserId,
         key: IdentityKey<'_>,
-        details: &IdentityDetails,
-    ) -> Result<bool, StoreError> {
-        let now = self.clock().now();
-        if !identities::insert(tx, owner, (ids::mint(), key), details, now).await? {
-            return Ok(false);
+    ) -> Result<Option<IdentityId>, StoreError> {
+        let (id, now): (IdentityId, _) = (ids::mint(), self.clock().now());
+        if !identities::insert(tx, owner, (id, key), now).await? {
+            return Ok(None);
         }
         let hash = identity_hash(key);
         if let Some(former) = identities::find(tx, IdentityKey { issuer: FORMER_ISSUER, subject: &hash }).await? {
             identities::delete(tx, former.owner, former.id).await?;
             move_spending(tx, (former.owner, owner), now).await?;
         }
-        Ok(true)
+        Ok(Some(id))
     }
 
     /// Keeps for the identities of an account what was spent in this month and its own budgets, in the transaction that
@@ -53,7 +52,7 @@ impl Service {
         for (issuer, subject) in &keys {
             let hash = identity_hash(IdentityKey { issuer, subject });
             let key = IdentityKey { issuer: FORMER_ISSUER, subject: &hash };
-            identities::insert(tx, former, (ids::mint(), key), &IdentityDetails::default(), now).await?;
+            identities::insert(tx, former, (ids::mint(), key), now).await?;
         }
         move_spending(tx, (account, former), now).await
     }

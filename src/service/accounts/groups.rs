@@ -1,19 +1,33 @@
-//! Groups of accounts, which administrators manage. What a group is granted, its members have.
+//! Groups of accounts, which administrators manage. What a group is granted, its members have. Members by a mapping are
+//! changed where the mapping is (`mapped_groups`).
 
 use serde_json::json;
 
 use super::Actor;
 use super::account_error::AccountError;
 use super::account_names::name_key;
+use super::mapped_groups::GroupService;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::account::check_group_name;
 use turnleaf_domain::{AuditVerb, GroupId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_store::account_groups::{self, StoredGroupMember};
 use turnleaf_store::db::Tx;
-use turnleaf_store::{account_groups, users};
+use turnleaf_store::users;
 
-pub use turnleaf_store::account_groups::{AccountGroup, GroupMember};
+pub use turnleaf_store::account_groups::AccountGroup;
+
+/// An account that is in a group, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupMember {
+    pub user: UserId,
+    pub name: String,
+    /// True if an administrator added it.
+    pub is_added: bool,
+    /// The services that name it for a mapped group.
+    pub services: Vec<GroupService>,
+}
 
 impl Service {
     /// Returns all groups in the order of their creation.
@@ -25,7 +39,7 @@ impl Service {
     pub async fn group(&self, id: GroupId) -> Result<(AccountGroup, Vec<GroupMember>), ServiceError> {
         let group = account_groups::find(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
         let members = account_groups::members(self.db(), id, limits::ACCOUNTS_LISTED).await?;
-        Ok((group, members))
+        Ok((group, members.into_iter().map(|member| self.group_member(member)).collect()))
     }
 
     /// Returns the group with this name, however it is written.
@@ -93,7 +107,7 @@ impl Service {
         self.finish_rights_change(tx, actor, AuditVerb::DeleteGroup, &group.name).await
     }
 
-    /// Adds an account to a group. Does nothing if it is a member.
+    /// Adds an account to a group, also if it is a member by a mapping. Does nothing if it was added already.
     ///
     /// # Errors
     /// `password_needed` in a session whose password was not entered lately.
@@ -108,19 +122,29 @@ impl Service {
         self.finish_rights_change(tx, actor, AuditVerb::AddMember, &label).await
     }
 
-    /// Removes an account from a group. Does nothing if it is no member.
+    /// Removes an account from a group. Does nothing if it is no member. One that is a member by a mapping, too, stays one.
     ///
     /// # Errors
-    /// `password_needed` in a session whose password was not entered lately.
+    /// `password_needed` in a session whose password was not entered lately; `mapped_member` if nobody added it.
     pub async fn remove_group_member(&self, actor: Actor, id: GroupId, user: UserId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
         let label = self.membership_label(id, user).await?;
         let mut tx = self.db().begin().await?;
         if !account_groups::remove_member(&mut tx, id, user).await? {
-            return Ok(());
+            let memberships = account_groups::list_of_member(&mut tx, user).await?;
+            tx.rollback().await?;
+            return match memberships.iter().any(|membership| membership.group == id) {
+                true => Err(AccountError::conflict("mapped_member", MessageCode::MemberIsMapped)),
+                false => Ok(()),
+            };
         }
         self.finish_rights_change(tx, actor, AuditVerb::RemoveMember, &label).await
+    }
+
+    fn group_member(&self, StoredGroupMember { user, name, is_added, issuers }: StoredGroupMember) -> GroupMember {
+        let services = issuers.iter().map(|issuer| self.group_service(issuer)).collect();
+        GroupMember { user, name, is_added, services }
     }
 
     /// Returns the names of an account and a group for the audit log.

@@ -7,6 +7,7 @@ use url::Url;
 use super::account_error::AccountError;
 use super::account_names::{CheckedName, suggested_names};
 use super::identity_providers::IdentityProviderChoice;
+use super::identity_use::IdentityUse;
 use super::secrets::NewSecret;
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
@@ -14,8 +15,8 @@ use turnleaf_domain::{AccountRole, AuditVerb, IdentityId, MessageCode, UserId, l
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityDetails, IdentityKey, ListedIdentity};
-use turnleaf_store::{sessions, users};
+use turnleaf_store::identities::{self, FoundIdentity, IdentityKey, ListedIdentity};
+use turnleaf_store::{account_groups, sessions, users};
 use turnleaf_tools::oauth::identity::VerifiedIdentity;
 use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer};
 
@@ -44,8 +45,13 @@ fn key(identity: &VerifiedIdentity) -> IdentityKey<'_> {
     IdentityKey { issuer: &identity.issuer, subject: &identity.subject }
 }
 
-fn details(identity: &VerifiedIdentity) -> IdentityDetails {
-    IdentityDetails { email: identity.email.clone(), groups: identity.groups.clone() }
+fn use_of<'a>(provider: &'a IdentityProviderConfig, identity: &'a VerifiedIdentity) -> IdentityUse<'a> {
+    IdentityUse {
+        service: &provider.name,
+        issuer: provider.issuer.as_str(),
+        email: identity.email.as_deref(),
+        groups: &identity.groups,
+    }
 }
 
 /// Returns whether the address is of one of the domains. A subdomain is another domain.
@@ -66,20 +72,15 @@ impl Service {
         let actor = Actor { address: Some(client.address), ..Actor::default() };
         let failed = |code: MessageCode| AccountError::conflict("sign_in_failed", code);
         let mut tx = self.db().begin().await?;
-        let (owner, name) = match identities::find(&mut tx, key(identity)).await? {
+        let found = match identities::find(&mut tx, key(identity)).await? {
             Some(found) if found.is_disabled => {
                 tx.rollback().await?;
                 self.note_refused_sign_in(actor, found.name);
                 return Err(failed(MessageCode::AccountDisabled));
             }
-            Some(found) => {
-                let now = self.clock().now();
-                identities::record_use(&mut tx, found.owner, found.id, &details(identity), now).await?;
-                (found.owner, found.name)
-            }
+            Some(found) => found,
             None if is_domain_allowed(&provider.allowed_domains, identity.email.as_deref()) => {
-                let id = (key(identity), details(identity));
-                self.create_identity_account(&mut tx, actor, id, &identity.names).await?
+                self.create_identity_account(&mut tx, actor, key(identity), &identity.names).await?
             }
             None => {
                 tx.rollback().await?;
@@ -87,12 +88,15 @@ impl Service {
                 return Err(failed(MessageCode::IdentityUnknown));
             }
         };
+        let (owner, actor) = (found.owner, Actor { user: Some(found.owner), ..actor });
+        let used = use_of(provider, identity);
+        let has_other_groups = self.record_identity_use(&mut tx, actor, (owner, found.id), used).await?;
         // A provider that still knows the browser asks nobody, so only an authentication that it tells counts.
         let authenticated_at = identity.authenticated_at;
         let secret = self.start_identity_session(&mut tx, owner, client, authenticated_at).await?;
         let secret = secret.ok_or_else(|| failed(MessageCode::AccountDisabled))?;
-        self.record(&mut tx, Actor { user: Some(owner), ..actor }, AuditVerb::SignIn, &name).await?;
-        tx.commit().await?;
+        self.record(&mut tx, actor, AuditVerb::SignIn, &found.name).await?;
+        self.commit_identity_use(tx, has_other_groups).await?;
         self.forget_former_session(client);
         Ok(secret)
     }
@@ -103,20 +107,20 @@ impl Service {
         &self,
         tx: &mut Tx,
         actor: Actor,
-        (key, details): (IdentityKey<'_>, IdentityDetails),
+        key: IdentityKey<'_>,
         names: &[String],
-    ) -> Result<(UserId, String), AccountError> {
+    ) -> Result<FoundIdentity, AccountError> {
         let (account, now): (UserId, _) = (ids::mint(), self.clock().now());
         for name in suggested_names(names).filter_map(|name| CheckedName::new(&name).ok()) {
             if !users::insert(tx, account, name.names(), AccountRole::User, None, now).await? {
                 continue;
             }
-            if !self.add_identity(tx, account, key, &details).await? {
+            let Some(id) = self.add_identity(tx, account, key).await? else {
                 // The same person signs in twice at once. The next attempt finds the account.
                 return Err(AccountError::busy());
-            }
+            };
             self.record(tx, Actor { user: Some(account), ..actor }, AuditVerb::AddAccount, &name.name).await?;
-            return Ok((account, name.name));
+            return Ok(FoundIdentity { id, owner: account, name: name.name, is_disabled: false });
         }
         Err(AccountError::busy())
     }
@@ -133,13 +137,10 @@ impl Service {
         identity: &VerifiedIdentity,
     ) -> Result<(), AccountError> {
         let elsewhere = || AccountError::conflict("identity_linked_elsewhere", MessageCode::IdentityLinkedElsewhere);
-        let (key, details, now) = (key(identity), details(identity), self.clock().now());
         let mut tx = self.db().begin().await?;
         users::lock(&mut tx, owner).await?;
-        match identities::find(&mut tx, key).await? {
-            Some(found) if found.owner == owner => {
-                identities::record_use(&mut tx, owner, found.id, &details, now).await?;
-            }
+        let id = match identities::find(&mut tx, key(identity)).await? {
+            Some(found) if found.owner == owner => found.id,
             Some(_) => {
                 tx.rollback().await?;
                 self.record_refused(actor, AuditVerb::LinkIdentity, &provider.name).await?;
@@ -150,13 +151,14 @@ impl Service {
                     let message = MessageCode::TooMany.with("most", limits::IDENTITIES_PER_USER);
                     return Err(AccountError::conflict("too_many_identities", message));
                 }
-                if !self.add_identity(&mut tx, owner, key, &details).await? {
-                    return Err(elsewhere());
-                }
+                let id = self.add_identity(&mut tx, owner, key(identity)).await?.ok_or_else(elsewhere)?;
                 self.record(&mut tx, actor, AuditVerb::LinkIdentity, &provider.name).await?;
+                id
             }
-        }
-        Ok(tx.commit().await?)
+        };
+        let used = use_of(provider, identity);
+        let has_other_groups = self.record_identity_use(&mut tx, actor, (owner, id), used).await?;
+        Ok(self.commit_identity_use(tx, has_other_groups).await?)
     }
 
     /// Counts an authentication at an identity provider like the password of an account that has none.
@@ -178,10 +180,10 @@ impl Service {
             self.record_refused(actor, AuditVerb::ConfirmPassword, &provider.name).await?;
             return Err(AccountError::conflict("sign_in_failed", MessageCode::IdentityNotYours));
         };
-        let now = self.clock().now();
-        identities::record_use(&mut tx, owner, found.id, &details(identity), now).await?;
-        sessions::note_password(&mut tx, owner, session, now).await?;
-        Ok(tx.commit().await?)
+        let used = use_of(provider, identity);
+        let has_other_groups = self.record_identity_use(&mut tx, actor, (owner, found.id), used).await?;
+        sessions::note_password(&mut tx, owner, session, self.clock().now()).await?;
+        Ok(self.commit_identity_use(tx, has_other_groups).await?)
     }
 
     /// Returns the providers at which the person of an account without a password authenticates again.
@@ -203,6 +205,7 @@ impl Service {
         let account = users::find(self.db(), owner).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
         users::lock(&mut tx, owner).await?;
+        let before = account_groups::list_of_member(&mut tx, owner).await?;
         let issuer = identities::delete(&mut tx, owner, id).await?.filter(|issuer| issuer != PROXY_ISSUER);
         let issuer = issuer.ok_or_else(AccountError::not_found)?;
         let has_other_way =
@@ -210,8 +213,10 @@ impl Service {
         if !has_other_way {
             return Err(AccountError::conflict("only_way_in", MessageCode::OnlyWayIn));
         }
-        self.record(&mut tx, actor, AuditVerb::UnlinkIdentity, &self.issuer_name(&issuer)).await?;
-        Ok(tx.commit().await?)
+        let service = self.issuer_name(&issuer);
+        self.record(&mut tx, actor, AuditVerb::UnlinkIdentity, &service).await?;
+        let is_member_no_more = self.record_memberships(&mut tx, actor, (owner, &service), &before).await?;
+        Ok(self.commit_identity_use(tx, is_member_no_more).await?)
     }
 
     /// Returns the identities of the own account, and the providers that could be added.
@@ -237,12 +242,13 @@ impl Service {
         OwnIdentity {
             id: identity.id,
             name: self.issuer_name(&identity.issuer),
-            email: identity.details.email,
+            email: identity.email,
             last_used_at: identity.last_used_at,
         }
     }
 
-    fn issuer_name(&self, issuer: &str) -> String {
+    /// Returns the name of the provider with this issuer, or its host if it is not configured any more.
+    pub(super) fn issuer_name(&self, issuer: &str) -> String {
         let providers = self.accounts().identity_providers();
         let configured = providers.iter().find(|provider| is_same_issuer(issuer, provider.issuer.as_str()));
         let host = || Url::parse(issuer).as_ref().map_or_else(|_| issuer.to_owned(), host_name);

@@ -14,7 +14,9 @@ use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId,
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{StoreError, identities, invites, passkeys, queued_messages, second_factors, sessions, users};
+use turnleaf_store::{
+    StoreError, account_groups, identities, invites, passkeys, queued_messages, second_factors, sessions, users,
+};
 
 pub use turnleaf_store::users::ListedAccount;
 
@@ -201,16 +203,20 @@ impl Service {
         users::set_password(&mut tx, account, &hash).await?;
         self.limit_made_password(&mut tx, account, password).await?;
         sessions::delete_others(&mut tx, account, None).await?;
-        let mut target = found.name;
+        let (mut target, mut is_member_no_more) = (found.name, false);
         if unlinks {
+            let before = account_groups::list_of_member(&mut tx, account).await?;
             identities::delete_all(&mut tx, account).await?;
+            let services =
+                others.identities.iter().map(|identity| identity.name.as_str()).collect::<Vec<_>>().join(", ");
+            is_member_no_more = self.record_memberships(&mut tx, actor, (account, &services), &before).await?;
             passkeys::delete_all(&mut tx, account).await?;
             if let Some(removed) = others.removed() {
                 target = format!("{target}: {removed}");
             }
         }
         self.record(&mut tx, actor, AuditVerb::ResetPassword, &target).await?;
-        tx.commit().await?;
+        self.commit_identity_use(tx, is_member_no_more).await?;
         self.accounts().credentials().revoke_account(account);
         Ok(others)
     }

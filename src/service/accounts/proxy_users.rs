@@ -12,11 +12,12 @@ use super::account_names::name_key;
 use super::credential_cache::{AuthenticatedCredential, CredentialId, CredentialKey, CredentialKind, LoadedCredential};
 use super::credentials::CHECKS;
 use super::identities::PROXY_ISSUER;
+use super::identity_use::IdentityUse;
 use super::secrets::secret_hash;
 use crate::Service;
 use turnleaf_domain::{AuditVerb, IdentityId, UserId, limits};
 use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityDetails, IdentityKey};
+use turnleaf_store::identities::{self, IdentityKey};
 use turnleaf_store::users::StoredAccount;
 use turnleaf_store::{StoreError, users};
 
@@ -24,7 +25,7 @@ use turnleaf_store::{StoreError, users};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxyUser {
     pub name: String,
-    /// Kept with the account.
+    /// The person's groups. Those that are mapped make the account a member of groups here.
     pub groups: Vec<String>,
 }
 
@@ -56,13 +57,12 @@ impl Service {
             if let Some(found) = cache.find(key, now) {
                 return Ok(Some(found));
             }
-            let revision = cache.revision();
             let loaded = match self.load_proxy_user(named, creates_accounts, actor).await {
                 // The first requests of a person come at once, and one of them makes the account.
                 Err(AccountError::Wait { .. }) => continue,
                 loaded => loaded?,
             };
-            let Some(loaded) = loaded else { return Ok(None) };
+            let Some((loaded, revision)) = loaded else { return Ok(None) };
             if let Some(found) = cache.insert(key, loaded, revision, now) {
                 return Ok(Some(found));
             }
@@ -70,15 +70,17 @@ impl Service {
         Err(StoreError::Busy("sessions are being ended".into()).into())
     }
 
+    /// Stores the groups of a person, and returns their credential with the revision that the cache has unless something
+    /// was revoked meanwhile.
     async fn load_proxy_user(
         &self,
         named: &ProxyUser,
         creates_accounts: bool,
         actor: Actor,
-    ) -> Result<Option<LoadedCredential>, AccountError> {
+    ) -> Result<Option<(LoadedCredential, u64)>, AccountError> {
         let key = IdentityKey { issuer: PROXY_ISSUER, subject: &named.name };
-        let details = IdentityDetails { email: None, groups: named.groups.clone() };
-        let now = self.clock().now();
+        let cache = self.accounts().credentials();
+        let mut revision = cache.revision();
         let mut tx = self.db().begin().await?;
         let mut found = identities::find(&mut tx, key).await?;
         if found.is_none() {
@@ -87,9 +89,17 @@ impl Service {
             found = identities::find(&mut tx, key).await?;
         }
         let Some(found) = found.filter(|found| !found.is_disabled) else { return Ok(None) };
-        identities::record_use(&mut tx, found.owner, found.id, &details, now).await?;
-        tx.commit().await?;
-        Ok(self.load_proxy_identity(found.owner, found.id, now).await?)
+        let used = IdentityUse { service: PROXY_ISSUER, issuer: PROXY_ISSUER, email: None, groups: &named.groups };
+        let actor = Actor { user: Some(found.owner), ..actor };
+        let has_other_groups = self.record_identity_use(&mut tx, actor, (found.owner, found.id), used).await?;
+        self.commit_identity_use(tx, has_other_groups).await?;
+        if has_other_groups {
+            // A request with the former groups has other ones again, and stores them.
+            cache.revoke_proxy_user(found.id);
+            revision += 1;
+        }
+        let loaded = self.load_proxy_identity(found.owner, found.id, self.clock().now()).await?;
+        Ok(loaded.map(|loaded| (loaded, revision)))
     }
 
     /// Adds a name to the account that has it, or makes an account for it, if either is allowed.
@@ -105,7 +115,7 @@ impl Service {
         let Some(account) = account.filter(|account| named.has_name_of(account)) else {
             if creates_accounts {
                 let names = std::slice::from_ref(&named.name);
-                self.create_identity_account(tx, actor, (key, IdentityDetails::default()), names).await?;
+                self.create_identity_account(tx, actor, key, names).await?;
             }
             return Ok(());
         };
@@ -115,7 +125,7 @@ impl Service {
         if is_taken || account.disabled_at.is_some() {
             return Ok(());
         }
-        if !self.add_identity(tx, account.id, key, &IdentityDetails::default()).await? {
+        if self.add_identity(tx, account.id, key).await?.is_none() {
             return Err(AccountError::busy());
         }
         let actor = Actor { user: Some(account.id), ..actor };

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{GroupId, InvalidField, MessageCode, UserId};
+use crate::domain::{GroupId, GroupMappingId, InvalidField, MessageCode, UserId};
 use crate::server::app::App;
 use crate::server::http::accounts::account_form::AccountForm;
 use crate::server::http::accounts::form_refusal::FormRefusal;
@@ -16,6 +16,7 @@ use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, see_other};
 use crate::server::server_pages::PageSection;
+use crate::server::server_pages::accounts::group_mappings::GroupMappingPanel;
 use crate::server::server_pages::accounts::groups::{AccountGroupPage, GroupsPage, RefusedGroupForm, group_path};
 use crate::server::server_pages::messages::rights as words;
 use turnleaf_service::accounts::account_error::AccountError;
@@ -29,6 +30,8 @@ pub enum GroupsFormResult {
     Deleted,
     MemberAdded,
     MemberRemoved,
+    Mapped,
+    Unmapped,
 }
 
 impl FormResult for GroupsFormResult {
@@ -39,6 +42,8 @@ impl FormResult for GroupsFormResult {
             Self::Deleted => words::group_deleted(),
             Self::MemberAdded => words::member_added(),
             Self::MemberRemoved => words::member_removed(),
+            Self::Mapped => words::group_mapped(),
+            Self::Unmapped => words::group_unmapped(),
         }
     }
 }
@@ -53,6 +58,18 @@ pub async fn list(
     Ok(context.respond(&app, StatusCode::OK, page.draw(query.notice())))
 }
 
+/// Reads what the page of a group shows.
+async fn group_page(app: &App, id: GroupId) -> Result<AccountGroupPage, Problem> {
+    let service = app.service();
+    let (group, members) = service.group(id).await?;
+    let mappings = GroupMappingPanel {
+        mappings: service.group_mappings(id).await?,
+        services: service.group_services(),
+        suggestions: service.external_group_names().await?,
+    };
+    Ok(AccountGroupPage { group, members, mappings, refused: None })
+}
+
 /// `GET /settings/groups/{id}`.
 pub async fn show(
     State(app): State<App>,
@@ -60,8 +77,7 @@ pub async fn show(
     StrictQuery(query): StrictQuery<FormResultQuery<GroupsFormResult>>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let (group, members) = app.service().group(id).await?;
-    let page = AccountGroupPage { group, members, refused: None };
+    let page = group_page(&app, id).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(query.notice())))
 }
 
@@ -89,8 +105,7 @@ async fn finish(
         Err(error) => error,
     };
     let refusal = FormRefusal::from_error(error)?;
-    let (group, members) = form.service().group(id).await?;
-    let page = AccountGroupPage { group, members, refused: refusal.field.map(refused) };
+    let page = AccountGroupPage { refused: refusal.field.map(refused), ..group_page(&form.app, id).await? };
     Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 
@@ -126,4 +141,22 @@ pub async fn remove_member(form: AccountForm) -> Result<Response, EarlyResponse>
     form.require_password("/forms/groups/remove-member", PageSection::Groups).await?;
     form.service().remove_group_member(form.actor(), id, user).await?;
     Ok(see_other(&format!("{}?done=member_removed", group_path(id))))
+}
+
+/// `POST /forms/groups/map`.
+pub async fn map_group(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let id: GroupId = form.fields.subject_id("group_id")?;
+    let (service, name) = (form.text("service"), form.text("name"));
+    form.require_password("/forms/groups/map", PageSection::Groups).await?;
+    let done = form.service().map_group(form.actor(), id, (&service, &name)).await.map(drop);
+    finish(&form, id, ("mapped", done), |error| RefusedGroupForm::Mapping { service, name, error }).await
+}
+
+/// `POST /forms/groups/unmap`.
+pub async fn unmap_group(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let id: GroupId = form.fields.subject_id("group_id")?;
+    let mapping: GroupMappingId = form.fields.subject_id("mapping_id")?;
+    form.require_password("/forms/groups/unmap", PageSection::Groups).await?;
+    form.service().unmap_group(form.actor(), id, mapping).await?;
+    Ok(see_other(&format!("{}?done=unmapped", group_path(id))))
 }

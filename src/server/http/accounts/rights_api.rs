@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
-use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
+use crate::domain::{AccessRuleId, GroupId, GroupMappingId, InvalidField, MessageCode, UserId};
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
@@ -16,6 +16,7 @@ use crate::server::http::response::problem::Problem;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::access_rules::StoredAccessRule;
 use turnleaf_service::accounts::groups::{AccountGroup, GroupMember};
+use turnleaf_service::accounts::mapped_groups::GroupMapping;
 
 /// A group of accounts.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -33,12 +34,40 @@ pub struct GroupDetails {
     #[serde(flatten)]
     group: GroupSummary,
     members: Vec<GroupMemberDetails>,
+    mappings: Vec<GroupMappingDetails>,
 }
 
 /// A member of a group.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct GroupMemberDetails {
     user_id: UserId,
+    name: String,
+    /// True if an administrator added it.
+    is_added: bool,
+    /// The names of the services that make it a member by a mapping.
+    services: Vec<String>,
+}
+
+/// A group of a sign-in service whose people are members of a group here.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct GroupMappingDetails {
+    id: GroupMappingId,
+    /// The id of the identity provider, or `proxy`. `null` if the service is not configured any more.
+    service: Option<String>,
+    service_name: String,
+    /// The name of the group there.
+    name: String,
+}
+
+/// A group of a sign-in service whose people become members.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MapGroupRequest {
+    /// The id of a configured identity provider, or `proxy` for the reverse proxy that names people.
+    #[schema(min_length = 1, max_length = 32)]
+    service: String,
+    /// The name of the group exactly as the service sends it.
+    #[schema(min_length = 1, max_length = 200)]
     name: String,
 }
 
@@ -102,8 +131,16 @@ impl From<AccountGroup> for GroupSummary {
 }
 
 impl From<GroupMember> for GroupMemberDetails {
-    fn from(GroupMember { user, name }: GroupMember) -> Self {
-        Self { user_id: user, name }
+    fn from(GroupMember { user, name, is_added, services }: GroupMember) -> Self {
+        let services = services.iter().map(|service| service.name().to_owned()).collect();
+        Self { user_id: user, name, is_added, services }
+    }
+}
+
+impl From<GroupMapping> for GroupMappingDetails {
+    fn from(GroupMapping { id, service, name }: GroupMapping) -> Self {
+        let (service, service_name) = (service.id().map(str::to_owned), service.name().to_owned());
+        Self { id, service, service_name, name }
     }
 }
 
@@ -143,7 +180,8 @@ pub async fn create_group(
 pub async fn show_group(State(app): State<App>, PathId(id): PathId<GroupId>) -> Result<ApiJson<GroupDetails>, Problem> {
     let (group, members) = app.service().group(id).await?;
     let members = members.into_iter().map(GroupMemberDetails::from).collect();
-    Ok(ApiJson(GroupDetails { group: group.into(), members }))
+    let mappings = app.service().group_mappings(id).await?.into_iter().map(GroupMappingDetails::from).collect();
+    Ok(ApiJson(GroupDetails { group: group.into(), members, mappings }))
 }
 
 /// `PATCH /api/groups/{id}`.
@@ -184,6 +222,27 @@ pub async fn remove_member(
     PathIds(id, user): PathIds<GroupId, UserId>,
 ) -> Result<StatusCode, Problem> {
     app.service().remove_group_member(actor, id, user).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /api/groups/{id}/mappings`: maps a group of a service.
+pub async fn map_group(
+    State(app): State<App>,
+    actor: Actor,
+    PathId(id): PathId<GroupId>,
+    ApiJson(new): ApiJson<MapGroupRequest>,
+) -> Result<ApiJson<GroupMappingDetails>, Problem> {
+    let mapping = app.service().map_group(actor, id, (&new.service, &new.name)).await?;
+    Ok(ApiJson(mapping.into()))
+}
+
+/// `DELETE /api/groups/{id}/mappings/{mapping_id}`.
+pub async fn unmap_group(
+    State(app): State<App>,
+    actor: Actor,
+    PathIds(id, mapping): PathIds<GroupId, GroupMappingId>,
+) -> Result<StatusCode, Problem> {
+    app.service().unmap_group(actor, id, mapping).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

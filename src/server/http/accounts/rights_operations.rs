@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::server::http::accounts::rights_api::{
-    AccessRuleDetails, CreateGroupRequest, GroupDetails, GroupSummary, RenameGroupRequest, SetAccessRuleRequest,
+    AccessRuleDetails, CreateGroupRequest, GroupDetails, GroupMappingDetails, GroupSummary, MapGroupRequest,
+    RenameGroupRequest, SetAccessRuleRequest,
 };
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 
@@ -29,7 +30,7 @@ pub fn create_group(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn show_group(operation: ApiOperation) -> ApiOperation {
-    describe(operation, "show_account_group", "Shows a group with its members.", "")
+    describe(operation, "show_account_group", "Shows a group with its members and its mappings.", "")
         .response::<GroupDetails>(200, "The group.")
 }
 
@@ -57,7 +58,32 @@ pub fn add_member(operation: ApiOperation) -> ApiOperation {
 
 pub fn remove_member(operation: ApiOperation) -> ApiOperation {
     describe(operation, "remove_account_group_member", "Removes an account from a group.", "")
-        .empty_response(204, "It is no member.")
+        .empty_response(204, "It is no member, or one by a mapping alone.")
+        .problem_response(409, "`mapped_member`: only a mapping makes it a member.")
+}
+
+pub fn map_group(operation: ApiOperation) -> ApiOperation {
+    describe(
+        operation,
+        "map_account_group",
+        "Maps a group of a sign-in service.",
+        "Whom the service names for that group is a member, for as long as it does. Each sign-in, and each request through \
+            the proxy, updates that. Those whom it has named already are members at once.",
+    )
+    .request_body::<MapGroupRequest>(json!({ "service": "corp", "name": "researchers" }))
+    .response::<GroupMappingDetails>(200, "The mapping.")
+    .problem_response(409, "`too_many_mappings`: there is no room for another mapping.")
+    .problem_response(422, INVALID_VALUE)
+}
+
+pub fn unmap_group(operation: ApiOperation) -> ApiOperation {
+    describe(
+        operation,
+        "unmap_account_group",
+        "Removes a mapping of a group.",
+        "Members whom nothing else makes members are none any more.",
+    )
+    .empty_response(204, "It is removed.")
 }
 
 pub fn list_grants(operation: ApiOperation) -> ApiOperation {

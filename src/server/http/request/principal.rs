@@ -133,9 +133,10 @@ impl Authentication {
     }
 
     /// Returns the authentication of a server whose proxy names people: the name in each request, and API tokens.
-    /// Budgets apply.
+    /// Budgets apply, and the proxy's groups can be mapped.
     pub fn behind_proxy(service: Service, creates_accounts: bool) -> Self {
         service.enforce_budgets();
+        service.note_proxy_users();
         Self(WaysIn::Proxy(Arc::new(ProxyAccess { service, creates_accounts })))
     }
 

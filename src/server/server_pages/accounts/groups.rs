@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::{GroupId, InvalidField};
+use crate::server::server_pages::accounts::group_mappings::{GroupMappingPanel, service_name};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields};
 use crate::server::server_pages::messages::rights as words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
@@ -67,12 +68,14 @@ impl GroupsPage {
 pub enum RefusedGroupForm {
     Name(String, InvalidField),
     Member(String, InvalidField),
+    Mapping { service: String, name: String, error: InvalidField },
 }
 
 /// A group with its members.
 pub struct AccountGroupPage {
     pub group: AccountGroup,
     pub members: Vec<GroupMember>,
+    pub mappings: GroupMappingPanel,
     pub refused: Option<RefusedGroupForm>,
 }
 
@@ -81,6 +84,7 @@ impl AccountGroupPage {
         let body = view! {
             <p><a class="button bare" href=PageSection::Groups.path()>{words::all_groups()}</a></p>
             {self.members_panel()}
+            {self.mappings_panel()}
             {self.name_panel()}
             <section class="panel" aria-labelledby="delete-group-title">
                 <h2 id="delete-group-title">{words::delete_group()}</h2>
@@ -102,18 +106,21 @@ impl AccountGroupPage {
 
     fn members_panel(&self) -> AnyView {
         let row = |member: &GroupMember| {
+            let reasons = self.mappings.is_shown().then(|| {
+                let added = member.is_added.then(|| words::added_here().to_owned());
+                let from = member.services.iter().map(|service| words::from_service(&service_name(service)));
+                let reasons: Vec<String> = added.into_iter().chain(from).collect();
+                view! { <span class="hint" dir="auto">{reasons.join(" · ")}</span> }
+            });
+            let end = if member.is_added {
+                self.remove_form(member)
+            } else {
+                view! { <span class="hint">{words::mapped_member_hint()}</span> }
+            };
             view! {
                 <li class="plain-row">
-                    <span class="row-name"><bdi>{member.name.clone()}</bdi></span>
-                    <span class="row-end">
-                        <form method="post" action="/forms/groups/remove-member">
-                            {self.id_field()}
-                            <input type="hidden" name="user_id" value=member.user.to_string()/>
-                            <button type="submit" class="button danger">
-                                {words::remove_member()}<span class="quiet">" "{member.name.clone()}</span>
-                            </button>
-                        </form>
-                    </span>
+                    <span class="row-name"><bdi>{member.name.clone()}</bdi>{reasons}</span>
+                    <span class="row-end">{end}</span>
                 </li>
             }
         };
@@ -145,6 +152,26 @@ impl AccountGroupPage {
         }
     }
 
+    fn remove_form(&self, member: &GroupMember) -> AnyView {
+        view! {
+            <form method="post" action="/forms/groups/remove-member">
+                {self.id_field()}
+                <input type="hidden" name="user_id" value=member.user.to_string()/>
+                <button type="submit" class="button danger">
+                    {words::remove_member()}<span class="quiet">" "{member.name.clone()}</span>
+                </button>
+            </form>
+        }
+    }
+
+    fn mappings_panel(&self) -> Option<AnyView> {
+        let (service, name, error) = match &self.refused {
+            Some(RefusedGroupForm::Mapping { service, name, error }) => (service.as_str(), name.as_str(), Some(error)),
+            _ => ("", "", None),
+        };
+        self.mappings.draw(self.group.id, (service, name), error)
+    }
+
     fn name_panel(&self) -> AnyView {
         let (typed, error) = match &self.refused {
             Some(RefusedGroupForm::Name(typed, error)) => (typed.as_str(), Some(error)),
@@ -174,6 +201,7 @@ mod tests {
 
     use super::*;
     use crate::domain::MessageCode;
+    use turnleaf_service::accounts::mapped_groups::GroupService;
 
     fn group() -> AccountGroup {
         AccountGroup {
@@ -182,6 +210,10 @@ mod tests {
             members: 1,
             created_at: DateTime::UNIX_EPOCH,
         }
+    }
+
+    fn member(name: &str, is_added: bool, services: Vec<GroupService>) -> GroupMember {
+        GroupMember { user: uuid::Uuid::from_u128(2).into(), name: name.into(), is_added, services }
     }
 
     fn html(draw: impl FnOnce() -> ServerPage) -> String {
@@ -206,12 +238,28 @@ mod tests {
 
     #[test]
     fn refused_form_of_group_keeps_what_was_typed() {
-        let member = GroupMember { user: uuid::Uuid::from_u128(2).into(), name: "Ann".into() };
         let error = InvalidField::new("name", MessageCode::NoSuchAccount.with("name", "Bab"));
         let refused = Some(RefusedGroupForm::Member("Bab".into(), error));
-        let page = AccountGroupPage { group: group(), members: vec![member], refused };
+        let (members, mappings) = (vec![member("Ann", true, Vec::new())], GroupMappingPanel::default());
+        let page = AccountGroupPage { group: group(), members, mappings, refused };
         let html = html(|| page.draw(None));
         assert!(html.contains("value=\"Bab\"") && html.contains("value=\"&lt;Lab&gt;\""), "{html}");
         assert!(html.contains("here is no account Bab") && html.contains("Ann</bdi>"), "{html}");
+    }
+
+    #[test]
+    fn member_by_mapping_is_not_removed_here() {
+        let corp = GroupService::IdentityProvider { id: None, name: "<Corp>".into() };
+        let page = |members| AccountGroupPage {
+            group: group(),
+            members,
+            mappings: GroupMappingPanel { services: vec![GroupService::Proxy], ..GroupMappingPanel::default() },
+            refused: None,
+        };
+        let mapped = html(|| page(vec![member("Ann", false, vec![GroupService::Proxy, corp.clone()])]).draw(None));
+        assert!(mapped.contains("From Reverse proxy · From &lt;Corp&gt;<"), "{mapped}");
+        assert!(mapped.contains(words::mapped_member_hint()) && !mapped.contains("/remove-member"), "{mapped}");
+        let both = html(|| page(vec![member("Ann", true, vec![corp])]).draw(None));
+        assert!(both.contains("Added here · From &lt;Corp&gt;<") && both.contains("/remove-member"), "{both}");
     }
 }

@@ -256,6 +256,8 @@ pub fn verb_name(verb: AuditVerb) -> &'static str {
         AuditVerb::DeleteGroup => localized_word("Delete group", "删除组"),
         AuditVerb::AddMember => localized_word("Add member to group", "将成员加入组"),
         AuditVerb::RemoveMember => localized_word("Remove member from group", "将成员移出组"),
+        AuditVerb::MapGroup => localized_word("Map group", "映射组"),
+        AuditVerb::UnmapGroup => localized_word("Remove mapping of group", "移除组映射"),
         AuditVerb::ChangeGrants => localized_word("Change access", "更改使用权限"),
         AuditVerb::LinkIdentity => localized_word("Link sign-in", "关联登录"),
         AuditVerb::UnlinkIdentity => localized_word("Unlink sign-in", "取消关联登录"),

@@ -26,6 +26,21 @@ define_messages! {
     group_deleted: "The group was deleted.", "组已删除。";
     member_added: "The account was added to the group.", "账号已加入组。";
     member_removed: "The account was removed from the group.", "账号已移出组。";
+    added_here: "Added here", "在此添加";
+    mapped_member_hint: "It ends at the service or with the mapping.", "在该服务中移出或移除映射后失效。";
+    // Mappings of groups.
+    mappings: "Groups of sign-in services", "登录服务的组";
+    mappings_hint: "People whom a service names for one of these groups are members, for as long as it does. Each sign-in \
+        updates that.",
+        "登录服务认定属于以下组的人即为成员，直到该服务不再如此认定。每次登录时更新。";
+    sign_in_service: "Service", "服务";
+    reverse_proxy: "Reverse proxy", "反向代理";
+    external_group: "Name of the group there", "该服务中的组名";
+    external_group_hint: "Exactly as the service sends it.", "须与该服务发送的名称完全一致。";
+    map_group: "Add mapping", "添加映射";
+    unmap_group: "Remove mapping", "移除映射";
+    group_mapped: "The mapping was added.", "映射已添加。";
+    group_unmapped: "The mapping was removed.", "映射已移除。";
     // Access.
     access: "Access to models and tools", "模型和工具的使用权限";
     access_lead: "Who may use the models and tool servers of this server. The owner may use everything. Everybody may \
@@ -58,6 +73,11 @@ define_messages! {
 /// Returns the number of members of a group.
 pub fn member_count(count: u64) -> String {
     plural_message!(count; "1 member", "{count} members"; "{count} 名成员")
+}
+
+/// Returns the reason why an account is a member that an administrator has not added.
+pub fn from_service(service: &str) -> String {
+    message!("From {service}", "来自 {service}")
 }
 
 /// Returns the number of accounts that may use something.

@@ -43,6 +43,7 @@ pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {
         MessageCode::ProxyUserUnknown => "这里没有属于 {name} 的账号，请联系管理员。",
         MessageCode::NotOnOwnAccount => "不能对自己的账号执行此操作。",
         MessageCode::GroupNameTaken => "已有同名的组",
+        MessageCode::MemberIsMapped => "此账号因组映射而成为成员。请移除该映射，或在登录服务中将其移出相应的组。",
         MessageCode::NoSuchAccount => "没有账号 {name}",
         MessageCode::NoSuchGroup => "没有组 {name}",
         MessageCode::ServerForOwner => "“{name}”为共享服务器，只有此服务器的所有者可以重启",

@@ -2,7 +2,7 @@
 //! and budgets. What decides about access is never replaced by a value that gives more of it.
 
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
-use crate::fsck::values::columns::{id, json_text, text, time, word};
+use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::generations::GenerationStatus;
 use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
@@ -97,10 +97,15 @@ pub(super) const TABLES: &[CheckedTable] = &[
             text("issuer", Row),
             text("subject", Row),
             text("email", Null),
-            json_text::<Vec<String>>("group_names", Text("[]")),
             time("created_at", Moment),
             time("last_used_at", Moment),
         ],
+    ),
+    // A group that is lost makes nobody a member.
+    table(
+        "identity_groups",
+        &["identity_id", "name"],
+        &[id("identity_id", Row), text("issuer", Row), text("name", Row)],
     ),
     table("identity_sign_ins", ID, &[id("id", Row), id("owner_id", Row), time("expires_at", Moment)]),
     table(
@@ -137,6 +142,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
     table("budgets", ID, &[id("id", Keep), id("owner_id", Row), id("group_id", Row), word::<BudgetKind>("kind", Keep)]),
     table("account_groups", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table("group_members", &["group_id", "user_id"], &[id("group_id", Row), id("user_id", Row)]),
+    table("group_mappings", ID, &[id("id", Row), id("group_id", Row), text("issuer", Row), text("external_name", Row)]),
     // A model that has lost its rule would be for everybody, so a rule stays and grants nothing.
     table(
         "access_rules",
