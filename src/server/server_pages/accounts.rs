@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod audit_log;
+mod browser_name;
 pub mod budgets;
 pub mod deletion;
 pub mod factor_setup;
@@ -13,6 +14,7 @@ pub mod passkeys;
 pub mod password_prompt;
 pub mod pending_step;
 pub mod profile;
+mod qr_code;
 pub mod second_factor;
 pub mod sign_in;
 pub mod users;

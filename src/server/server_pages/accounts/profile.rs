@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, InvalidField, SessionId, TokenScope};
+use crate::server::server_pages::accounts::browser_name::browser_name;
 use crate::server::server_pages::accounts::factor_setup::FactorSetup;
 use crate::server::server_pages::accounts::identities::identities_panel;
 use crate::server::server_pages::accounts::passkeys::PasskeyPanel;
@@ -179,14 +180,14 @@ impl ProfilePage {
     fn sessions_panel(&self) -> AnyView {
         let row = |session: &ListedSession| {
             let is_here = Some(session.id) == self.session;
-            let agent = session.agent.clone().unwrap_or_else(|| words::unknown_browser().to_owned());
+            let browser = browser_name(session.agent.as_deref());
             let here = is_here.then(|| view! { " "<span class="mark">{words::this_session()}</span> });
             let end = (!is_here).then(|| {
                 view! {
                     <form method="post" action="/forms/profile/sessions/end">
                         <input type="hidden" name="session_id" value=session.id.to_string()/>
                         <button type="submit" class="button">
-                            {words::end_session()}<span class="quiet">" "{agent.clone()}</span>
+                            {words::end_session()}<span class="quiet">" "{browser.clone()}</span>
                         </button>
                     </form>
                 }
@@ -195,7 +196,7 @@ impl ProfilePage {
             view! {
                 <li class="plain-row">
                     <span class="row-name">
-                        <span><bdi>{agent.clone()}</bdi>{here}</span>
+                        <span><bdi>{browser}</bdi>{here}</span>
                         <span class="hint">{ip}{words::last_used()}" "{self.moment(session.seen_at)}</span>
                     </span>
                     <span class="row-end">{end}</span>
@@ -358,7 +359,7 @@ mod tests {
             seen_at: now,
             expires_at: now,
             ip: Some("203.0.113.7".into()),
-            agent: Some(format!("Firefox {n}")),
+            agent: Some(format!("Browser {n}")),
         };
         let token = ListedToken {
             id: id(9).into(),
@@ -393,7 +394,7 @@ mod tests {
         let one = html(sample(1));
         assert!(one.contains("This browser") && !one.contains("/sessions/end"), "{one}");
         let two = html(sample(2));
-        assert!(two.contains("/forms/profile/sessions/end-others") && two.contains("Firefox 1"), "{two}");
+        assert!(two.contains("/forms/profile/sessions/end-others") && two.contains("Browser 1"), "{two}");
         assert!(two.contains("&lt;backup&gt;") && two.contains("export · Expired"), "{two}");
         assert!(!two.contains("created-token"), "{two}");
     }

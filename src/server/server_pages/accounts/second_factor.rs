@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::domain::InvalidField;
 use crate::server::server_pages::accounts::factor_setup::FactorSetup;
+use crate::server::server_pages::accounts::qr_code::qr_code;
 use crate::server::server_pages::form_fields::{FieldKind, TextField, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::error_sentence;
@@ -66,6 +67,7 @@ pub fn setup_page(setup: &SecondFactorSetup, error: Option<&InvalidField>, occas
         <section class="panel" aria-labelledby="secret-title">
             <h2 id="secret-title">{words::second_factor_secret()}</h2>
             <p class="hint">{words::second_factor_secret_hint()}</p>
+            {qr_code(&uri, words::second_factor_qr_code())}
             <p><label for="second-factor-secret">{words::second_factor_secret()}</label></p>
             {copyable_field("second-factor-secret", secret, None)}
             <p><label for="second-factor-uri">{words::second_factor_uri()}</label></p>

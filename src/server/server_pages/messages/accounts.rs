@@ -58,8 +58,9 @@ define_messages! {
     second_factor_removed: "The second factor was turned off.", "两步验证已关闭。";
     not_changed: "Nothing was changed.", "未作任何更改。";
     second_factor_secret: "Secret", "密钥";
-    second_factor_secret_hint: "Add an account in your authenticator app and type this secret: time-based, 6 digits, 30 \
-        seconds.", "在身份验证器应用中添加账号，并输入此密钥：基于时间，6 位数字，30 秒。";
+    second_factor_secret_hint: "Add an account in your authenticator app: scan the code, or type the secret (time-based, \
+        6 digits, 30 seconds).", "在身份验证器应用中添加账号：扫描二维码，或输入密钥（基于时间，6 位数字，30 秒）。";
+    second_factor_qr_code: "QR code for the authenticator app", "身份验证器应用的二维码";
     second_factor_uri: "Address for the app", "应用链接";
     open_in_app: "Open in authenticator app", "在身份验证器应用中打开";
     second_factor_code_hint: "The 6 digits that the app shows now.", "应用当前显示的 6 位数字。";
@@ -321,4 +322,9 @@ pub fn link_lead(name: &str) -> String {
 pub fn signed_in_as(name: &str, role: AccountRole) -> String {
     let role = role_name(role);
     message!("You are signed in as {name} ({role}).", "你以 {name}（{role}）的身份登录。")
+}
+
+/// Returns the name of a browser with its system.
+pub fn browser_on_system(browser: &str, system: &str) -> String {
+    message!("{browser} on {system}", "{system} 上的 {browser}")
 }
