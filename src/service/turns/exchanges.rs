@@ -234,7 +234,7 @@ impl Service {
         of: NewExchange,
     ) -> Result<AcceptedExchange, ServiceError> {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
-        let defaults = of.base.with_defaults(&chat.settings.params);
+        let defaults = of.base.clone().with_defaults(&chat.settings.params);
         let capabilities = self.supervisor().registry().capabilities(of.owner, &branch.lock);
         let settled = of.resolve_reply_params(&defaults, &capabilities)?;
         let exchange = Exchange {
@@ -244,7 +244,7 @@ impl Service {
             user_turn_id: Some(user_turn.id),
             kind: of.kind,
             is_thinking_mode: settled.is_thinking_mode,
-            params: of.params.with_defaults(&defaults),
+            params: of.params.clone().with_defaults(&defaults),
             not_sent: settled.not_sent.clone(),
             client_request_id: of.request_id.clone(),
             created_at: self.clock().now(),
