@@ -534,7 +534,8 @@ CREATE TABLE sessions (
     expires_at TEXT NOT NULL,
     ip         TEXT,
     agent      TEXT
-, password_at TEXT) STRICT;
+, password_at TEXT, began_with TEXT NOT NULL DEFAULT 'password'
+    CHECK (began_with IN ('password', 'passkey', 'identity'))) STRICT;
 CREATE TABLE settings (
     owner_id   BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     key        TEXT NOT NULL CHECK (key <> ''),
@@ -742,7 +743,7 @@ CREATE TABLE users (
     name           TEXT NOT NULL,
     is_local_owner INTEGER NOT NULL DEFAULT 0 CHECK (is_local_owner IN (0, 1)),
     created_at     TEXT NOT NULL
-, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT, deleted_at TEXT) STRICT;
+, name_key TEXT, role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('owner', 'admin', 'user')), password TEXT, auth_rev INTEGER NOT NULL DEFAULT 0 CHECK (auth_rev >= 0), disabled_at TEXT, deleted_at TEXT, password_expires_at TEXT) STRICT;
 CREATE TABLE view_calls (
     id        BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     owner_id  BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,

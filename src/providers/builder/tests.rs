@@ -4,7 +4,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Role, TurnStatus, Usage, fixtures};
 
