@@ -19,6 +19,7 @@ mod process;
 mod real_model;
 mod serve;
 mod server;
+mod startup_order;
 mod step;
 mod test;
 mod toolchain;
@@ -80,6 +81,8 @@ enum Command {
         /// A file with one password a line, the most common first.
         ranking: PathBuf,
     },
+    /// Record which functions a start and one page run, so that a release has them side by side.
+    Order,
     /// Show the size of sections, crates, layers and generic families in the release binary.
     Weigh {
         /// The number of rows of each table.
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
         Command::Budget => budget::run(),
         Command::Prices => price_list::run(),
         Command::Passwords { ranking } => password_ranking::run(&ranking),
+        Command::Order => startup_order::run_command(),
         Command::Weigh { rows } => weigh::run(rows),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use crate::front::{self, FrontBundle, FrontProfile};
 use crate::process::{RunningProcess, free_port};
 use crate::step::{print_note, run, run_step};
-use crate::workspace;
+use crate::{startup_order, workspace};
 
 /// The Cargo profile of a server with the embedded site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,26 +78,26 @@ pub fn build_server(front: &FrontBundle, profile: CargoProfile) -> Result<PathBu
 pub fn link_server(front: &FrontBundle, profile: CargoProfile, more: &[&str]) -> Result<()> {
     let mut build = workspace::build_command("rustc");
     build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--profile", profile.name()]);
-    build.args(workspace::path_remapping_flags()).arg("--").args(link_flags()).args(more);
+    build.args(workspace::path_remapping_flags()).arg("--").args(link_flags()?).args(more);
     // The code that embeds the site reads the hash, so that a new site creates a new binary.
     run(build.env("TURNLEAF_SITE_HASH", &front.hash))
 }
 
 /// Returns the linker flags for LLVM's linker, if Rust includes it for this system: identical functions are merged,
 /// and code that is not needed at startup is placed separately.
-fn link_flags() -> Vec<String> {
+fn link_flags() -> Result<Vec<String>> {
     if !has_own_lld() {
         print_note("linked as this system links: functions that are alike stay apart, and the binary is larger");
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let layout = workspace::root().join("src/server/link/code_order.ld");
+    let layout = startup_order::write_linker_script()?;
     let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
     // Packed relocations save two megabytes of file and memory. The binary itself declares that it requires such a
     // glibc.
     if glibc_version().is_some_and(|version| version >= PACKED_RELOCATIONS) {
         flags.push("-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned());
     }
-    flags
+    Ok(flags)
 }
 
 /// Returns true if Rust includes its LLVM linker and links with it: the default on x86-64 Linux, unless a
