@@ -141,6 +141,7 @@ pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("mime_guess", &["http"]),
     ("pulldown_cmark", &["markdown"]),
     ("pulldown_latex", &["markup"]),
+    ("qrcodegen", &["server_pages"]),
     ("quick_xml", &["markup"]),
     ("rust_embed", &["http", "root"]),
     ("rustix", &["root"]),

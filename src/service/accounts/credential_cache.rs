@@ -188,7 +188,7 @@ impl CredentialCache {
         revision: u64,
     ) -> Option<(UserId, CredentialId, DateTime<Utc>)> {
         let mut cached = self.lock();
-        // What was read before a change is read again at the next use.
+        // A credential that was read before a change is read again at the next use.
         let is_current = cached.revision == revision;
         let entry = cached.by_key.get_mut(&key)?;
         if is_current {
