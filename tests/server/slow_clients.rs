@@ -8,7 +8,7 @@ use futures::StreamExt;
 use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::CancellationToken;
 use turnleaf::domain::limits;
 use turnleaf::server::http::accept_loop::serve;
@@ -48,7 +48,16 @@ async fn behind_proxy(answers: Vec<ScriptedAnswer>) -> TestApi {
 }
 
 async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(address).await.unwrap();
+    open_request_with_buffer(address, head, None).await
+}
+
+/// Opens a request whose client takes in only so many bytes before it reads.
+async fn open_request_with_buffer(address: SocketAddr, head: &str, buffer: Option<u32>) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    if let Some(bytes) = buffer {
+        socket.set_recv_buffer_size(bytes).unwrap();
+    }
+    let mut stream = socket.connect(address).await.unwrap();
     let (line, rest) = head.split_once("\r\n").unwrap_or((head, ""));
     stream.write_all(format!("{line} HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n").as_bytes()).await.unwrap();
     stream
@@ -256,8 +265,9 @@ async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let api = behind_proxy(Vec::new()).await;
-    // The document exceeds the socket buffers of both sides.
-    let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
+    // The document exceeds the socket buffers of both sides, of which the client's is small: many are read from the
+    // database and sent within the time after which an unread download is given up.
+    let text = "long ".repeat(limits::DOCUMENT_BYTES / 10);
     let new = NewDocumentRequest {
         title: Some("Long".into()),
         kind: None,
@@ -268,7 +278,7 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let address = serve_api(&api).await;
     let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
     let open = || async {
-        let mut stream = open_request(address, &path).await;
+        let mut stream = open_request_with_buffer(address, &path, Some(4_096)).await;
         let mut head = [0; 12];
         stream.read_exact(&mut head).await.unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
