@@ -10,6 +10,7 @@ mod dist;
 mod front;
 mod fuzz;
 mod http;
+mod linker_script;
 mod memory;
 mod packages;
 mod password_ranking;

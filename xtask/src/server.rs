@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use crate::front::{self, FrontBundle, FrontProfile};
 use crate::process::{RunningProcess, free_port};
 use crate::step::{print_note, run, run_step};
-use crate::{startup_order, workspace};
+use crate::{linker_script, workspace};
 
 /// The Cargo profile of a server with the embedded site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ fn link_flags() -> Result<Vec<String>> {
         print_note("linked as this system links: functions that are alike stay apart, and the binary is larger");
         return Ok(Vec::new());
     }
-    let layout = startup_order::write_linker_script()?;
+    let layout = linker_script::write()?;
     let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
     // Packed relocations save two megabytes of file and memory. The binary itself declares that it requires such a
     // glibc.

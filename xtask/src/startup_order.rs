@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -16,17 +15,16 @@ use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::front::{self, FrontProfile, compress_text};
+use crate::http;
+use crate::linker_script::{HASH, list_file, without_hash};
 use crate::server::{self, CargoProfile};
 use crate::step::{format_size, print_note, run, run_step};
-use crate::{http, workspace};
 
 const RECORDER: &str = include_str!("startup_order/recorder.c");
 /// The rest of a server after its first page, in which its background tasks begin.
 const REST: Duration = Duration::from_secs(10);
 /// The most that a name without hash may bring beside the functions that run.
 const MOST_BESIDE: u64 = 256;
-/// The length of a hash with its mark: `17h`, 16 digits, `E`.
-const HASH: usize = 20;
 
 /// The functions at an address, which have several names if the linker has merged them.
 #[derive(Default)]
@@ -55,10 +53,6 @@ pub fn run_command() -> Result<()> {
     print_note(&format!("{} functions ran; their {} names take {size}", recorded.len(), list.len()));
     fs::write(list_file(), compressed)?;
     Ok(())
-}
-
-fn list_file() -> PathBuf {
-    workspace::root().join("src/server/link/startup_functions.br")
 }
 
 /// Returns the functions of a binary by address.
@@ -100,14 +94,6 @@ fn record(binary: &Path, functions: &BTreeMap<u64, MergedFunctions>) -> Result<B
     Ok(functions.keys().zip(ran).filter(|(_, ran)| *ran == 1).map(|(address, _)| *address).collect())
 }
 
-/// Returns a mangled name without its hash; `None` if it has none, as those of C.
-fn without_hash(name: &str) -> Option<&str> {
-    let end = name.find(".llvm.").unwrap_or(name.len());
-    let cut = end.checked_sub(HASH)?;
-    let hash = name.get(cut..end)?.strip_prefix("17h")?.strip_suffix('E')?;
-    hash.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| &name[..cut])
-}
-
 /// Returns the patterns of the names of the functions that ran, sorted.
 fn startup_list(functions: &BTreeMap<u64, MergedFunctions>, ran: &BTreeSet<u64>) -> Vec<String> {
     let mut beside: BTreeMap<&str, u64> = BTreeMap::new();
@@ -128,45 +114,6 @@ fn startup_list(functions: &BTreeMap<u64, MergedFunctions>, ran: &BTreeSet<u64>)
     list.into_iter().collect()
 }
 
-/// Returns the linker script: the listed functions, those of the same names, and then the sections of `others`.
-fn script(list: &[&str], others: &str) -> String {
-    let names = |list: &[String]| {
-        let sections = list.iter().flat_map(|name| ["", "unlikely."].map(|kind| format!(".text.{kind}{name}")));
-        sections.collect::<Vec<_>>().join("\n    ")
-    };
-    let exact: Vec<String> = list.iter().map(|name| (*name).to_owned()).collect();
-    let families: BTreeSet<String> = list
-        .iter()
-        .filter_map(|name| without_hash(name.strip_suffix('*')?))
-        .map(|family| format!("{family}17h*"))
-        .collect();
-    let families: Vec<String> = families.into_iter().collect();
-    let (exact, families) = (names(&exact), names(&families));
-    let sections =
-        format!("SECTIONS {{\n  .text.startup_set : {{ *({exact}) }}\n  .text.startup_like : {{ *({families}) }}\n");
-    others.replacen("SECTIONS {\n", &sections, 1)
-}
-
-/// Writes the linker script of a release, and returns its path.
-///
-/// # Errors
-/// The list cannot be read, or the script cannot be written.
-pub fn write_linker_script() -> Result<PathBuf> {
-    let mut list = Vec::new();
-    let compressed = fs::read(list_file()).with_context(|| list_file().display().to_string())?;
-    brotli::BrotliDecompress(&mut &*compressed, &mut list)?;
-    let list = String::from_utf8(list)?;
-    let others = fs::read_to_string(workspace::root().join("src/server/link/code_order.ld"))?;
-    let script = script(&list.lines().collect::<Vec<_>>(), &others);
-    // Cargo links again only if a flag has changed.
-    let mut hasher = DefaultHasher::new();
-    script.hash(&mut hasher);
-    let path = workspace::target().join(format!("code_order_{:016x}.ld", hasher.finish()));
-    fs::create_dir_all(workspace::target())?;
-    fs::write(&path, script)?;
-    Ok(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,19 +129,6 @@ mod tests {
     }
 
     #[test]
-    fn hash_is_cut_from_names_of_rust_only() {
-        for (name, expected) in [
-            (ONE, Some("_ZN3one")),
-            ("_ZN3one17h0123456789abcdefE.llvm.123", Some("_ZN3one")),
-            ("_ZN3one17h0123456789abcdegE", None),
-            ("sqlite3_step", None),
-            ("E", None),
-        ] {
-            assert_eq!(without_hash(name), expected, "{name}");
-        }
-    }
-
-    #[test]
     fn hash_stays_where_its_name_has_much_that_did_not_run() {
         let two = "_ZN3two17h0123456789abcdefE";
         let of = functions(&[
@@ -205,27 +139,5 @@ mod tests {
         ]);
         let list = startup_list(&of, &[1, 3].into());
         assert_eq!(list, ["_ZN3one17h*", "_ZN3two17h0123456789abcdefE*", "memcpy"]);
-        let script =
-            script(&list.iter().map(String::as_str).collect::<Vec<_>>(), "/* Others. */\nSECTIONS {\n  rest\n}\n");
-        let (set, like) = script.split_once(".text.startup_like").unwrap();
-        assert!(set.starts_with("/* Others. */\nSECTIONS {\n"), "{script}");
-        for name in
-            [".text._ZN3one17h*", ".text.unlikely._ZN3one17h*", ".text._ZN3two17h0123456789abcdefE*", ".text.memcpy"]
-        {
-            assert!(set.contains(name), "{name}: {set}");
-        }
-        assert!(like.contains(".text._ZN3two17h*") && !like.contains("one") && like.ends_with("  rest\n}\n"), "{like}");
-    }
-
-    #[test]
-    fn embedded_list_names_functions() {
-        let mut list = Vec::new();
-        brotli::BrotliDecompress(&mut &*fs::read(list_file()).unwrap(), &mut list).unwrap();
-        let list = String::from_utf8(list).unwrap();
-        assert!(
-            list.lines().count() > 1_000 && list.lines().any(|name| name == "main"),
-            "`cargo xtask order` writes it"
-        );
-        assert!(list.lines().all(|name| !name.contains([' ', '(', ')', '{', '}', '"'])));
     }
 }
