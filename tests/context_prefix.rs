@@ -8,7 +8,7 @@ use bytes::Bytes;
 use chrono::DateTime;
 use serde_json::{Value, json};
 use turnleaf::domain::fixtures as domain_fixtures;
-use turnleaf::domain::fold;
+use turnleaf::domain::turns::fold;
 use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, Role, Thinking, Turn, TurnStatus};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::MessagesEndpoint;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf::domain::providers::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::{MessagesDecoder, MessagesEndpoint};
 use turnleaf_providers::http_client::HttpClient;

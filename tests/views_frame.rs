@@ -13,9 +13,9 @@ use turnleaf::api::view::{
     ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, ProjectLink, QueueView, QueuedMessageView,
     TurnView,
 };
-use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
-use turnleaf::domain::chat::ChatListHeading;
-use turnleaf::domain::provider::{Model, ReasoningSupport};
+use turnleaf::domain::chats::chat::ChatListHeading;
+use turnleaf::domain::documents::attachment::{Attachment, ReferenceStatus};
+use turnleaf::domain::providers::provider::{Model, ReasoningSupport};
 use turnleaf::domain::{Block, Branch, Chat, Content, ModelLock, Role, Turn, TurnLocation, TurnStatus};
 use turnleaf::ui::announce::provide_announcer;
 use turnleaf::ui::connection::provide_connection;

@@ -13,10 +13,10 @@ mod tools;
 use leptos::prelude::*;
 use serde_json::json;
 use turnleaf::api::view::{BlockMarkup, ChatPage, TurnView, VersionView};
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::blocks::notice::Notice;
 use turnleaf::domain::fixtures::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
-use turnleaf::domain::notice::Notice;
-use turnleaf::domain::turn::RetryAttempt;
+use turnleaf::domain::turns::turn::RetryAttempt;
 use turnleaf::domain::{BlockState, Content, Cost, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
 use turnleaf::ui::messages::transcript as words;
 use turnleaf::ui::state::ChatState;
@@ -199,7 +199,7 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
 fn headings_of_one_piece_of_reasoning_are_its_sections() {
     let thinking = |text: &str, state: BlockState| {
         let mut turn = reply(2, [thought(text, None, Some(4_000)), Content::text("So.")]);
-        turn.blocks[0].block_metadata = turnleaf::domain::reasoning_title::headings_metadata();
+        turn.blocks[0].block_metadata = turnleaf::domain::blocks::reasoning_title::headings_metadata();
         turn.blocks[0].state = state;
         if state == BlockState::Open {
             turn.blocks.truncate(1);

@@ -5,7 +5,7 @@ use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::api::json::JsonEncoding;
-use crate::domain::json_reader::{JsonMembers, deserialize_members, unknown_variant};
+use crate::domain::encoding::json_reader::{JsonMembers, deserialize_members, unknown_variant};
 
 /// The reason why a server function failed. The messages are for people; none contains an internal cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]

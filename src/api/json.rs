@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
 
-use crate::domain::json_reader;
+use crate::domain::encoding::json_reader;
 
 /// JSON encoding of server functions ([`JsonPost`]) and of resources.
 pub struct JsonEncoding;
@@ -77,7 +77,7 @@ impl<T: DeserializeOwned> Decoder<T> for JsonEncoding {
 mod tests {
     use super::*;
     use crate::api::view::ChatListItem;
-    use crate::domain::chat::ChatListHeading;
+    use crate::domain::chats::chat::ChatListHeading;
     use crate::domain::{Event, fixtures};
 
     #[test]

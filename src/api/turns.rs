@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::api::error::ApiError;
 use crate::api::json::JsonPost;
 use crate::api::view::{ComposedMessage, PathDirection, QueueView, StartedReply, TurnView, TurnsPage};
-use crate::domain::attachment::Attachment;
+use crate::domain::documents::attachment::Attachment;
 use crate::domain::{ChatId, ModelLock, TurnId};
 
 /// Sends a message. Its reply runs on the server, independently of the page.

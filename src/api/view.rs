@@ -6,9 +6,9 @@ pub mod tree;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::attachment::{Attachment, ReferenceStatus};
-use crate::domain::chat::ChatListHeading;
-use crate::domain::provider::Model;
+use crate::domain::chats::chat::ChatListHeading;
+use crate::domain::documents::attachment::{Attachment, ReferenceStatus};
+use crate::domain::providers::provider::Model;
 use crate::domain::{
     BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, ProjectId, QueuedMessageId, Thinking, Turn,
     TurnId, TurnStatus,

@@ -10,7 +10,7 @@ mod real {
     use web_sys::{Document, Element, HtmlElement, Node, Range, Selection};
 
     use super::Event;
-    use crate::domain::selection::LinePosition;
+    use crate::domain::documents::selection::LinePosition;
 
     /// Distance between the selection and the bar, and between the bar and the window's edges, in pixels.
     const GAP: f64 = 8.0;
@@ -208,7 +208,7 @@ mod real {
 #[cfg(not(feature = "hydrate"))]
 mod real {
     use super::Event;
-    use crate::domain::selection::LinePosition;
+    use crate::domain::documents::selection::LinePosition;
 
     pub fn lines() -> Vec<String> {
         Vec::new()

@@ -3,8 +3,8 @@
 //! process.
 
 use crate::ConversionError;
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// End-of-directory record: `PK\5\6`, 22 bytes and a comment of up to 65,535.
 const END: &[u8] = b"PK\x05\x06";

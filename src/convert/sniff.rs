@@ -4,7 +4,7 @@
 use infer::MatcherType;
 
 use crate::{ConversionError, FileKind, archive, encoding};
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
 
 /// Number of bytes that are examined.
 const HEAD: usize = 8 << 10;

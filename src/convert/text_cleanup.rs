@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::ConversionError;
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// Replaces all line ends with `\n`.
 pub fn normalize_line_ends(text: String) -> String {

@@ -5,12 +5,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::block::{Author, Block, BlockState, Content, ToolStatus};
-use crate::branch::ModelLock;
-use crate::failure::{Failure, FailureKind};
+use crate::blocks::block::{Author, Block, BlockState, Content, ToolStatus};
+use crate::branches::branch::ModelLock;
+use crate::branches::tree::TurnNode;
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, TurnId};
-use crate::tree::TurnNode;
-use crate::turn::{Role, Turn, TurnLocation, TurnStatus};
+use crate::messages::failure::{Failure, FailureKind};
+use crate::turns::turn::{Role, Turn, TurnLocation, TurnStatus};
 
 /// Returns the `n`th fixed UUID, in the form of version 7.
 pub const fn uuid(n: u64) -> Uuid {
@@ -199,7 +199,7 @@ pub fn nodes() -> Vec<TurnNode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::chat_seq;
+    use crate::blocks::block::chat_seq;
 
     #[test]
     fn fixtures_are_deterministic_and_numbered_like_stored_turns() {
@@ -214,6 +214,6 @@ mod tests {
         assert_eq!(rich_reply(2), rich_reply(2));
         assert_eq!(turn_id(1).to_string(), "0190b5b4-0000-7000-8000-000000000001");
         assert_eq!(serde_json::to_value(time(0)).unwrap(), "2026-01-01T00:00:00Z");
-        assert!(crate::tree::TurnTree::new(nodes()).faults().is_empty());
+        assert!(crate::branches::tree::TurnTree::new(nodes()).faults().is_empty());
     }
 }

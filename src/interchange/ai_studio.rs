@@ -21,7 +21,7 @@
 use serde_json::{Value, json};
 
 use crate::conversation::{Conversation, ImportedMessage};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::export_entries;
 use crate::fields::{self, first_text, list, printable, text};
 use crate::input::{Input, InputPart};

@@ -13,8 +13,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::server_instructions::ServerInstructions;
-use crate::domain::tool::OfferedTool;
+use crate::domain::tools::server_instructions::ServerInstructions;
+use crate::domain::tools::tool::OfferedTool;
 use crate::domain::{
     Branch, Chat, CostBasis, DocumentId, Exchange, Failure, GenerationId, ImportOrigin, Turn, TurnId, Usage,
 };

@@ -23,7 +23,7 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::export_entries::candidate_filter;
 use crate::fields::{content_id, count, first_text, id, is_set, list, printable, text};
 use crate::input::Input;

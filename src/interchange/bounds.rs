@@ -1,7 +1,7 @@
 //! The bounds of all readers in one table. A bound that is reached is reported as an issue; it never causes a panic
 //! or exhausts the memory.
 
-use crate::domain::byte_size::ByteSize;
+use crate::domain::text::byte_size::ByteSize;
 
 /// Entries of an archive. More of them stop the import before it starts.
 pub const ENTRIES: usize = 200_000;

@@ -12,11 +12,11 @@ use chrono::{DateTime, Utc};
 
 use crate::archive::{ArchivedChat, ArchivedGeneration};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
-use crate::domain::block::Block;
-use crate::domain::chat::{ChatSettings, derive_title, shorten_title};
-use crate::domain::exchange::ModelParams;
-use crate::domain::message_template::MessageArgs;
-use crate::domain::turn::{Role, Turn, TurnStatus};
+use crate::domain::blocks::block::Block;
+use crate::domain::chats::chat::{ChatSettings, derive_title, shorten_title};
+use crate::domain::messages::message_template::MessageArgs;
+use crate::domain::turns::exchange::ModelParams;
+use crate::domain::turns::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
     BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
 };

@@ -25,9 +25,9 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::deepseek;
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
+use crate::domain::usage::token_counts::Usage;
 use crate::export_entries;
 use crate::fields;
 use crate::input::Input;

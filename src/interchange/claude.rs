@@ -22,9 +22,9 @@
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
+use crate::domain::usage::token_counts::Usage;
 use crate::export_entries;
 use crate::fields;
 use crate::input::{Input, InputParts};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
+use crate::domain::usage::token_counts::Usage;
 
 /// A tree of messages with the metadata of its source.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::export_entries;
 use crate::fields::{self, first_text, list, text};
 use crate::input::Input;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::plural;
+use crate::domain::text::plural;
 use crate::fields::printable;
 use crate::input::{Input, InputPart};
 use crate::openai_messages::MessageKeys;

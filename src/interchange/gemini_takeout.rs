@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::export_entries;
 use crate::fields::{self, list, text};
 use crate::input::{Input, InputPart, InputParts};

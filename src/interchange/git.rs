@@ -16,7 +16,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::markdown::{self, ExportDetail, ExportedTurn, MarkdownOptions};
-use crate::domain::excerpt::first_line;
+use crate::domain::text::excerpt::first_line;
 use crate::domain::{BranchId, Turn, TurnId};
 pub use folder::RepositoryFolder;
 pub use import::{is_folder, read_folder};

@@ -19,7 +19,7 @@
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{self, first_text, is_set, list, printable, text};
 use crate::input::{Input, InputPart};
 use crate::message_builder::{self, empty_message};

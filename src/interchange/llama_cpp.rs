@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::conversation::{Conversation, ImportedMessage};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::export_entries::candidate_filter;
 use crate::fields::{as_id, content_id, count, first_text, id, is_set, list, text};
 use crate::input::Input;

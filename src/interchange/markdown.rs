@@ -1,18 +1,19 @@
 //! Exports one path as Markdown: a file to read, quote and keep in any program.
 //!
 //! Text is copied verbatim; only its HTML is escaped, and a fence that it leaves open is closed after it. Reasoning
-//! panels equal those on the screen, because both use `domain::segment`; they are folded, shown or omitted. The file
-//! is no archive: content off the path is counted, not exported.
+//! panels equal those on the screen, because both use `domain::blocks::segment`; they are folded, shown or omitted. The
+//! file is no archive: content off the path is counted, not exported.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 
-pub use crate::domain::export::ExportDetail;
-use crate::domain::segment::segments_by_mode;
-use crate::domain::turn::{Role, Turn, TurnStatus};
-use crate::domain::{Block, Content, ImportDifference, ImportOrigin, notice, sources};
+use crate::domain::blocks::segment::segments_by_mode;
+use crate::domain::blocks::{notice, sources};
+pub use crate::domain::transfer::export::ExportDetail;
+use crate::domain::turns::turn::{Role, Turn, TurnStatus};
+use crate::domain::{Block, Content, ImportDifference, ImportOrigin};
 
 mod blocks;
 pub(crate) mod escaping;

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::conversation::{Conversation, ImportedMessage, MergedPart, MessageEnding, MessagePiece};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 
 /// Returns the conversation with every run of reply messages merged into one message: its pieces in order, the id of
 /// the first message, the sum of the usage, ending and end time of the last message. Everything else is unchanged.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, MessagePiece, PieceBody};
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
+use crate::domain::usage::token_counts::Usage;
 use crate::fields::printable;
 use crate::media::parse_data_url;
 use crate::notes::ConversationNotes;

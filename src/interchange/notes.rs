@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::bounds;
-use crate::domain::plural;
-use crate::domain::turn::Role;
+use crate::domain::text::plural;
+use crate::domain::turns::turn::Role;
 use crate::fields::{self, SourceDate, printable};
 use crate::report::{ImportIssue, IssueKind, IssueLocation, NO_MESSAGES};
 use crate::sink::{ImportError, ImportSink, report_issue};

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields;
 use crate::input::{Input, InputPart};
 use crate::message_builder;

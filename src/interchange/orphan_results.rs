@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessagePiece, PieceBody};
-use crate::domain::block::Author;
+use crate::domain::blocks::block::Author;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::domain::plural::counted;
+use crate::domain::text::plural::counted;
 
-pub use crate::domain::import_origin::ImportDifferenceKind as IssueKind;
+pub use crate::domain::transfer::import_origin::ImportDifferenceKind as IssueKind;
 
 /// Texts of issues that any file format can cause.
 pub(crate) const ENDS_WITHIN: &str = "the file ends in the middle of it";

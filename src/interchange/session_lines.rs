@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::bounds;
-use crate::domain::plural::counted;
+use crate::domain::text::plural::counted;
 use crate::input::json_lines::JsonLine;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;

@@ -41,7 +41,7 @@ use crate::config::setting::SourcedSetting;
 use crate::config::tool_servers::ToolServerConfig;
 use crate::price::ModelPrice;
 use crate::search_engine::SearchEngine;
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// The whole configuration.
 #[derive(Debug, Clone)]

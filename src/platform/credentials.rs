@@ -117,7 +117,7 @@ pub fn mask_query(url: &str) -> String {
     let Some((start, query)) = url.split_once('?') else { return url.to_owned() };
     let masked = query.split('&').map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or(("", pair));
-        let [decoded_name, decoded] = [name, value].map(turnleaf_domain::url_encoding::decode);
+        let [decoded_name, decoded] = [name, value].map(turnleaf_domain::encoding::url_encoding::decode);
         match is_query_credential(&decoded_name, &decoded) {
             true if name.is_empty() => MASKED.to_owned(),
             true => format!("{name}={MASKED}"),

@@ -9,9 +9,9 @@ use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::sse::{EventTooLarge, SseParser};
 use crate::surrogates;
-use turnleaf_domain::json_bounds::PlainJson;
+use turnleaf_domain::encoding::json_bounds::PlainJson;
 use turnleaf_domain::limits;
-use turnleaf_domain::stop_reason::failed_stop;
+use turnleaf_domain::providers::stop_reason::failed_stop;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// The format of the body, recognized by its first byte that is not white space.

@@ -15,10 +15,10 @@ use open_block::{ContinuedText, FinishedBlock, OpenBlock};
 use provider_tools::{PendingProviderCalls, tool_use};
 pub use reply_size::ReplySize;
 use text_echo::TextEcho;
-use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
-use turnleaf_domain::notice::is_notice;
-use turnleaf_domain::reasoning_title;
-use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::blocks::notice::is_notice;
+use turnleaf_domain::blocks::reasoning_title;
+use turnleaf_domain::documents::attachment::{AttachmentCard, CARD_KEY};
+use turnleaf_domain::tools::tool::parse_arguments;
 use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
 mod block_end;

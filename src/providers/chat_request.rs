@@ -4,9 +4,9 @@
 use super::attachments::AttachmentsByBlock;
 use super::stored_response::StoredResponse;
 use super::turn_blocks::TurnBlocks;
-use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::repair::{KeptResponse, ReasoningMembers};
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::branches::branch::ContextPolicy;
+use turnleaf_domain::providers::repair::{KeptResponse, ReasoningMembers};
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Capabilities, ModelParams, Role, Thinking, TurnId};
 
 /// A provider-neutral request.
@@ -17,8 +17,8 @@ pub struct ChatRequest {
     /// The path from the root; the last turn is the message to answer, or the reply with its own steps so far, or the
     /// text with which it begins.
     pub history: Vec<HistoryTurn>,
-    /// The resolved parameters ([`turnleaf_domain::params_resolution`]): the model supports all of them, so adapters
-    /// only format them.
+    /// The resolved parameters ([`turnleaf_domain::providers::params_resolution`]): the model supports all of them, so
+    /// adapters only format them.
     pub params: ModelParams,
     pub thinking: Thinking,
     pub is_thinking_mode: bool,

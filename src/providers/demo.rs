@@ -13,8 +13,8 @@ use crate::demo::script::DemoRequest;
 use crate::openai_chat::{ChatDecoder, Dialect, request};
 use crate::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderReply, ToolOutcome};
 use crate::redaction::SecretSet;
-use turnleaf_domain::provider::ReasoningSupport;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::providers::provider::ReasoningSupport;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Capabilities, Failure, FailureKind, Thinking};
 
 pub mod script;

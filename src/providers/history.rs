@@ -4,9 +4,10 @@
 use serde_json::Value;
 
 use super::provider::{AttachmentContent, HistoryTurn, InputImage};
-use turnleaf_domain::derived_text::{DerivedText, content_text};
-use turnleaf_domain::hidden_text::replace_nul;
-use turnleaf_domain::{Block, Content, tool_output};
+use turnleaf_domain::blocks::derived_text::{DerivedText, content_text};
+use turnleaf_domain::text::hidden_text::replace_nul;
+use turnleaf_domain::tools::tool_output;
+use turnleaf_domain::{Block, Content};
 
 /// The result that is sent for a call without one, because the API would refuse the request otherwise
 /// (docs/reference/providers.md 2.6, 6.6).

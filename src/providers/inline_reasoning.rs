@@ -7,8 +7,8 @@ mod decoder;
 pub use decoder::InlineReasoningDecoder;
 
 use crate::provider::DecodedItem;
-use turnleaf_domain::notice::Notice;
-use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
+use turnleaf_domain::blocks::notice::Notice;
+use turnleaf_domain::providers::stop_reason::{StopMeaning, stop_meaning};
 
 /// The opening and the closing tags. Case does not matter.
 const TAGS: [(&str, &str); 11] = [

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::surrogates;
-use turnleaf_domain::json_bounds;
+use turnleaf_domain::encoding::json_bounds;
 
 /// Parses one value; lone surrogates are replaced by placeholders. The second value is true if there were any.
 pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::provider::ListedModel;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::capabilities::ParamSupport;
+use turnleaf_domain::providers::capabilities::ParamSupport;
 
 /// Returns the models of a list. `known` returns the capabilities that the adapter derives from a name.
 pub fn read(document: &Value, known: impl Fn(&str) -> Capabilities) -> Vec<ListedModel> {
@@ -55,8 +55,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::capabilities::ValueRange;
-    use turnleaf_domain::provider::ReasoningSupport;
+    use turnleaf_domain::providers::capabilities::ValueRange;
+    use turnleaf_domain::providers::provider::ReasoningSupport;
 
     fn unknown(_: &str) -> Capabilities {
         Capabilities { top_k: ParamSupport::always(ValueRange::at_least(1)), ..Capabilities::default() }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::base64;
 use super::provider::{AttachmentContent, ChatRequest, InputImage, ProviderError};
-use turnleaf_domain::repair::RequestRepair;
+use turnleaf_domain::providers::repair::RequestRepair;
 use turnleaf_domain::{Content, Role};
 
 pub(crate) mod generated_image;

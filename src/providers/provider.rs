@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 pub use super::attachments::{AttachmentContent, AttachmentsByBlock, InputImage};
 pub use super::chat_request::{ChatRequest, HistoryTurn};
 use crate::pictures::generated_image::GeneratedImage;
-use turnleaf_domain::notice::Notice;
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::{OfferedTool, ToolSpec};
+use turnleaf_domain::blocks::notice::Notice;
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::{OfferedTool, ToolSpec};
 use turnleaf_domain::{Capabilities, Failure, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.

@@ -19,7 +19,7 @@ pub trait ResponseReader: Send {
     /// belong to the reply.
     const HAS_TERMINAL: bool = true;
 
-    /// Paragraphs of the reasoning may begin with headings ([`turnleaf_domain::reasoning_title`]).
+    /// Paragraphs of the reasoning may begin with headings ([`turnleaf_domain::blocks::reasoning_title`]).
     const HAS_HEADINGS: bool = false;
 
     /// Returns true if a value is an error document instead of a part of a reply.

@@ -17,7 +17,7 @@ use crate::openai_responses::{self, ResponsesDecoder};
 use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 use crate::redaction::SecretSet;
 use crate::reply_ending::{ReplyEnding, reply_ending};
-use turnleaf_domain::fold::{self, ApplyOutcome};
+use turnleaf_domain::turns::fold::{self, ApplyOutcome};
 use turnleaf_domain::{
     Block, BlockId, BlockState, Event, Failure, FailureKind, GenerationId, Role, Turn, TurnLocation, TurnStatus, Usage,
     limits,

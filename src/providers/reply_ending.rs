@@ -3,8 +3,8 @@
 //! (docs/reference/providers.md 2.4).
 
 use crate::provider::{DecodeOutcome, DecodedItem};
-use turnleaf_domain::notice::Notice;
-use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
+use turnleaf_domain::blocks::notice::Notice;
+use turnleaf_domain::providers::stop_reason::{StopMeaning, stop_meaning};
 use turnleaf_domain::{Content, Failure, FailureKind};
 
 /// The kinds of content in a response on which the meaning of its end depends.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::sse::{SseEvent, SseParser};
-use turnleaf_domain::json_bounds::{self, PlainJson};
+use turnleaf_domain::encoding::json_bounds::{self, PlainJson};
 
 /// The mark that ends an OpenAI stream. It is no value.
 const DONE: &str = "[DONE]";

@@ -14,9 +14,9 @@ use tokio::sync::Notify;
 use crate::openai_chat::{ChatDecoder, Dialect, repair, request};
 use crate::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderReply, ToolOutcome};
 use crate::redaction::SecretSet;
-use turnleaf_domain::provider::ReasoningSupport;
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::{OfferedTool, ToolSpec};
+use turnleaf_domain::providers::provider::ReasoningSupport;
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::{OfferedTool, ToolSpec};
 use turnleaf_domain::{Capabilities, Failure, Thinking};
 
 /// One step of a response body.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use self::subset::SchemaSubset;
 use turnleaf_domain::limits;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 
 mod combine;
 mod description;

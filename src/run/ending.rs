@@ -5,10 +5,11 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::call_edit::CallEdit;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::tools::call_edit::CallEdit;
+use turnleaf_domain::tools::tool;
 use turnleaf_domain::{
-    Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage, tool,
+    Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage,
 };
 
 /// The result for the model of a call that a server restart interrupted.

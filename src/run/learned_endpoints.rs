@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use turnleaf_domain::ModelLock;
-use turnleaf_domain::repair::ReasoningMembers;
+use turnleaf_domain::providers::repair::ReasoningMembers;
 
 /// The most models that are remembered; beyond it, everything is learned anew.
 const MODELS: usize = 1_000;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::journal::batch::{EventLine, JournalBatch};
 use crate::mailbox::RunMailbox;
-use turnleaf_domain::fold::{self, ApplyOutcome};
+use turnleaf_domain::turns::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Event, Failure, Turn, TurnId, UserId, limits};
 
 /// The number of stored events that stay in memory, so that a follower who joins within a second of a reply's begin, or

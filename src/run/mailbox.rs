@@ -4,15 +4,15 @@
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use turnleaf_domain::approval::ApprovalDecision;
-use turnleaf_domain::elicitation::ElicitationAnswer;
+use turnleaf_domain::tools::approval::ApprovalDecision;
+use turnleaf_domain::tools::elicitation::ElicitationAnswer;
 use turnleaf_domain::{BlockId, ElicitationId, Failure};
 
 /// A person's answer to the question about a call.
 #[derive(Debug, Clone)]
 pub struct CallDecision {
-    /// The hash of the question ([`ApprovalRequest::hash`](turnleaf_domain::approval::ApprovalRequest)), so that a
-    /// decision never applies to another question.
+    /// The hash of the question ([`ApprovalRequest::hash`](turnleaf_domain::tools::approval::ApprovalRequest)), so that
+    /// a decision never applies to another question.
     pub hash: String,
     pub decision: ApprovalDecision,
     /// The person's reason for declining, for the model.

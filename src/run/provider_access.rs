@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use turnleaf_domain::access_rights::{AccessRights, GrantAudience, GrantTarget};
+    use turnleaf_domain::accounts::access_rights::{AccessRights, GrantAudience, GrantTarget};
 
     #[test]
     fn provider_of_another_user_and_closed_model_may_not_be_called() {

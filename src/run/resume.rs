@@ -2,8 +2,8 @@
 //! questions are stored with them; no provider request is made and no tool runs until the person decides.
 
 use super::supervisor::{RunJob, Supervisor};
-use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
-use turnleaf_domain::user_input_wait::outlasts_process;
+use turnleaf_domain::providers::params_resolution::{ResolvedParams, resolve_params};
+use turnleaf_domain::turns::user_input_wait::outlasts_process;
 use turnleaf_domain::{ModelParams, Thinking, Turn};
 use turnleaf_store::{StoreError, branches, chats, exchanges, turns};
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::ending::{TurnEnding, TurnSpending, closing_events, interruption_events};
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::user_input_wait::outlasts_process;
-use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
+use turnleaf_domain::blocks::block::chat_seq;
+use turnleaf_domain::turns::fold;
+use turnleaf_domain::turns::user_input_wait::outlasts_process;
+use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::limits;
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::providers::capabilities::Capabilities;
+use turnleaf_domain::providers::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::RetryPolicy;
 
 /// Timeouts of a run, all by the monotonic clock.

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use crate::domain::blocks::sources::ReplySources;
 use crate::domain::limits;
-use crate::domain::sources::ReplySources;
 use crate::domain::{Block, BlockState, Content, TurnId};
 use crate::ui::locale::{Locale, locale, propagate_locale};
 use crate::ui::markdown::{self, CodeRun, InlineCitation, MarkupEnricher, MathTree};

@@ -17,7 +17,7 @@ mod turn_rendering;
 
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, StartedReply, TurnView};
-use crate::domain::excerpt::first_words;
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{
     Branch, BudgetState, ChatId, Failure, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId,
     TurnStatus, UserId, limits,

@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::idempotency::Created;
 use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
-use turnleaf_domain::capabilities::Capabilities;
-use turnleaf_domain::chat::check_title;
-use turnleaf_domain::provider::Model;
+use turnleaf_domain::branches::branch::{ContextPolicy, PromptPrefix};
+use turnleaf_domain::chats::chat::check_title;
+use turnleaf_domain::providers::capabilities::Capabilities;
+use turnleaf_domain::providers::provider::Model;
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, ChatId, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId, UserId, limits,
 };

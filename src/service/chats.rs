@@ -13,9 +13,9 @@ use serde_json::json;
 use crate::idempotency::Created;
 use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::chat::{ChatSettings, check_title};
-use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::chats::chat::{ChatSettings, check_title};
+use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{
     Branch, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId, limits,
 };

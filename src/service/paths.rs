@@ -12,9 +12,8 @@ use self::window::{WindowDirection, WindowRequest};
 use crate::turns::AcceptedExchange;
 use crate::turns::versions::{self, ListedVersion};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{
-    Branch, BranchId, Chat, ChatId, Exchange, ExchangeKind, Role, Turn, TurnId, UserId, client_redaction,
-};
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, ExchangeKind, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, exchanges, turns};
 

@@ -8,7 +8,7 @@ use crate::idempotency::Created;
 use crate::providers::draft::check_model;
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
-use turnleaf_domain::project::{check_project_instructions, check_project_name};
+use turnleaf_domain::chats::project::{check_project_instructions, check_project_name};
 use turnleaf_domain::{Chat, ChatId, MessageCode, ModelLock, Project, ProjectColor, ProjectId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::{branches, chats, projects};

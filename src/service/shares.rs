@@ -11,7 +11,7 @@ use crate::accounts::Actor;
 use crate::documents::uploads::is_sha256;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{
     AuditVerb, BranchId, Chat, ChatId, InvalidField, MessageCode, Share, ShareAudience, ShareId, SharedParts,
     SharedTurns, TurnId, UserId, limits,

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
+use turnleaf_domain::chats::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
 use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UndoScope, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;

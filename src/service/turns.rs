@@ -22,9 +22,10 @@ use self::tool_results::keep_tool_results;
 use crate::chats::FirstExchange;
 use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
+use turnleaf_domain::blocks::client_redaction;
 use turnleaf_domain::{
     Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, MessageCode, ModelParams, Role, Turn, TurnId,
-    TurnStatus, UserId, client_redaction,
+    TurnStatus, UserId,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;

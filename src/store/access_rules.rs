@@ -10,7 +10,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable, ok_or_log};
 use crate::rows::{inconsistent, parse_word, to_unsigned, to_word};
-use turnleaf_domain::access_rights::{AudienceScope, GrantAudience, GrantKind, GrantTarget};
+use turnleaf_domain::accounts::access_rights::{AudienceScope, GrantAudience, GrantKind, GrantTarget};
 use turnleaf_domain::{AccessRuleId, GroupId, UserId};
 
 const TABLE: &str = "access_rules";

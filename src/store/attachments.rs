@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
+use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, UserId};
 
 sql! {

@@ -9,10 +9,10 @@ use uuid::Uuid;
 use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
 use crate::rows::{parse_word, storable_text, to_json, to_word};
 use crate::{ChangedRows, Db, StoreError, Tx};
-use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
-use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::server_instructions::ServerInstructions;
-use turnleaf_domain::tool::OfferedTool;
+use turnleaf_domain::branches::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
+use turnleaf_domain::providers::repair::ProviderState;
+use turnleaf_domain::tools::server_instructions::ServerInstructions;
+use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 pub mod ends;

@@ -9,7 +9,7 @@ use crate::deferred_write::ChangedRows;
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
 use crate::rows::{from_json, to_json};
-use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{ChatId, UserId};
 
 sql! {

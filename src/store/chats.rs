@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::readable::{self, Damage, Lossy, RowReader, SalvagedText};
 use crate::rows::storable_text;
 use crate::search;
-use turnleaf_domain::chat::ChatSettings;
+use turnleaf_domain::chats::chat::ChatSettings;
 use turnleaf_domain::{BranchId, Chat, ChatId, ModelParams, ProjectId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 

@@ -15,7 +15,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::{inconsistent, parse_word, to_unsigned};
-use turnleaf_domain::deletion::DeletionKind;
+use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, Role, TurnId, UserId};
 
 pub mod purge;

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::like_pattern::contains_pattern;
 use crate::readable::{self, Readable, RowReader, SalvagedText};
 use crate::rows::{to_bigint, to_unsigned};
-use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
 
 pub mod index;

@@ -9,8 +9,8 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{storable_text, to_json};
-use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::branch::ModelLock;
+use turnleaf_domain::branches::branch::ModelLock;
+use turnleaf_domain::documents::attachment::Attachment;
 use turnleaf_domain::{ChatId, Thinking, UserId};
 
 const TABLE: &str = "drafts";

@@ -68,7 +68,7 @@ pub struct NewGeneration {
     pub api: String,
     pub model_requested: String,
     /// The request with its manifest, which records how each turn was sent and which parameters were dropped
-    /// ([`turnleaf_domain::context::RequestManifest`]).
+    /// ([`turnleaf_domain::turns::context::RequestManifest`]).
     pub request: StoredRequest,
     pub raw_kind: RawKind,
     pub started_at: DateTime<Utc>,

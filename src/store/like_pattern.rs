@@ -20,7 +20,7 @@ pub(super) fn contains_pattern(part: &str, is_any: impl Fn(char) -> bool) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnleaf_domain::text_matcher::is_case_ambiguous;
+    use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 
     #[test]
     fn pattern_has_wildcards_only_at_its_ends() {

@@ -11,7 +11,9 @@ use sqlx::{Database, Decode, FromRow, Row, Type, ValueRef};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use turnleaf_domain::{Block, Content, TurnId, json_bounds, limits, notice};
+use turnleaf_domain::blocks::notice;
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::{Block, Content, TurnId, limits};
 
 /// A stored value that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::{parse_word, storable_text, to_word};
-use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf_domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::{BranchId, ChatId, CodedMessage, ExchangeId, ModelParams, Rerun, RerunId, TurnId, UserId};
 
 macro_rules! rerun_columns {

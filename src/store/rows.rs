@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::StoreError;
-use turnleaf_domain::{Usage, json_bounds, limits};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::{Usage, limits};
 
 /// Returns the stored word of a field-less enum, which is its JSON string.
 pub(super) fn to_word<T: Serialize>(value: T) -> String {

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
 use crate::rows::{from_json, parse_word, to_json, to_word};
 use turnleaf_domain::UserId;
-use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 
 sql! {
     PUT = "INSERT INTO server_policies (owner_id, server, policy, seen, created_at) VALUES ($1, $2, $3, $4, $5) \

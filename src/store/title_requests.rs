@@ -61,7 +61,7 @@ pub struct NewTitleRequest {
     pub model_requested: String,
     /// The body exactly as it is sent, without headers and so without an API key.
     pub body: Bytes,
-    /// The form in which each turn is sent ([`turnleaf_domain::context::RequestManifest`]), as JSON.
+    /// The form in which each turn is sent ([`turnleaf_domain::turns::context::RequestManifest`]), as JSON.
     pub manifest: Bytes,
     pub started_at: DateTime<Utc>,
 }

@@ -8,7 +8,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::{parse_word, storable_text, to_word};
-use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 use turnleaf_domain::{ChatId, ToolPolicyId, UserId};
 use turnleaf_platform::ids;
 

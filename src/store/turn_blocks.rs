@@ -14,7 +14,7 @@ use crate::readable::{self, Damage, Lossy, Readable, RowReader};
 use crate::rows::{to_json, to_word};
 use crate::turn_events::fixed_chunks;
 use crate::turns::span::{self, PathSpan};
-use turnleaf_domain::block::{LAST_BLOCK_SEQ, chat_seq};
+use turnleaf_domain::blocks::block::{LAST_BLOCK_SEQ, chat_seq};
 use turnleaf_domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
 
 const TABLE: &str = "turn_blocks";

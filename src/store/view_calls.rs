@@ -8,7 +8,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_readable};
 use crate::rows::{content_text_column, parse_word, storable_text, to_word};
-use turnleaf_domain::view_call::{ViewCall, ViewCallEnd};
+use turnleaf_domain::tools::view_call::{ViewCall, ViewCallEnd};
 use turnleaf_domain::{BlockId, UserId, ViewCallId};
 
 sql! {

@@ -10,7 +10,7 @@ use super::result::{CallOutcome, CallResult, ResultPart, build_result, text_resu
 use super::toolbox::{RunningCall, ToolCall, ToolCaller, ToolDescription};
 use turnleaf_convert::FileReader;
 use turnleaf_domain::limits;
-use turnleaf_domain::tool::ToolOrigin;
+use turnleaf_domain::tools::tool::ToolOrigin;
 use turnleaf_platform::search_engine::SearchEngine;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::page_fetcher::{Fetcher, RedirectPolicy, host_of};

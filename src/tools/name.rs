@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use turnleaf_domain::limits;
-use turnleaf_domain::tool::is_wire_name;
+use turnleaf_domain::tools::tool::is_wire_name;
 use turnleaf_platform::hex::hex;
 
 /// Length of the hash suffix, in characters, that keeps altered names distinct.

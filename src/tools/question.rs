@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use turnleaf_domain::elicitation::{ElicitationAnswer, ElicitationRequest};
+use turnleaf_domain::tools::elicitation::{ElicitationAnswer, ElicitationRequest};
 use turnleaf_domain::{ElicitationId, limits};
 use turnleaf_platform::ids;
 
@@ -166,7 +166,7 @@ pub async fn run_within<T>(
 
 #[cfg(test)]
 mod tests {
-    use turnleaf_domain::elicitation::ElicitationPage;
+    use turnleaf_domain::tools::elicitation::ElicitationPage;
 
     use super::*;
 

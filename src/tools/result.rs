@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use sanitizer::{ResultSanitizer, is_too_deep};
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::blocks::sources::SourceInput;
+use turnleaf_domain::documents::image_type::detect_image_type;
 use turnleaf_domain::limits;
-use turnleaf_domain::sources::SourceInput;
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::redaction::SecretSet;
 

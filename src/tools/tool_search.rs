@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::toolbox::ToolDescription;
 use turnleaf_domain::limits;
-use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_domain::tools::tool::{OfferedTool, ToolOrigin};
 
 /// The name of the tool.
 pub const NAME: &str = "tool_search";

@@ -11,10 +11,10 @@ use tokio::sync::watch;
 use super::name::wire_name;
 use super::question::CallQuestions;
 use super::result::{ResultView, text_result};
-use turnleaf_domain::approval::ApprovalRequest;
-use turnleaf_domain::hidden_text::count_hidden_characters;
-use turnleaf_domain::message_template::MessageArgs;
-use turnleaf_domain::tool::{
+use turnleaf_domain::messages::message_template::MessageArgs;
+use turnleaf_domain::text::hidden_text::count_hidden_characters;
+use turnleaf_domain::tools::approval::ApprovalRequest;
+use turnleaf_domain::tools::tool::{
     OfferedTool, ToolChoice, ToolLabel, ToolOrigin, ToolProgress, ToolSpec, canonical_arguments,
 };
 use turnleaf_domain::{BlockId, ChatId, TurnId, UserId, limits};

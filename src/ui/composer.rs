@@ -27,7 +27,7 @@ use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::css_heights::{self, HeightObserver};
 use crate::domain::ChatId;
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::composer::attach_button::{AttachButton, DropTarget};
 use crate::ui::composer::attached_list::{AttachedList, AttachedNotes};
 use crate::ui::composer::context_meter::ContextMeter;

@@ -14,9 +14,10 @@ use self::keys::{QuoteKeyAction, quote_key_action};
 use crate::browser::document_viewer::{self, Event};
 use crate::browser::local_store::LAST_CHAT_KEY;
 use crate::browser::{api_request, clipboard, document, focus, local_store};
-use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::selection::{TextSelection, resolve_selection};
-use crate::domain::{document_prompt, limits};
+use crate::domain::documents::attachment::DOCUMENT_REF_TYPE;
+use crate::domain::documents::document_prompt;
+use crate::domain::documents::selection::{TextSelection, resolve_selection};
+use crate::domain::limits;
 use crate::ui::keymap::{self, KeyCommand, KeyPress, KeyScope};
 use crate::ui::messages::document_quoting as words;
 

@@ -23,7 +23,7 @@ pub mod tree;
 pub mod turn_actions;
 pub mod usage;
 
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{Branch, Thinking, UNKNOWN_MODEL};
 use crate::ui::locale::{define_messages, localized_word, message};
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::ModelLock;
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::erased::view;
 use crate::ui::messages;
 

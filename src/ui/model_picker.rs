@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::browser::case_mapping::to_lowercase;
 use crate::domain::ModelLock;
-use crate::domain::provider::{Model, ReasoningSupport};
+use crate::domain::providers::provider::{Model, ReasoningSupport};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::combobox::{ComboboxAction, option_id};
 use crate::ui::kit::{Combobox, Icon};

@@ -9,7 +9,7 @@ use leptos::prelude::use_context;
 
 use crate::browser::document;
 use crate::domain::TurnId;
-use crate::domain::export::{ExportDetail, ExportOptions};
+use crate::domain::transfer::export::{ExportDetail, ExportOptions};
 use crate::ui::messages::standalone as words;
 use crate::ui::state::version_number;
 

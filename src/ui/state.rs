@@ -10,9 +10,9 @@ use leptos::prelude::*;
 
 use crate::api::view::TurnView;
 use crate::browser::{clock, history, local_store};
-use crate::domain::external_links::KnownHosts;
 use crate::domain::id::is_imported;
-use crate::domain::user_input_wait::pending_user_input;
+use crate::domain::text::external_links::KnownHosts;
+use crate::domain::turns::user_input_wait::pending_user_input;
 use crate::domain::{BlockId, Content, Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::connection::PageConnection;

@@ -1,5 +1,5 @@
-//! The transcript: the turns of a path, in order, finished and streaming. Only `domain::segment` decides what is
-//! rendered as reasoning, as a tool or as text.
+//! The transcript: the turns of a path, in order, finished and streaming. Only `domain::blocks::segment` decides what
+//! is rendered as reasoning, as a tool or as text.
 
 use std::time::Duration;
 

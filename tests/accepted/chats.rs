@@ -4,7 +4,7 @@
 use futures::FutureExt;
 use futures::future::join_all;
 use serde_json::json;
-use turnleaf::domain::branch::ContextPolicy;
+use turnleaf::domain::branches::branch::ContextPolicy;
 use turnleaf::domain::{ModelParams, Thinking, Turn, TurnStatus};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_service::ServiceError;

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use turnleaf::domain::capabilities::Capabilities;
-use turnleaf::domain::repair::RequestRepair;
-use turnleaf::domain::tool::{OfferedTool, ToolSpec};
+use turnleaf::domain::providers::capabilities::Capabilities;
+use turnleaf::domain::providers::repair::RequestRepair;
+use turnleaf::domain::tools::tool::{OfferedTool, ToolSpec};
 use turnleaf_providers::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderReply, ToolOutcome};
 
 pub struct ProviderWithTools(pub Arc<dyn Provider>);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
-use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf::domain::{
     Author, Block, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnLocation, TurnStatus,
 };

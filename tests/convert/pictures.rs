@@ -2,7 +2,8 @@
 
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
-use turnleaf::domain::{limits, tool_output};
+use turnleaf::domain::limits;
+use turnleaf::domain::tools::tool_output;
 use turnleaf_convert::{ConversionError, EncodedImage, FileKind};
 use turnleaf_tools::result::{ResultPart, build_result, redraw_pictures};
 use turnleaf_tools::toolbox::{CallOutcome, CallResult};

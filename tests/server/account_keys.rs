@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::url_encoding::encode;
+use turnleaf::domain::encoding::url_encoding::encode;
 use turnleaf::domain::{AuditVerb, TokenScope};
 use turnleaf_platform::search_engine::{SearchEngine, SearchEngineKind};
 use turnleaf_service::accounts::audit_log::AuditFilter;

@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
+use turnleaf::domain::accounts::access_rights::{GrantAudience, GrantTarget};
 use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, TokenScope, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::attachment::ReferenceStatus;
+use turnleaf::domain::documents::attachment::ReferenceStatus;
 use turnleaf::domain::{Content, Turn, UserId, limits};
 use turnleaf_convert::{Article, ConversionError, ConvertedPicture, ConvertedText, FileKind, FileReader, PlainReader};
 use turnleaf_platform::ids;
@@ -166,8 +166,12 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let id = started["user_turn"]["id"].as_str().unwrap().to_owned();
         api.instance.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
         let turn: Turn = api.instance.service.turn(api.instance.owner, id.parse().unwrap()).await.unwrap();
-        let key =
-            turn.blocks.iter().find_map(turnleaf::domain::attachment::Attachment::from_block).unwrap().dedup_key();
+        let key = turn
+            .blocks
+            .iter()
+            .find_map(turnleaf::domain::documents::attachment::Attachment::from_block)
+            .unwrap()
+            .dedup_key();
         let fields = [("turn_id", id.as_str()), ("client_request_id", "e1"), ("text", "Read it"), ("keep", &key)];
         let picture = [PNG, b"x"].concat();
         let files: [(&str, &[u8]); 2] = [("new.txt", b"new words"), ("a.png", &picture)];
@@ -181,7 +185,7 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let titles: Vec<String> = edited
             .blocks
             .iter()
-            .filter_map(turnleaf::domain::attachment::Attachment::from_block)
+            .filter_map(turnleaf::domain::documents::attachment::Attachment::from_block)
             .map(|one| one.card.title)
             .collect();
         assert_eq!(

@@ -2,8 +2,8 @@
 //! branch puts into every request.
 
 use serde_json::{Value, json};
-use turnleaf::domain::branch::{BranchOrigin, ContextPolicy};
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::branches::branch::{BranchOrigin, ContextPolicy};
+use turnleaf::domain::tools::tool::ToolSpec;
 use turnleaf::domain::{ExchangeKind, ModelLock, TurnId};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;

@@ -258,7 +258,8 @@ async fn tree_is_sent_once_and_then_not_modified() {
             assert_eq!((status, again, body.len()), (StatusCode::NOT_MODIFIED, tag.clone(), 0));
         }
         let (_, _, body) = ask(format!("{path}?format=compact"), None).await;
-        let compact: turnleaf::domain::tree::compact_tree::CompactTree = serde_json::from_slice(&body).unwrap();
+        let compact: turnleaf::domain::branches::tree::compact_tree::CompactTree =
+            serde_json::from_slice(&body).unwrap();
         let ord_of = |id: Option<TurnId>| id.and_then(|id| bush.turns.iter().find(|t| t.id == id)).map(|t| t.ord);
         let expected: Vec<_> = bush.turns.iter().map(|turn| (turn.ord, ord_of(turn.prev_turn_id))).collect();
         assert_eq!(compact.turns().collect::<Vec<_>>(), expected);

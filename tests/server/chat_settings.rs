@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::ModelParams;
-use turnleaf::domain::tool::ToolChoice;
+use turnleaf::domain::tools::tool::ToolChoice;
 use turnleaf_providers::scripted::ScriptedProvider;
 
 use crate::http_api::TestApi;

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::tools::tool::ToolSpec;
 use turnleaf_providers::provider::ToolOutcome;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 

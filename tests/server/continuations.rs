@@ -1,8 +1,8 @@
 //! Replies that ended early and are continued: within their text where the model can, else with a message.
 
 use serde_json::Value;
-use turnleaf::domain::context::{ReplayMode, ReplayReason, RequestManifest};
-use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf::domain::providers::provider::ReasoningSupport;
+use turnleaf::domain::turns::context::{ReplayMode, ReplayReason, RequestManifest};
 use turnleaf::domain::{Capabilities, Failure, FailureKind, Thinking, Turn, TurnId, TurnStatus};
 use turnleaf_providers::provider::ProviderError;
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider, ScriptedStep};

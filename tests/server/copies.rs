@@ -5,7 +5,7 @@ use std::time::Instant;
 use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::block::chat_seq;
+use turnleaf::domain::blocks::block::chat_seq;
 use turnleaf::domain::{Block, Content, Turn, TurnId};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::scripted::ScriptedProvider;
@@ -221,7 +221,8 @@ async fn chat_of_ten_thousand_turns_is_copied_within_seconds() {
 
 /// Repeats the chat's only exchange `times` times below its end. Returns the new leaf.
 async fn extend_chat(instance: &TestServer, first: &AcceptedExchange, times: i64) -> TurnId {
-    use turnleaf::domain::{Role, Turn, block::chat_seq};
+    use turnleaf::domain::blocks::block::chat_seq;
+    use turnleaf::domain::{Role, Turn};
     use turnleaf_platform::ids;
     use turnleaf_store::{branches, chats, exchanges, turns};
     let mut prev = instance.service.turn(instance.owner, first.assistant_turn.id).await.unwrap();

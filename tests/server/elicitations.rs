@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use http::{Request, StatusCode};
 use serde_json::{Map, Value, json};
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::elicitation::{
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::elicitation::{
     Elicitation, ElicitationAnswer, ElicitationOutcome, ElicitationPage, ElicitationRequest, parse_fields,
 };
-use turnleaf::domain::user_input_wait::{UserInputKind, pending_user_input};
+use turnleaf::domain::turns::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf::domain::{BlockId, Turn, TurnId, TurnStatus};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
@@ -363,7 +363,7 @@ async fn questions_before_prompt_are_answered_one_by_one() {
     let pending = |given: Value| {
         let pending = json!({ "chat": null, "server": "nobody", "prompt": "plan", "arguments": {}, "open": open,
             "given": given });
-        turnleaf::domain::url_encoding::encode(&pending.to_string())
+        turnleaf::domain::encoding::url_encoding::encode(&pending.to_string())
     };
     let first = pending(json!([]));
     let (status, html) =

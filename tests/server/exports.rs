@@ -10,7 +10,7 @@ use axum::body::Body;
 use http::{Request, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use turnleaf::domain::export::ExportOptions;
+use turnleaf::domain::transfer::export::ExportOptions;
 use turnleaf::domain::{BranchId, ChatId, Content, ImportDifferenceKind, ImportOrigin, TurnId};
 use turnleaf::server::http::transfer::exports::standalone_page;
 use turnleaf_interchange::Input;

@@ -281,7 +281,7 @@ async fn short_document_urls_redirect_to_long_ones() {
 
 #[tokio::test]
 async fn chat_tool_permissions_are_listed_and_revoked() {
-    use turnleaf::domain::approval::ToolApprovalPolicy;
+    use turnleaf::domain::tools::approval::ToolApprovalPolicy;
     let api = api().await;
     let (chat, other) = (api.create_chat().await, api.create_chat().await);
     let (instance, now) = (&api.instance, SystemClock.now());

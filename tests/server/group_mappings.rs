@@ -3,7 +3,7 @@
 
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
+use turnleaf::domain::accounts::access_rights::{GrantAudience, GrantTarget};
 use turnleaf::domain::{AccountRole, AuditVerb, BudgetKind, BudgetTarget, GroupId, IdentityId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_service::accounts::Actor;

@@ -191,7 +191,7 @@ async fn ndjson_events_match_documented_format() {
         [ScriptedAnswer::Stream(calls), streamed_answer([thinking_step("second"), text_step("Seen.")])],
     )
     .with_tools(
-        vec![turnleaf::domain::tool::ToolSpec {
+        vec![turnleaf::domain::tools::tool::ToolSpec {
             name: "look".into(),
             description: String::new(),
             parameters: json!({}),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use turnleaf::domain::export::ExportOptions;
-use turnleaf::domain::tool::ToolChoice;
+use turnleaf::domain::tools::tool::ToolChoice;
+use turnleaf::domain::transfer::export::ExportOptions;
 use turnleaf::domain::{ChatId, ImportDifferenceKind, TurnId};
 use turnleaf_interchange::archive::ArchivedBytes;
 use turnleaf_platform::clock::{Clock, SystemClock};

@@ -3,7 +3,7 @@
 //! tests run the real Responses adapter over scripted bytes.
 
 use serde_json::{Value, json};
-use turnleaf::domain::repair::KeptResponse;
+use turnleaf::domain::providers::repair::KeptResponse;
 use turnleaf::domain::{ModelLock, Turn, TurnId, TurnStatus};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::http_client::HttpClient;

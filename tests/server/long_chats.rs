@@ -5,7 +5,7 @@
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use turnleaf::domain::context::{ManifestEntry, ReplayMode, ReplayReason, RequestManifest};
+use turnleaf::domain::turns::context::{ManifestEntry, ReplayMode, ReplayReason, RequestManifest};
 use turnleaf::domain::*;
 use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_platform::clock::{Clock, SystemClock};

@@ -4,8 +4,8 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
-use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf::domain::providers::capabilities::{Capabilities, ParamSupport, ValueRange};
+use turnleaf::domain::providers::provider::ReasoningSupport;
 use turnleaf::domain::{ModelParams, Thinking};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};

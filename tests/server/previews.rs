@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode};
-use turnleaf::domain::preview::preview_address;
+use turnleaf::domain::blocks::preview::preview_address;
 use turnleaf::domain::{BlockId, Content, Turn, TurnId};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::ScriptedProvider;

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::{HeaderValue, Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
+use turnleaf::domain::accounts::access_rights::{GrantAudience, GrantTarget};
 use turnleaf::domain::{AccountRole, AuditVerb, SecondFactorPolicy, TokenScope};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::accounts::Actor;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::tools::tool::ToolSpec;
 use turnleaf::domain::{Author, Content, Failure, FailureKind, Turn, TurnStatus};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::MessagesEndpoint;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::block::{BlockState, chat_seq};
-use turnleaf::domain::branch::BranchOrigin;
-use turnleaf::domain::provider::ReasoningSupport;
-use turnleaf::domain::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf::domain::blocks::block::{BlockState, chat_seq};
+use turnleaf::domain::branches::branch::BranchOrigin;
+use turnleaf::domain::branches::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf::domain::providers::provider::ReasoningSupport;
 use turnleaf::domain::*;
 use turnleaf_platform::ids;
 use turnleaf_providers::provider::ProviderError;

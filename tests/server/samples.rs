@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnleaf::domain::attachment::DOCUMENT_REF_TYPE;
+use turnleaf::domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
 use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
 use turnleaf_providers::base64;

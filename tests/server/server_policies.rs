@@ -3,8 +3,8 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::TurnId;
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::ApprovalDecision;
 use turnleaf_providers::scripted::ScriptedAnswer;
 use turnleaf_tools::toolbox::GateDecision;
 

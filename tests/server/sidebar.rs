@@ -65,7 +65,7 @@ async fn branch_tool_count_matches_offered_tools() {
 
 #[tokio::test]
 async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
-    use turnleaf::domain::chat::ChatListHeading;
+    use turnleaf::domain::chats::chat::ChatListHeading;
     use turnleaf_service::chats::{BrowseFilter, ChatChange};
     for instance in TestServer::on_every_database(|| {
         ScriptedProvider::new("scripted", [ScriptedAnswer::Silence, ScriptedAnswer::Silence])

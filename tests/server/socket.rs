@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 use turnleaf::domain::limits;
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::tools::tool::ToolSpec;
 use turnleaf::server::http::accept_loop::serve;
 use turnleaf_providers::provider::ToolOutcome;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::databases;
 use futures::StreamExt;
 use serde_json::{Value, json};
-use turnleaf::domain::tool::OfferedTool;
+use turnleaf::domain::tools::tool::OfferedTool;
 use turnleaf::domain::{ChatId, Event, Turn, TurnId, UserId};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::ProviderEndpoint;

@@ -8,7 +8,7 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::export::ExportOptions;
+use turnleaf::domain::transfer::export::ExportOptions;
 use turnleaf::domain::{Capabilities, ExchangeId, ModelParams, Thinking};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};

@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
 use turnleaf_tools::toolbox::CallOutcome;
 
 use crate::test_server::{streamed_answer, text_step};

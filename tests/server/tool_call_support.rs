@@ -1,8 +1,8 @@
 //! Shared code of the tool tests: a model that calls tools, and lookups in turns and requests.
 
 use serde_json::{Value, json};
-use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf::domain::{Block, Content, Turn, TurnId, TurnStatus};
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedStep};
 use turnleaf_service::ServiceError;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::ApprovalDecision;
 use turnleaf::domain::{Content, Event, Turn, TurnId, limits};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::accounts::Actor;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use turnleaf::domain::access_rights::{GrantAudience, GrantTarget};
-use turnleaf::domain::tool::{ToolChoice, ToolOrigin};
+use turnleaf::domain::accounts::access_rights::{GrantAudience, GrantTarget};
+use turnleaf::domain::tools::tool::{ToolChoice, ToolOrigin};
 use turnleaf::domain::{AccountRole, BlockId, ChatId, TurnId, UserId};
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};

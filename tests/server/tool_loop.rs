@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::notice::Notice;
-use turnleaf::domain::tool::ToolChoice;
-use turnleaf::domain::user_input_wait::{UserInputKind, open_pause_text, pending_user_input};
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::blocks::notice::Notice;
+use turnleaf::domain::tools::tool::ToolChoice;
+use turnleaf::domain::turns::user_input_wait::{UserInputKind, open_pause_text, pending_user_input};
 use turnleaf::domain::{Content, FailureKind, TurnStatus, limits};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;

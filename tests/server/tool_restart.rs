@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::json;
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::user_input_wait::{UserInputKind, pending_user_input};
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::ApprovalDecision;
+use turnleaf::domain::turns::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
 use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::ApprovalDecision;
 use turnleaf::domain::{FailureKind, Turn, TurnStatus};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::live_turns::Interrupt;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::notice::Notice;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::blocks::notice::Notice;
 use turnleaf::domain::{Turn, TurnId, limits};
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider};
 use turnleaf_store::tool_listings::ListedTool;

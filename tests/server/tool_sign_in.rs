@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::tool::ToolOrigin;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::tools::approval::ApprovalDecision;
+use turnleaf::domain::tools::tool::ToolOrigin;
 use turnleaf::domain::{BlockId, TurnId};
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::context::{ReplayMode, ReplayReason};
+use turnleaf::domain::turns::context::{ReplayMode, ReplayReason};
 use turnleaf::domain::{Author, BranchOrigin, TurnId, TurnStatus};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
@@ -128,7 +128,7 @@ async fn person_written_reply_is_sibling_and_sent_as_plain_text() {
         request["messages"].as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap()).collect();
     assert_eq!(contents, ["a", "one", "b", "In my words.", "c"]);
     let generation = &instance.service.generations(instance.owner, next.assistant_turn.id).await.unwrap()[0];
-    let manifest: turnleaf::domain::context::RequestManifest =
+    let manifest: turnleaf::domain::turns::context::RequestManifest =
         serde_json::from_value(generation.request_manifest.clone()).unwrap();
     let modes: Vec<(ReplayMode, ReplayReason)> =
         manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();

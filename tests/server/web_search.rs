@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::approval::ApprovalDecision;
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::sources::collect_sources;
-use turnleaf::domain::tool::ToolChoice;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::blocks::sources::collect_sources;
+use turnleaf::domain::tools::approval::ApprovalDecision;
+use turnleaf::domain::tools::tool::ToolChoice;
 use turnleaf::domain::{ChatId, Content};
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};

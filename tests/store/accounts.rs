@@ -2,7 +2,7 @@
 //! databases: one chapter of the walkthrough. It leaves a row in every table, with a value in every column.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use turnleaf::domain::access_rights::{AudienceScope, GrantAudience, GrantTarget};
+use turnleaf::domain::accounts::access_rights::{AudienceScope, GrantAudience, GrantTarget};
 use turnleaf::domain::*;
 use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
 use turnleaf_store::account_groups;

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::export::ExportOptions;
-use turnleaf::domain::tool::ToolChoice;
+use turnleaf::domain::tools::tool::ToolChoice;
+use turnleaf::domain::transfer::export::ExportOptions;
 use turnleaf::domain::{ChatId, DocumentId, ImportDifferenceKind, ImportOrigin, TurnId, UserId};
 use turnleaf::server::http::transfer::exports::standalone_page;
 use turnleaf_service::Service;

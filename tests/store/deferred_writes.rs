@@ -4,7 +4,7 @@
 use crate::databases::{empty_sqlite, noon, test_databases};
 use crate::domain_fixtures::{branch, chat, frozen_settings, next_id, next_time};
 use crate::failures::create_owner;
-use turnleaf::domain::tool::ToolChoice;
+use turnleaf::domain::tools::tool::ToolChoice;
 use turnleaf::domain::*;
 use turnleaf_store::{Db, StoreError, branches, chat_tools, chats};
 

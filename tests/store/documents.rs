@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::attachment::{Attachment, AttachmentCard};
+use turnleaf::domain::documents::attachment::{Attachment, AttachmentCard};
 use turnleaf::domain::*;
 use turnleaf_run::purge::{purge_expired, purge_scheduled};
 use turnleaf_store::blobs::{ImageForm, ImageFormKind};

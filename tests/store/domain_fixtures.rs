@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use turnleaf::domain::branch::{ModelLock, PromptPrefix};
-use turnleaf::domain::drop_reason::DropReason;
-use turnleaf::domain::message_template::MessageArgs;
-use turnleaf::domain::server_instructions::ServerInstructions;
-use turnleaf::domain::tool::{OfferedTool, ToolSpec};
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::branches::branch::{ModelLock, PromptPrefix};
+use turnleaf::domain::messages::drop_reason::DropReason;
+use turnleaf::domain::messages::message_template::MessageArgs;
+use turnleaf::domain::tools::server_instructions::ServerInstructions;
+use turnleaf::domain::tools::tool::{OfferedTool, ToolSpec};
 use turnleaf::domain::*;
 use uuid::Uuid;
 
@@ -88,7 +89,7 @@ pub fn block(turn: &Turn, seq: u32, author: Author, state: BlockState, content: 
 }
 
 /// Builds a tool call with arguments that a JSONB column would reorder and rewrite.
-pub fn tool_use(call: &str, status: block::ToolStatus) -> Content {
+pub fn tool_use(call: &str, status: ToolStatus) -> Content {
     Content::ToolUse {
         tool_use_id: call.into(),
         tool_name: "look_up".into(),

@@ -8,7 +8,7 @@ use crate::damage_values::open_unchecked;
 use crate::databases::{TestDatabase, empty_sqlite, noon, postgres, test_databases};
 use sqlx::AssertSqlSafe;
 use sqlx::migrate::Migrator;
-use turnleaf::domain::branch::PromptPrefix;
+use turnleaf::domain::branches::branch::PromptPrefix;
 use turnleaf_store::{Db, StoreError, branches, dialect, identities, turns};
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! Reruns and the fingerprints of paths, on both databases: one chapter of the walkthrough.
 
-use turnleaf::domain::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf::domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf::domain::*;
 use turnleaf_store::reruns::{RerunAdvance, RerunStatusChange};
 use turnleaf_store::{Db, StoreError, exchanges, reruns, turns};

@@ -1,7 +1,7 @@
 //! Seed rows for the tests of damage: a value for nearly every column, beyond what the walkthrough creates.
 
 use bytes::Bytes;
-use turnleaf::domain::approval::ToolApprovalPolicy;
+use turnleaf::domain::tools::approval::ToolApprovalPolicy;
 use turnleaf::domain::{ModelLock, Thinking, UserId};
 use turnleaf_service::Service;
 use turnleaf_service::chats::ChatChange;

@@ -37,7 +37,7 @@ async fn store_request(
     let mut path = bush.walk_to_root(reply);
     path.truncate(path.len() - 1 + step as usize);
     let (body, manifest) = request_and_list(&path);
-    let base = match turnleaf::domain::byte_delta::is_too_short_for_delta(body.len() + manifest.len()) {
+    let base = match turnleaf::domain::encoding::byte_delta::is_too_short_for_delta(body.len() + manifest.len()) {
         true => None,
         false => bases.load_base(db, (reply.id, step, "demo", "scripted")).await.unwrap(),
     };

@@ -2,9 +2,9 @@
 //! results. The owner reads back what was written, and other users cannot.
 
 use serde_json::json;
-use turnleaf::domain::approval::ToolApprovalPolicy;
-use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
-use turnleaf::domain::view_call::{ViewCall, ViewCallEnd, ViewCallOutcome};
+use turnleaf::domain::tools::approval::ToolApprovalPolicy;
+use turnleaf::domain::tools::tool::{OfferedTool, ToolChoice, ToolSpec};
+use turnleaf::domain::tools::view_call::{ViewCall, ViewCallEnd, ViewCallOutcome};
 use turnleaf::domain::*;
 use turnleaf_store::server_policies::ServerPolicy;
 use turnleaf_store::tool_listings::ListedTool;
@@ -326,7 +326,7 @@ async fn create_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, c
     let mut tx = db.begin().await.unwrap();
     turn.ord = chats::allocate_ord(&mut tx, chat.owner_id, chat.id, next_time()).await.unwrap().unwrap();
     for (at, block) in turn.blocks.iter_mut().enumerate() {
-        block.chat_seq = turnleaf::domain::block::chat_seq(turn.ord, at as u32);
+        block.chat_seq = turnleaf::domain::blocks::block::chat_seq(turn.ord, at as u32);
     }
     exchanges::insert(&mut tx, chat.owner_id, &exchange, None).await.unwrap();
     turns::insert(&mut tx, &turn).await.unwrap();

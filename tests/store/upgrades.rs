@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use sqlx::AssertSqlSafe;
-use turnleaf::domain::branch::PromptPrefix;
+use turnleaf::domain::branches::branch::PromptPrefix;
 use turnleaf::domain::{AccountRole, Role, TurnStatus, UserId};
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::backfill;

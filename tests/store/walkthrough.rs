@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::branch::{ContextPolicy, ModelLock, PromptPrefix};
-use turnleaf::domain::excerpt::first_words;
-use turnleaf::domain::repair::{KeptResponse, ProviderState, RequestRepair};
-use turnleaf::domain::tree::outline::WORDS_CHARS;
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::branches::branch::{ContextPolicy, ModelLock, PromptPrefix};
+use turnleaf::domain::branches::tree::outline::WORDS_CHARS;
+use turnleaf::domain::providers::repair::{KeptResponse, ProviderState, RequestRepair};
+use turnleaf::domain::text::excerpt::first_words;
+use turnleaf::domain::turns::fold;
 use turnleaf::domain::*;
 use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome};
 use turnleaf_store::drafts::Draft;
@@ -750,7 +751,7 @@ async fn check_path_copy(db: &Db, story: &Story) {
                 turn_id: of(block.turn_id),
                 parent_block_id: block.parent_block_id.map(|parent| blocks[&parent]),
                 generation_id: block.generation_id.map(|generation| new_of[&generation]),
-                chat_seq: turnleaf::domain::block::chat_seq(
+                chat_seq: turnleaf::domain::blocks::block::chat_seq(
                     1 + i64::from(block.turn_id == story.reply.id),
                     u32::try_from(block.seq).unwrap(),
                 ),

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use turnleaf::domain::sources::{ReplySources, TYPE, collect_sources};
+use turnleaf::domain::blocks::sources::{ReplySources, TYPE, collect_sources};
 use turnleaf::domain::{Block, Content, TurnId};
 use turnleaf::ui::markdown::{InlineCitation, PlainEnricher, render, render_with};
 use turnleaf_platform::endpoint::ProviderApi;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use turnleaf::domain::tool_output::AppView;
+use turnleaf::domain::tools::tool_output::AppView;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult};
 
 use crate::mcp_fixtures::{LONG, call_tool, misbehaving_servers, outcome_text, server_key, start_call};

@@ -2,7 +2,7 @@
 //! part of it.
 
 use serde_json::json;
-use turnleaf::domain::tool::ToolProgress;
+use turnleaf::domain::tools::tool::ToolProgress;
 use turnleaf_tools::mcp::{McpServerState, McpServers, McpTransport};
 use turnleaf_tools::toolbox::CallOutcome;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
-use turnleaf::domain::elicitation::{ElicitationAction, ElicitationAnswer, KeyedAnswer};
+use turnleaf::domain::tools::elicitation::{ElicitationAction, ElicitationAnswer, KeyedAnswer};
 use turnleaf_tools::mcp::McpServerState;
 use turnleaf_tools::mcp::prompt::{PromptAnswer, PromptRequest};
 use turnleaf_tools::question::{QuestionEvent, ToolQuestion};

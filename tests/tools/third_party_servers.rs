@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, json};
-use turnleaf::domain::elicitation::{ElicitationAnswer, ElicitationFieldType};
+use turnleaf::domain::tools::elicitation::{ElicitationAnswer, ElicitationFieldType};
 use turnleaf_tools::mcp::completion::{ArgumentDraft, ArgumentSubject};
 use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTransport};
 use turnleaf_tools::schema::check_arguments;

@@ -1,6 +1,8 @@
 //! Attachments of a message, rendered by the server.
 
-use turnleaf::domain::attachment::{Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE, ReferenceStatus};
+use turnleaf::domain::documents::attachment::{
+    Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE, ReferenceStatus,
+};
 
 use super::*;
 

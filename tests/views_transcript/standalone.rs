@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use turnleaf::domain::attachment::{Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE};
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::export::{ExportDetail, ExportOptions};
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::documents::attachment::{Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE};
+use turnleaf::domain::transfer::export::{ExportDetail, ExportOptions};
 use turnleaf::domain::{ImportDifference, ImportDifferenceKind, ImportOrigin};
 use turnleaf::ui::locale::{Locale, with_locale};
 use turnleaf::ui::standalone::StandalonePage;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use turnleaf::domain::approval::ApprovalRequest;
-use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::elicitation::{
+use turnleaf::domain::blocks::block::ToolStatus;
+use turnleaf::domain::fixtures::{block_id, reply, tool_result, tool_use, turn_id};
+use turnleaf::domain::tools::approval::ApprovalRequest;
+use turnleaf::domain::tools::elicitation::{
     Elicitation, ElicitationOutcome, ElicitationPage, ElicitationRequest, parse_fields,
 };
-use turnleaf::domain::fixtures::{block_id, reply, tool_result, tool_use, turn_id};
-use turnleaf::domain::user_input_wait::ReplyPauseReason;
+use turnleaf::domain::turns::user_input_wait::ReplyPauseReason;
 use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
 
 use super::{

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::ModelLock;
-use crate::domain::json_reader::{JsonMembers, deserialize_members, unknown_variant};
+use crate::domain::encoding::json_reader::{JsonMembers, deserialize_members, unknown_variant};
 
 /// A notice above the composer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

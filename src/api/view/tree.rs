@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::tree::outline::TurnMark;
+use crate::domain::branches::tree::outline::TurnMark;
 use crate::domain::{Branch, ChatId, Role, TurnId};
 
 /// A request for a part of a chat's tree.

@@ -9,8 +9,8 @@ use image::codecs::webp::WebPEncoder;
 use image::{DynamicImage, RgbImage};
 
 use crate::{ConversionError, EncodedImage, FileKind};
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// Preferred format of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

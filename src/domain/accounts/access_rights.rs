@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::branch::ModelLock;
+use crate::branches::branch::ModelLock;
 use crate::id::{GroupId, UserId};
 
 /// The subject of a rule.

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
 use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// The beginning of every API token, by which programs that look for leaked secrets recognize one.
 pub const API_TOKEN_PREFIX: &str = "tl_";

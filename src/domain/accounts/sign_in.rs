@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::AccountRole;
+use crate::accounts::account::AccountRole;
 
 /// The way in by which a session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

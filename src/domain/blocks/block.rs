@@ -6,9 +6,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Error, Map, Value};
 
+use crate::encoding::json_bounds;
+use crate::encoding::json_reader::{JsonMembers, unknown_variant};
 use crate::id::{BlockId, GenerationId};
-use crate::json_bounds;
-use crate::json_reader::{JsonMembers, unknown_variant};
 
 mod schema;
 pub use schema::content_schema;

@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use crate::block::{Block, Content};
-use crate::event::Event;
-use crate::turn::Turn;
+use crate::blocks::block::{Block, Content};
+use crate::turns::event::Event;
+use crate::turns::turn::Turn;
 
 /// Returns the turn without provider secrets.
 pub fn redact_turn(mut turn: Turn) -> Turn {
@@ -84,7 +84,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::block::BlockState;
+    use crate::blocks::block::BlockState;
     use crate::fixtures;
 
     const SECRET: &str = "EqQBCkYIBxgCKkD";
@@ -155,7 +155,7 @@ mod tests {
             assert_eq!(kept.blocks[0].content.block_type(), whole["type"]);
             assert!(!serde_json::to_string(&kept).unwrap().contains(SECRET));
         }
-        let notice = fixtures::block(2, 0, crate::notice::Notice::ReasoningRefused.content());
+        let notice = fixtures::block(2, 0, crate::blocks::notice::Notice::ReasoningRefused.content());
         assert_eq!(redact_event(&Event::BlockStart { block: notice }), None);
     }
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::block::{Author, Block, BlockState, Content};
+use crate::blocks::block::{Author, Block, BlockState, Content};
 use crate::id::{BlockId, ChatId, TurnId};
 
 /// One block in the unified message model.

@@ -4,8 +4,8 @@
 //! Two text blocks are two paragraphs, whatever is between them. The exception are citations: a provider may split
 //! a sentence into several blocks to attach them.
 
-use crate::block::Content;
-use crate::sources;
+use crate::blocks::block::Content;
+use crate::blocks::sources;
 
 /// The types of blocks that cite something in the text before them.
 const CITATIONS: [&str; 2] = [sources::TYPE, "x:citation"];
@@ -90,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::block::ToolStatus;
+    use crate::blocks::block::ToolStatus;
     use crate::fixtures;
 
     fn other(kind: &str) -> Content {

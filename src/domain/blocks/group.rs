@@ -8,12 +8,12 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::block::{Block, BlockState, Content, ToolStatus};
-use crate::content_block::ContentBlock;
+use crate::blocks::block::{Block, BlockState, Content, ToolStatus};
+use crate::blocks::content_block::ContentBlock;
+use crate::blocks::merge::{MessagePart, PartReasoning, merge_parts};
+use crate::blocks::segment::{RenderedItem, Segment, segments_by_mode};
 use crate::id::{BlockId, ExchangeId, TurnId};
-use crate::merge::{MessagePart, PartReasoning, merge_parts};
-use crate::segment::{RenderedItem, Segment, segments_by_mode};
-use crate::turn::{Role, Turn, TurnStatus};
+use crate::turns::turn::{Role, Turn, TurnStatus};
 
 /// A group of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]

@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::block::{Block, Content, ToolStatus};
-use crate::derived_text::DerivedText;
+use crate::blocks::block::{Block, Content, ToolStatus};
+use crate::blocks::derived_text::DerivedText;
 use crate::id::{BlockId, ChatId, TurnId};
-use crate::turn::{Role, Turn};
+use crate::turns::turn::{Role, Turn};
 
 /// A turn as one message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::block::{Block, Content};
+use crate::blocks::block::{Block, Content};
 
 /// The block type, as stored.
 pub const TYPE: &str = "x:notice";

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::block::{Block, BlockState, Content};
+use crate::blocks::block::{Block, BlockState, Content};
 
 /// The key of `block_metadata` that marks reasoning whose paragraphs may begin with headings.
 const HEADINGS: &str = "headings";

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::block::{Block, BlockState, Content, ToolStatus};
+use crate::blocks::block::{Block, BlockState, Content, ToolStatus};
+use crate::blocks::merge::{join_reasoning, sum_known};
 use crate::id::BlockId;
-use crate::merge::{join_reasoning, sum_known};
 
 /// One item to render. All `usize` are indices into the slice that `segments` was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,9 +84,9 @@ pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
 /// Groups the blocks of one assistant turn, given in `seq` order.
 ///
 /// Without thinking mode there are no reasoning blocks, and reasoning that arrived anyway is omitted; an undecided mode
-/// counts as on ([`crate::exchange::Exchange::shows_reasoning`]). Results are matched by their call's block id, or by
-/// the provider's call id if an import has no block id. A second result of a call and a result without a call are not
-/// shown.
+/// counts as on ([`crate::turns::exchange::Exchange::shows_reasoning`]). Results are matched by their call's block id,
+/// or by the provider's call id if an import has no block id. A second result of a call and a result without a call are
+/// not shown.
 pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<RenderedItem> {
     segments_by_mode(blocks, &|_| is_thinking_mode)
 }

@@ -7,10 +7,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::block::{Block, Content};
-use crate::hidden_text::{count_hidden_characters, is_hidden_character};
+use crate::blocks::block::{Block, Content};
 use crate::id::BlockId;
 use crate::limits;
+use crate::text::hidden_text::{count_hidden_characters, is_hidden_character};
 
 /// The type of blocks that hold sources.
 pub const TYPE: &str = "x:sources";

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BranchId, ChatId, TurnId};
-use crate::server_instructions::{ServerInstructions, prompt_with_instructions};
-use crate::tool::OfferedTool;
+use crate::tools::server_instructions::{ServerInstructions, prompt_with_instructions};
+use crate::tools::tool::OfferedTool;
 
 /// The reason why a branch was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -1,5 +1,5 @@
 //! The branches of a chat by where they fork and end, from which the leaf below a turn is found. Its size is the
-//! number of branches, however long they are. [`crate::tree`] handles single turns.
+//! number of branches, however long they are. [`crate::branches::tree`] handles single turns.
 
 use std::collections::{HashMap, HashSet};
 

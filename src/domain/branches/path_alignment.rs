@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::id::TurnId;
-use crate::turn::Role;
+use crate::turns::turn::Role;
 
 /// Returns the number of turns that two paths share from the root. 0 means that they have different roots.
 pub fn shared_prefix_length(left: &[TurnId], right: &[TurnId]) -> usize {

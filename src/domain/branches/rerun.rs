@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::coded_message::CodedMessage;
-use crate::exchange::ModelParams;
-use crate::failure::FailureKind;
 use crate::id::{BranchId, ChatId, ExchangeId, RerunId, TurnId};
-use crate::turn::TurnStatus;
+use crate::messages::coded_message::CodedMessage;
+use crate::messages::failure::FailureKind;
+use crate::turns::exchange::ModelParams;
+use crate::turns::turn::TurnStatus;
 
 /// The status of a rerun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::id::TurnId;
-use crate::turn::{Role, TurnStatus};
+use crate::turns::turn::{Role, TurnStatus};
 
 pub mod compact_tree;
 

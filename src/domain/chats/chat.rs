@@ -6,12 +6,12 @@ mod suggested_title;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::coded_message::MessageCode;
-use crate::excerpt::first_line;
-use crate::exchange::ModelParams;
-use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ProjectId, TurnId, UserId};
 use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
+use crate::text::excerpt::first_line;
+use crate::turns::exchange::ModelParams;
 
 pub use heading::ChatListHeading;
 pub use suggested_title::clean_suggested_title;

@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::branch::ModelLock;
-use crate::chat::nobody;
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
+use crate::branches::branch::ModelLock;
+use crate::chats::chat::nobody;
 use crate::id::{ProjectId, UserId};
 use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// A project without its chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -4,11 +4,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::block::{Block, Content};
+use crate::blocks::block::{Block, Content};
+use crate::documents::selection;
+use crate::encoding::json_reader::{self, deserialize_members};
 use crate::id::BlockId;
-use crate::json_reader::{self, deserialize_members};
-use crate::selection;
-use crate::tokens::approx_tokens;
+use crate::usage::tokens::approx_tokens;
 
 /// The key of an [`AttachmentCard`] in `block_metadata`.
 pub const CARD_KEY: &str = "card";

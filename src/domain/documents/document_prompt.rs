@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::attachment::AttachmentCard;
-use crate::block::{Block, Content};
+use crate::blocks::block::{Block, Content};
+use crate::documents::attachment::AttachmentCard;
 
 /// Renders a document version, or lines of it, for a model. Closing tags in the text are neutralized, so that the
 /// text cannot end the element.
@@ -106,7 +106,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attachment::CARD_KEY;
+    use crate::documents::attachment::CARD_KEY;
     use crate::fixtures;
 
     fn version() -> DateTime<Utc> {

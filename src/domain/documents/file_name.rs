@@ -1,9 +1,10 @@
 //! Names of uploaded files, which are displayed and never opened. Sanitizing keeps the last path component without
 //! characters that act on a terminal, a header or a file system.
 
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
-use crate::{limits, url_encoding};
+use crate::encoding::url_encoding;
+use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// The name of a file without a name.
 pub const UNNAMED: &str = "unnamed";

@@ -16,8 +16,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::code::MessageCode;
-use crate::drop_reason::DropReason;
-use crate::message_template::{MessageArgs, fill_template};
+use crate::messages::drop_reason::DropReason;
+use crate::messages::message_template::{MessageArgs, fill_template};
 
 /// Codes of earlier versions, which stored messages may have, with those that replace them. The arguments are the same.
 const FORMER_CODES: [(&str, &str); 2] = [("is_missing", "is_required"), ("character_limit", "too_many_characters")];
@@ -160,7 +160,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::drop_reason::DropReason;
+    use crate::messages::drop_reason::DropReason;
 
     #[test]
     fn codes_are_unique_and_name_their_message() {

@@ -1,7 +1,7 @@
 //! Reasons for which a parameter is not sent, or not as requested, as stable codes with sentences.
 
-use crate::message_template::{MessageArgs, fill_template, recognize_sentence};
-use crate::old_sentences;
+use crate::messages::message_template::{MessageArgs, fill_template, recognize_sentence};
+use crate::messages::old_sentences;
 
 /// The reason for which a parameter is not sent as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +139,8 @@ fn range_of(args: &MessageArgs) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capabilities::ValueRange;
-    use crate::message_template::message_args;
+    use crate::messages::message_template::message_args;
+    use crate::providers::capabilities::ValueRange;
 
     #[test]
     fn every_reason_is_recognized_by_code_and_by_text() {

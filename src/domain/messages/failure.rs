@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::coded_message::{CodedMessage, MessageCode};
-use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
-use crate::old_sentences;
+use crate::messages::coded_message::{CodedMessage, MessageCode};
+use crate::messages::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
+use crate::messages::old_sentences;
 
 /// The reason codes of a failed reply (`docs/reference/ux.md 8`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]

@@ -1,14 +1,14 @@
 //! Capabilities of a model: its reasoning controls, its parameters and their bounds, its context and output sizes. An
 //! adapter derives them from the model's name and refines them with the provider's model list.
-//! [`crate::params_resolution`] decides which parameters are sent.
+//! [`crate::providers::params_resolution`] decides which parameters are sent.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use crate::exchange::Thinking;
-use crate::message_template::{MessageArgs, message_args};
-use crate::provider::ReasoningSupport;
+use crate::messages::message_template::{MessageArgs, message_args};
+use crate::providers::provider::ReasoningSupport;
+use crate::turns::exchange::Thinking;
 
 /// The accepted values, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]

@@ -5,13 +5,13 @@
 
 use std::fmt::Display;
 
-use crate::capabilities::{Capabilities, ParamSupport};
-use crate::coded_message::{CodedMessage, MessageCode};
-use crate::drop_reason::DropReason;
-use crate::exchange::{DroppedParam, ModelParams, Thinking};
-use crate::failure::InvalidField;
-use crate::message_template::{MessageArgs, message_args};
-use crate::provider::{ReasoningSupport, is_thinking_mode};
+use crate::messages::coded_message::{CodedMessage, MessageCode};
+use crate::messages::drop_reason::DropReason;
+use crate::messages::failure::InvalidField;
+use crate::messages::message_template::{MessageArgs, message_args};
+use crate::providers::capabilities::{Capabilities, ParamSupport};
+use crate::providers::provider::{ReasoningSupport, is_thinking_mode};
+use crate::turns::exchange::{DroppedParam, ModelParams, Thinking};
 
 /// The parameters to send.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,7 +214,7 @@ impl ParamsResolver<'_> {
         &mut self,
         param: &str,
         requested: Option<RequestedValue<T>>,
-        support: ParamSupport<crate::capabilities::ValueRange<T>>,
+        support: ParamSupport<crate::providers::capabilities::ValueRange<T>>,
         thinks: bool,
     ) -> Result<Option<T>, InvalidField> {
         let Some(RequestedValue { value, is_own }) = requested else { return Ok(None) };

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::branch::ModelLock;
-use crate::exchange::Thinking;
+use crate::branches::branch::ModelLock;
+use crate::turns::exchange::Thinking;
 
 /// The reasoning support of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

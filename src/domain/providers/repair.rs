@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::block::{Block, Content};
+use crate::blocks::block::{Block, Content};
+use crate::blocks::notice::Notice;
 use crate::id::TurnId;
-use crate::notice::Notice;
-use crate::tool_output;
+use crate::tools::tool_output;
 
 /// The changed form of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,7 +209,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::block::ToolStatus;
+    use crate::blocks::block::ToolStatus;
     use crate::fixtures;
 
     #[test]

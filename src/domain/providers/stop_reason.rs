@@ -1,8 +1,8 @@
 //! Stop reasons: what the word with which a provider ends a reply means. One table serves every API, because gateways
 //! pass on the words of others (`docs/reference/providers.md 2.4`).
 
-use crate::failure::FailureKind;
-use crate::notice::Notice;
+use crate::blocks::notice::Notice;
+use crate::messages::failure::FailureKind;
 
 /// The meaning of a stop reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

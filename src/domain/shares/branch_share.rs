@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::SharedParts;
-use crate::block::{BlockState, Content};
+use super::share::SharedParts;
+use crate::blocks::block::{BlockState, Content};
 use crate::id::{BranchId, BranchShareId, ChatId};
-use crate::turn::{Turn, TurnStatus};
+use crate::turns::turn::{Turn, TurnStatus};
 
 /// The parts of a live share besides its messages and replies. All of them are left out unless they are chosen when the
 /// share is created. The system prompt is none of them, because it is a setting of the chat.
@@ -69,7 +69,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::block::ToolStatus;
+    use crate::blocks::block::ToolStatus;
     use crate::fixtures;
 
     #[test]

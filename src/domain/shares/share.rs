@@ -8,17 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::attachment::{AttachmentCard, CARD_KEY};
-use crate::block::{Author, Block, Content};
+use crate::blocks::block::{Author, Block, Content};
+use crate::blocks::sources;
+use crate::documents::attachment::{AttachmentCard, CARD_KEY};
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, ShareId, TurnId};
-use crate::sources;
-use crate::turn::{Role, Turn};
-use crate::usage::Usage;
-
-mod branch;
-mod turns;
-pub use branch::{BranchReaders, BranchShare, LiveParts, written_part};
-pub use turns::{SharedTurns, ShownImage};
+use crate::turns::turn::{Role, Turn};
+use crate::usage::token_counts::Usage;
 
 /// The readers of a share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

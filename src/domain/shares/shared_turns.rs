@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::attachment::AttachmentCard;
-use crate::block::{Block, Content};
-use crate::tool_output::{ToolImage, result_images};
-use crate::turn::Turn;
+use crate::blocks::block::{Block, Content};
+use crate::documents::attachment::AttachmentCard;
+use crate::tools::tool_output::{ToolImage, result_images};
+use crate::turns::turn::Turn;
 
 /// The path of a shared page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ fn shown_images(metadata: &Value, shown: &HashMap<String, ShownImage>) -> Value 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attachment::{CARD_KEY, DOCUMENT_REF_TYPE};
+    use crate::documents::attachment::{CARD_KEY, DOCUMENT_REF_TYPE};
     use crate::fixtures;
 
     fn image(blob: &str, alt: &str) -> Content {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::plural::group_thousands;
+use crate::text::plural::group_thousands;
 
 /// The accepted units in lower case. Units without `i` are decimal.
 const UNITS: [(&str, u64); 10] = [

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use crate::TurnId;
-use crate::url_encoding;
+use crate::encoding::url_encoding;
 
 /// The path of the confirmation page.
 pub const PATH: &str = "/leave";

@@ -1,8 +1,8 @@
 //! Literal, case-insensitive text search within a chat.
 
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
 use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]

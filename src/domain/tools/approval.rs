@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::block::{Block, Content, ToolStatus};
-use crate::message_template::{MessageArgs, fill_template, recognize_sentence};
-use crate::old_sentences;
+use crate::blocks::block::{Block, Content, ToolStatus};
+use crate::messages::message_template::{MessageArgs, fill_template, recognize_sentence};
+use crate::messages::old_sentences;
 
 /// The key of the approval request in a block's metadata.
 pub const KEY: &str = "approval";

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::block::{Block, Content};
+use crate::blocks::block::{Block, Content};
 
 /// The edit of a call, in the metadata of its block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl CallEdit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::ToolStatus;
+    use crate::blocks::block::ToolStatus;
     use crate::fixtures;
 
     #[test]

@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use self::field::names_secret;
 pub use self::field::{ElicitationField, ElicitationFieldType, ElicitationOption, ElicitationTextFormat};
 pub use self::schema::parse_fields;
-use crate::block::{Block, Content, ToolStatus};
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
+use crate::blocks::block::{Block, Content, ToolStatus};
 use crate::id::ElicitationId;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// A question as a server asks it. All texts are sanitized.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::tokens::approx_tokens;
+use crate::usage::tokens::approx_tokens;
 
 /// The instructions of one server, sanitized and bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

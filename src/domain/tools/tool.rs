@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::coded_message::MessageCode;
-use crate::failure::InvalidField;
-use crate::{json_bounds, limits};
+use crate::encoding::json_bounds;
+use crate::limits;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::failure::InvalidField;
 
 /// A tool as it is described to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::call_edit::CallEdit;
 use crate::limits;
+use crate::tools::call_edit::CallEdit;
 
 /// The placeholder for an empty result, which some APIs refuse.
 const NOTHING: &str = "(The tool gave nothing.)";

@@ -1,8 +1,8 @@
 //! Findings of imports as stable codes with arguments, so that a finding is the same however its sentence is worded.
 //! A difference that an earlier version stored has only its sentence, which is matched against the templates.
 
-use crate::message_template::{MessageArgs, recognize_sentence};
-use crate::old_sentences;
+use crate::messages::message_template::{MessageArgs, recognize_sentence};
+use crate::messages::old_sentences;
 
 /// The argument with the number of messages that have the same finding; 1 without it.
 pub const TIMES: &str = "times";
@@ -263,7 +263,7 @@ fn split_times(sentence: &str) -> (&str, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message_template::{fill_template, message_args, next_placeholder};
+    use crate::messages::message_template::{fill_template, message_args, next_placeholder};
 
     /// Returns arguments for all placeholders of a template.
     fn args_of(mut template: &str) -> MessageArgs {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::import_finding;
-use crate::message_template::MessageArgs;
+use crate::messages::message_template::MessageArgs;
+use crate::transfer::import_finding;
 
 /// The model name of replies whose source does not name one.
 pub const UNKNOWN_MODEL: &str = "unknown";

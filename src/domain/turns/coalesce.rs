@@ -1,7 +1,7 @@
 //! Coalescing: adjacent deltas of one block become one event before the event gets its number. A numbered event is
 //! immutable, because a follower may have received it.
 
-use crate::event::Event;
+use crate::turns::event::Event;
 
 /// Appends `next` to `pending`; merges it into the last event if both are deltas of the same block. Text and
 /// reasoning are different blocks, so they never merge.

@@ -6,17 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attachment::ShownAttachment;
-use crate::block::{Block, Content};
-use crate::branch::ModelLock;
-use crate::exchange::DroppedParam;
+use crate::blocks::block::{Block, Content};
+use crate::blocks::notice::is_notice;
+use crate::branches::branch::ModelLock;
+use crate::documents::attachment::ShownAttachment;
 use crate::id::TurnId;
-use crate::notice::is_notice;
-use crate::repair::RequestRepair;
-use crate::server_instructions::{ServerInstructions, instructions_tokens};
-use crate::tokens::block_tokens;
-use crate::turn::{Role, Turn};
-use crate::user_input_wait::is_pause;
+use crate::providers::repair::RequestRepair;
+use crate::tools::server_instructions::{ServerInstructions, instructions_tokens};
+use crate::turns::exchange::DroppedParam;
+use crate::turns::turn::{Role, Turn};
+use crate::turns::user_input_wait::is_pause;
+use crate::usage::tokens::block_tokens;
 
 /// One turn of the path, with the facts that decide its mode.
 #[derive(Debug, Clone, Copy)]

@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use crate::block::{Block, Content};
-use crate::capabilities::Capabilities;
-use crate::failure::FailureKind;
-use crate::notice::is_notice;
-use crate::provider::ReasoningSupport;
-use crate::turn::{Role, Turn};
+use crate::blocks::block::{Block, Content};
+use crate::blocks::notice::is_notice;
+use crate::messages::failure::FailureKind;
+use crate::providers::capabilities::Capabilities;
+use crate::providers::provider::ReasoningSupport;
+use crate::turns::turn::{Role, Turn};
 
 /// The key of `block_metadata` with the number of characters with which the text began.
 const BEGAN_WITH: &str = "began_with";
@@ -63,8 +63,8 @@ pub fn beginning(reply: &Turn) -> Option<(&Block, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::notice::Notice;
     use crate::fixtures;
-    use crate::notice::Notice;
     use crate::{Author, Failure, TurnStatus};
 
     const HALF: &str = "The first half of a sentence that";

@@ -6,14 +6,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Error, Map, Value};
 
-use crate::block::{Block, BlockState, Content, ToolStatus};
-use crate::cost::Cost;
-use crate::failure::Failure;
+use crate::blocks::block::{Block, BlockState, Content, ToolStatus};
+use crate::encoding::json_bounds;
+use crate::encoding::json_reader::{JsonMembers, unknown_variant};
 use crate::id::{BlockId, GenerationId};
-use crate::json_bounds;
-use crate::json_reader::{JsonMembers, unknown_variant};
-use crate::turn::{RetryAttempt, TurnStatus};
-use crate::usage::Usage;
+use crate::messages::failure::Failure;
+use crate::turns::turn::{RetryAttempt, TurnStatus};
+use crate::usage::cost::Cost;
+use crate::usage::token_counts::Usage;
 
 /// An event of a running reply. Events are numbered from 1 without gaps within their turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -8,13 +8,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::block::{Block, Content};
-use crate::coded_message::MessageCode;
-use crate::drop_reason::DropReason;
-use crate::failure::InvalidField;
+use crate::blocks::block::{Block, Content};
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
-use crate::message_template::MessageArgs;
+use crate::messages::coded_message::MessageCode;
+use crate::messages::drop_reason::DropReason;
+use crate::messages::failure::InvalidField;
+use crate::messages::message_template::MessageArgs;
 
 /// The action that created an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -134,8 +134,8 @@ impl<'de> Deserialize<'de> for ModelParams {
 }
 
 impl ModelParams {
-    /// Rejects values that no provider accepts and names the field. [`crate::params_resolution`] checks the bounds of
-    /// one model.
+    /// Rejects values that no provider accepts and names the field. [`crate::providers::params_resolution`] checks the
+    /// bounds of one model.
     pub fn validate(&self) -> Result<(), InvalidField> {
         let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
             Some(value) if !(low..=high).contains(&value) => {

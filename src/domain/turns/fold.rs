@@ -5,12 +5,12 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::block::{Block, BlockState, Content, LAST_BLOCK_SEQ};
-use crate::call_edit::CallEdit;
-use crate::event::Event;
+use crate::blocks::block::{Block, BlockState, Content, LAST_BLOCK_SEQ};
 use crate::id::GenerationId;
-use crate::turn::Turn;
-use crate::usage::Usage;
+use crate::tools::call_edit::CallEdit;
+use crate::turns::event::Event;
+use crate::turns::turn::Turn;
+use crate::usage::token_counts::Usage;
 
 /// The result of applying an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

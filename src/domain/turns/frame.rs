@@ -4,10 +4,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Error, Value};
 
-use crate::event::Event;
+use crate::encoding::json_reader::{JsonMembers, deserialize_members, from_value, unknown_variant};
 use crate::id::{BlockId, TurnId};
-use crate::json_reader::{JsonMembers, deserialize_members, from_value, unknown_variant};
-use crate::turn::Turn;
+use crate::turns::event::Event;
+use crate::turns::turn::Turn;
 
 /// One frame of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Author, Block, LAST_BLOCK_SEQ};
-use crate::cost::Cost;
-use crate::failure::Failure;
+use crate::blocks::block::{Author, Block, LAST_BLOCK_SEQ};
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
-use crate::usage::Usage;
+use crate::messages::failure::Failure;
+use crate::usage::cost::Cost;
+use crate::usage::token_counts::Usage;
 
 /// The author role of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -198,7 +198,7 @@ impl Turn {
     /// Returns the text blocks without errors as paragraphs, which search and other models use
     /// (`docs/reference/domain.md I10`).
     pub fn content_text(&self) -> String {
-        crate::derived_text::content_text(self.blocks.iter().map(|block| &block.content))
+        crate::blocks::derived_text::content_text(self.blocks.iter().map(|block| &block.content))
     }
 
     /// Returns true if a person edited the reply.

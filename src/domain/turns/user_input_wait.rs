@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::block::{Block, BlockState, Content, ToolStatus};
-use crate::call_edit::CallEdit;
-use crate::elicitation::Elicitation;
+use crate::blocks::block::{Block, BlockState, Content, ToolStatus};
 use crate::id::BlockId;
 use crate::limits;
-use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
-use crate::old_sentences;
-use crate::tool::canonical_arguments;
-use crate::turn::Turn;
+use crate::messages::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
+use crate::messages::old_sentences;
+use crate::tools::call_edit::CallEdit;
+use crate::tools::elicitation::Elicitation;
+use crate::tools::tool::canonical_arguments;
+use crate::turns::turn::Turn;
 
 /// The type of the block at which a reply paused.
 pub const PAUSE: &str = "x:pause";
@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
     use crate::fixtures;
-    use crate::turn::TurnStatus;
+    use crate::turns::turn::TurnStatus;
 
     #[test]
     fn approvals_and_pauses_are_pending_until_resolved() {

@@ -4,10 +4,10 @@
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::coded_message::{CodedMessage, MessageCode};
-use crate::failure::{FailureKind, InvalidField};
 use crate::id::{GroupId, UserId};
 use crate::limits;
+use crate::messages::coded_message::{CodedMessage, MessageCode};
+use crate::messages::failure::{FailureKind, InvalidField};
 
 /// The kind of a budget: its period and its unit. An account and a group have at most one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]

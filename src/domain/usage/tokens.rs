@@ -1,7 +1,7 @@
-//! Token estimates of texts and blocks for manifests, cards and warnings, without a tokenizer. [`crate::usage`] has
-//! the counts of providers.
+//! Token estimates of texts and blocks for manifests, cards and warnings, without a tokenizer.
+//! [`crate::usage::token_counts`] has the counts of providers.
 
-use crate::block::Content;
+use crate::blocks::block::Content;
 
 /// The estimate for an image of unknown size. Vendors' formulas give about 100 to 1600.
 pub const IMAGE_TOKENS: u64 = 1_000;

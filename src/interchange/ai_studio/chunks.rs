@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{count, first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::{attachment_body, call_body, empty_message, name_from_mime};

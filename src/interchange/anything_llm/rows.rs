@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{dates, keys};
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageFile, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{content_id, first_text, id, list, text};
 use crate::message_builder::{attachment_body, empty_message, report_missing_files, resolve_address};
 use crate::notes::ConversationNotes;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::keys;
 use super::rows::{add_attachment, add_reply, finish, push};
 use crate::conversation::Conversation;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{content_id, list, printable, text};
 use crate::message_builder::empty_message;
 use crate::notes::ConversationNotes;

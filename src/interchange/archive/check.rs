@@ -8,8 +8,8 @@ use super::ArchivedChat;
 use super::branch_order::{BranchLink, parents_first};
 use super::shape::{BranchShape, CallShape, CheckedCall, ExchangeShape, TurnShape, check_source};
 use crate::bounds;
-use crate::domain::block::{Block, BlockState, Content, chat_seq};
-use crate::domain::turn::{Role, Turn, TurnStatus};
+use crate::domain::blocks::block::{Block, BlockState, Content, chat_seq};
+use crate::domain::turns::turn::{Role, Turn, TurnStatus};
 use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Exchange, ExchangeId, GenerationId, TurnId, limits};
 
 /// Returns the first violation with its location: `turns[3]: its parent does not come before it`.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::spooled_chat::ChatPart;
 use super::{ArchivedBranch, ArchivedGeneration};
-use crate::domain::attachment::DOCUMENT_REF_TYPE;
+use crate::domain::documents::attachment::DOCUMENT_REF_TYPE;
 use crate::domain::id::parse_uuid;
 use crate::domain::{Chat, Content, DocumentId, Exchange, Turn};
 

@@ -15,8 +15,8 @@ use crate::bounds;
 use crate::input::{Input, import_error};
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// The member with the projects of the chats.
 const PROJECTS: &str = "projects";

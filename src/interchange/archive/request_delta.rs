@@ -10,7 +10,7 @@ use serde_json::{Error, Value};
 use super::{ArchivedBytes, ArchivedGeneration};
 use crate::bounds;
 use crate::domain::GenerationId;
-use crate::domain::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
+use crate::domain::encoding::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
 
 /// The list within a manifest that grows with its chat.
 const MANIFEST_TURNS: &str = "turns";

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::ArchivedGeneration;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::domain::{BranchId, ChatId, ExchangeId, GenerationId, ImportOrigin, TurnId, limits};
 
 /// The fields of a turn that other parts refer to.

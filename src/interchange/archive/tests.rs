@@ -9,7 +9,7 @@ use super::*;
 use crate::bounds;
 use crate::chat_builder::{BuildContext, build_chat};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-use crate::domain::block::Author;
+use crate::domain::blocks::block::Author;
 use crate::domain::{Project, ProjectColor, Role, UserId, fixtures};
 use crate::{ImportError, ImportFormat, ImportIssue, ImportSink, Input, detect};
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::request_delta::DeltaBases;
 use super::{ArchiveHead, ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion};
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::tool::ToolChoice;
 use crate::domain::{Chat, Exchange, ImportDifference, ImportOrigin, Project, Turn};
 
 /// The list that is being written.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::fields::{count, first_text, id, list, text};
 use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
 use crate::notes::ConversationNotes;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::build_context::BuildContext;
 use crate::conversation::{ImportedMessage, ImportedSource, MessageFile, MessagePiece, PieceBody};
-use crate::domain::attachment::{AttachmentCard, CARD_KEY, is_reference};
-use crate::domain::block::{Author, Block, Content, ToolStatus};
-use crate::domain::reasoning_title;
-use crate::domain::sources::{self, SourceInput};
-use crate::domain::turn::{Role, Turn};
+use crate::domain::blocks::block::{Author, Block, Content, ToolStatus};
+use crate::domain::blocks::reasoning_title;
+use crate::domain::blocks::sources::{self, SourceInput};
+use crate::domain::documents::attachment::{AttachmentCard, CARD_KEY, is_reference};
+use crate::domain::turns::turn::{Role, Turn};
 use crate::domain::{BlockId, Failure};
 use crate::report::IssueKind;
 

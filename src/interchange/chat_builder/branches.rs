@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::order::KeptMessages;
 use crate::archive::ArchivedBranch;
 use crate::conversation::Conversation;
-use crate::domain::branch::Branch;
-use crate::domain::turn::{Role, Turn};
+use crate::domain::branches::branch::Branch;
+use crate::domain::turns::turn::{Role, Turn};
 use crate::domain::{BranchId, BranchOrigin, Chat, ModelLock, UNKNOWN_MODEL};
 use crate::fields::printable;
 

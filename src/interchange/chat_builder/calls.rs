@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::build_context::BuildContext;
 use crate::domain::BlockId;
-use crate::domain::block::{Author, Block, Content, ToolStatus};
-use crate::domain::turn::Turn;
+use crate::domain::blocks::block::{Author, Block, Content, ToolStatus};
+use crate::domain::turns::turn::Turn;
 
 /// The text of the placeholder result.
 const NO_RESULT: &str = "The result of this tool call was not in the import.";

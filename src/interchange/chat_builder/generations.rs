@@ -5,7 +5,7 @@ use serde_json::json;
 use super::build_context::BuildContext;
 use crate::archive::{ArchivedBytes, ArchivedGeneration};
 use crate::domain::ModelLock;
-use crate::domain::turn::{Turn, TurnStatus};
+use crate::domain::turns::turn::{Turn, TurnStatus};
 
 pub(super) fn from_turn(turn: &Turn, lock: &ModelLock, soil: &BuildContext<'_>) -> ArchivedGeneration {
     let status = match turn.status {

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::archive::{ArchivedBranch, ArchivedChat};
-use crate::domain::branch::Branch;
-use crate::domain::turn::{Role, Turn};
+use crate::domain::branches::branch::Branch;
+use crate::domain::turns::turn::{Role, Turn};
 use crate::domain::{BlockId, BranchId, BranchOrigin, Exchange, ExchangeId, ModelLock, TurnId, limits};
 
 /// The stored state of a chat.

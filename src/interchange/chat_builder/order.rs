@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::conversation::ImportedMessage;
 use crate::domain::limits;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 
 /// The selected messages.
 #[derive(Debug, Default)]

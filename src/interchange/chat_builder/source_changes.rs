@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::calls::is_placeholder_result;
 use crate::conversation::{Conversation, ImportedMessage, PieceBody};
-use crate::domain::turn::{Role, Turn};
+use crate::domain::turns::turn::{Role, Turn};
 use crate::domain::{Content, TurnId};
 
 /// The issue text for a changed message.

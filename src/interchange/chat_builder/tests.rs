@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::conversation::{MessagePiece, PieceBody};
-use crate::domain::block::{Author, Block, ToolStatus};
+use crate::domain::blocks::block::{Author, Block, ToolStatus};
 use crate::domain::{UserId, fixtures};
 
 fn id(key: &str) -> Uuid {
@@ -265,7 +265,7 @@ fn out_of_range_texts_and_times_are_clamped() {
     let mut findings = Vec::new();
     let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |finding| findings.push(finding.text));
     check(&chat);
-    assert!(crate::domain::chat::check_title(&chat.chat.title).is_ok(), "{:?}", chat.chat.title);
+    assert!(crate::domain::chats::chat::check_title(&chat.chat.title).is_ok(), "{:?}", chat.chat.title);
     assert_eq!(chat.chat.system_prompt.chars().count(), limits::SYSTEM_PROMPT_CHARS);
     assert_eq!(findings.len(), 3, "{findings:?}");
     assert!(chat.turns.iter().all(|turn| turn.created_at <= fixtures::time(10_000)));
@@ -418,7 +418,7 @@ fn merged(mut chat: ArchivedChat, added: ArchivedChat) -> ArchivedChat {
     for mut turn in added.turns {
         turn.ord = chat.turns.last().map_or(1, |last| last.ord + 1);
         for block in &mut turn.blocks {
-            block.chat_seq = crate::domain::block::chat_seq(turn.ord, block.seq);
+            block.chat_seq = crate::domain::blocks::block::chat_seq(turn.ord, block.seq);
         }
         for of in &mut chat.branches {
             if of.branch.id == turn.branch_id {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::content::shortened_word;
 use crate::conversation::PieceBody;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;

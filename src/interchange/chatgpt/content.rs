@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::assets::{ExportAssets, pointer_id};
 use super::citations::{SearchBudget, extract_citations, source_of};
 use crate::conversation::{ImportedSource, MessagePiece, PieceBody};
-use crate::domain::block::Author;
+use crate::domain::blocks::block::Author;
 use crate::fields;
 use crate::message_builder::{QUOTE_BEFORE_TEXT, as_quote};
 use crate::notes::ConversationNotes;

@@ -9,7 +9,7 @@ use super::blocks::{self, MessageFiles};
 use super::store::PersistedStore;
 use super::{keys, legacy};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{as_id, content_id, count, id, is_set, list, text};
 use crate::input::InputParts;
 use crate::message_builder::{self, FAILED_IN_SOURCE, empty_message};

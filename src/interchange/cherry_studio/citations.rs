@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::conversation::ImportedSource;
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::fields::{first_text, list, text};
 
 /// Returns the sources of a citation block.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
 use crate::fields;
 use crate::input::InputParts;
 use crate::media;

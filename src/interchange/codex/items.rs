@@ -6,7 +6,7 @@ use super::contexts;
 use super::keys;
 use super::tool_output::{self, ToolOutput};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
-use crate::domain::block::Author;
+use crate::domain::blocks::block::Author;
 use crate::fields;
 use crate::media::parse_data_url;
 use crate::message_builder::{CallNames, call_body};

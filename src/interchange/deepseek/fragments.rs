@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::keys;
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::fields::{count, first_text, id, list, printable, seconds_as_ms, text};
 use crate::markdown::escaping::link_target;
 use crate::media::mime_of;

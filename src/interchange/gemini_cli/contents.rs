@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
 use crate::fields;
 use crate::media;
 use crate::message_builder::{attachment_body, call_body};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::keys;
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields;
 use crate::message_builder::empty_message;
 use crate::notes::ConversationNotes;

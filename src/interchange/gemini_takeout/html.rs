@@ -1,7 +1,7 @@
 //! Converts the HTML of an answer back to the Markdown that it was rendered from.
 
 use crate::bounds;
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::markdown::escaping::link_target;
 use tags::{HtmlTag, HtmlToken, HtmlTokens};
 use writer::MarkdownWriter;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::dates::{LineDate, ZoneHints, read_date};
 use super::html::tags::{HtmlTag, HtmlToken, HtmlTokens};
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 
 /// The markup with which an entry begins. Texts of people cannot contain it, because they have no `<`.
 pub(super) const ENTRY: &[u8] = b"<div class=\"outer-cell";

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::metadata::{BranchManifest, StoredLocks, StoredMetadata};
 use crate::archive::ArchivedBranch;
-use crate::domain::exchange::ModelParams;
+use crate::domain::turns::exchange::ModelParams;
 use crate::domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelLock, Role, TurnId, UserId,
 };

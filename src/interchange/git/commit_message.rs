@@ -1,7 +1,7 @@
 //! Commit messages: author, subject and trailers of a turn's commit.
 
 use super::object::CommitAuthor;
-use crate::domain::excerpt::first_line;
+use crate::domain::text::excerpt::first_line;
 use crate::domain::{Content, Role, Turn, TurnStatus};
 
 /// Length of the subject line that git tools expect, in characters.

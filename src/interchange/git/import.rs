@@ -21,8 +21,8 @@ use super::repository_files::{DiskRepositoryFiles, FileOpener, PartFiles, Reposi
 use super::turn_files::{TURN_FILE, image_name, images_of};
 use crate::archive::{self, ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBytes, ScratchFile};
 use crate::bounds;
-use crate::domain::block::Content;
-use crate::domain::chat::derive_title;
+use crate::domain::blocks::block::Content;
+use crate::domain::chats::chat::derive_title;
 use crate::domain::{BranchId, Role, Turn, TurnId};
 use crate::input::{Input, InputParts};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};

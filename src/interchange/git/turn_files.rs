@@ -1,6 +1,7 @@
 //! Names of the files that a commit contains.
 
-use crate::domain::{Content, Turn, tool_output};
+use crate::domain::tools::tool_output;
+use crate::domain::{Content, Turn};
 use crate::media;
 
 /// The folder with the turns of a path.

@@ -9,7 +9,7 @@ use super::sources::FoundSources;
 use crate::bounds;
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, PieceBody};
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::fields::{as_id, first_text, list, text};
 use crate::markdown::escaping::link_target;
 use crate::notes::ConversationNotes;

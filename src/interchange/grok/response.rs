@@ -9,7 +9,7 @@ use super::cards::Cards;
 use super::sources::FoundSources;
 use super::steps;
 use crate::conversation::{ImportedMessage, MessageEnding, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{first_text, is_set, list, text};
 use crate::message_builder::{FAILED_IN_SOURCE, QUOTE_BEFORE_TEXT, as_quote, attachment_body, call_body};
 use crate::notes::ConversationNotes;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use crate::bounds;
 use crate::sink::ImportError;
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 
 /// Reads until a bound is exceeded, then fails with that bound.
 pub(crate) struct BoundedReader<'a, R> {

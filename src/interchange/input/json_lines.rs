@@ -12,7 +12,7 @@ use super::bounded_reader::import_error;
 use super::repair::{parse, string_end};
 use super::{Input, InputPart, file_location};
 use crate::bounds;
-use crate::domain::plural::counted;
+use crate::domain::text::plural::counted;
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 

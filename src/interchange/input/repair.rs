@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::domain::json_bounds::parse_detecting_duplicates;
+use crate::domain::encoding::json_bounds::parse_detecting_duplicates;
 
 /// Parses a value; also returns the repairs as sentences for the report.
 pub(super) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {

@@ -11,7 +11,7 @@ use super::nested::flatten;
 use super::repair::{parse, repeated_name_notes};
 use super::{Input, file_location};
 use crate::bounds;
-use crate::domain::json_bounds::parse_detecting_duplicates;
+use crate::domain::encoding::json_bounds::parse_detecting_duplicates;
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 

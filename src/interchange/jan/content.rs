@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{as_id, first_text, id, list, text};
 use crate::media::mime_of;
 use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};

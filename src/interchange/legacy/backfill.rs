@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use super::entry::{TimelineEntry, read_date, read_name, sort};
 use super::{LegacyField, LegacyRow, LegacyRowKind, LegacySchema, RowCount};
 use crate::conversation::Conversation;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::message_builder::split_system_prompt;
 use crate::notes::ConversationNotes;
 use crate::orphan_results;

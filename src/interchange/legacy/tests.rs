@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bounds;
 use crate::conversation::{Conversation, ImportedMessage, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::test_support::{CollectingSink, assert_sound, conversation_lines};
 
 const GUID: &str = "0E7C79BF-5710-4530-8000-00000000000A";

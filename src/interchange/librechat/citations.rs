@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::conversation::ImportedSource;
-use crate::domain::sources::is_web_url;
+use crate::domain::blocks::sources::is_web_url;
 use crate::fields::{count, first_text, list};
 
 /// The search results of a message.

@@ -7,7 +7,7 @@ use super::citations::{SearchResults, extract_citations};
 use super::{keys, plugins};
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::{

@@ -79,7 +79,7 @@ pub(super) fn answered_tools(message: &ImportedMessage) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::turn::Role;
+    use crate::domain::turns::turn::Role;
 
     fn rendered(text: &str) -> Vec<String> {
         let mut message = message_builder::empty_message("m", Role::Assistant);

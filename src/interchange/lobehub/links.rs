@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::message;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{self, content_id, id, text};
 use crate::notes::ConversationNotes;
 use crate::tree::SourceNode;

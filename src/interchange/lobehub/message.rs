@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
-use crate::domain::sources::is_web_url;
-use crate::domain::turn::Role;
+use crate::domain::blocks::sources::is_web_url;
+use crate::domain::turns::turn::Role;
 use crate::fields::{as_id, count, first_text, id, list, text};
 use crate::media::mime_of;
 use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use chrono::{DateTime, Utc};
 
 use super::{escaping, messages};
-use crate::domain::attachment::AttachmentCard;
-use crate::domain::export::ExportDetail;
+use crate::domain::documents::attachment::AttachmentCard;
+use crate::domain::transfer::export::ExportDetail;
 use crate::domain::{Block, Content};
 
 /// Options of the export.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use chrono::{DateTime, SecondsFormat, Utc};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use crate::domain::hidden_text::is_hidden_character;
+use crate::domain::text::hidden_text::is_hidden_character;
 
 /// Writes a code block that holds exactly this text, whatever it contains.
 pub fn write_code(out: &mut impl Write, language: &str, text: &str) -> io::Result<()> {

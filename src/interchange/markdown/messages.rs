@@ -1,9 +1,9 @@
 //! All texts of the Markdown export that do not come from the chat, in one place for translation. Texts with numbers
 //! are functions, so that each language can order the words.
 
-use crate::domain::elapsed::format_elapsed;
-use crate::domain::elicitation::ElicitationOutcome;
-use crate::domain::segment::ReasoningBlock;
+use crate::domain::blocks::segment::ReasoningBlock;
+use crate::domain::text::elapsed::format_elapsed;
+use crate::domain::tools::elicitation::ElicitationOutcome;
 
 pub const UNTITLED: &str = "Untitled chat";
 pub const CREATED: &str = "Created";
@@ -92,8 +92,8 @@ pub fn tool_label(name: &str) -> String {
 }
 
 /// Names the outcome of a call: "done", "failed", ….
-pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'static str {
-    use crate::domain::block::ToolStatus::{
+pub fn tool_state(status: crate::domain::blocks::block::ToolStatus, failed: bool) -> &'static str {
+    use crate::domain::blocks::block::ToolStatus::{
         AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running,
     };
     match status {

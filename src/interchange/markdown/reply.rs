@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use super::blocks::{MarkdownOptions, write_block, write_image};
 use super::{escaping, messages};
-use crate::domain::block::Content;
-use crate::domain::call_edit::CallEdit;
-use crate::domain::elicitation::Elicitation;
-use crate::domain::export::ExportDetail;
-use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
-use crate::domain::turn::TurnStatus;
-use crate::domain::{Block, tool_output};
+use crate::domain::Block;
+use crate::domain::blocks::block::Content;
+use crate::domain::blocks::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
+use crate::domain::tools::call_edit::CallEdit;
+use crate::domain::tools::elicitation::Elicitation;
+use crate::domain::tools::tool_output;
+use crate::domain::transfer::export::ExportDetail;
+use crate::domain::turns::turn::TurnStatus;
 
 /// Inputs for rendering items.
 pub struct ReplyContext<'a> {

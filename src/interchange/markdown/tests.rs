@@ -7,8 +7,8 @@ use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::block::{BlockState, ToolStatus};
-use crate::domain::call_edit::CallEdit;
+use crate::domain::blocks::block::{BlockState, ToolStatus};
+use crate::domain::tools::call_edit::CallEdit;
 use crate::domain::{FailureKind, fixtures};
 
 fn file(blob: &str, mime: &str) -> String {

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::conversation::PieceBody;
-use crate::domain::block::Author;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::block::Author;
+use crate::domain::usage::token_counts::Usage;
 
 fn message(parent: Option<usize>, role: Role, model: Option<&str>, text: &str) -> ImportedMessage {
     let author = match role {

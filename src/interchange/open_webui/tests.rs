@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::domain::usage::Usage;
+use crate::domain::usage::token_counts::Usage;
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::domain::usage::Usage;
+use crate::domain::usage::token_counts::Usage;
 use crate::fields::count;
 
 /// Returns the token counts of a message.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::pieces::{add_call, add_result, add_sources, add_text};
 use super::{keys, parts};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{count, first_text, id, list, printable, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::empty_message;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::conversation::{ImportedMessage, ImportedSource, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{count, first_text, text};
 use crate::message_builder::call_body;
 use crate::open_calls::OpenCalls;

@@ -10,7 +10,7 @@ use super::dates::{ClockOffset, MessageDate, message_date};
 use super::keys;
 use super::media::{self, StoredFiles};
 use crate::conversation::{ImportedMessage, PieceBody};
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::fields::{count, id, is_set, list, text};
 use crate::input::json_lines::JsonLine;
 use crate::message_builder::{call_body, empty_message};

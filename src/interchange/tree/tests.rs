@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::turn::Role;
+use crate::domain::turns::turn::Role;
 use crate::message_builder::empty_message;
 use crate::report::IssueLocation;
 

@@ -59,7 +59,7 @@ pub enum SizeEntry {
 }
 
 impl SizeEntry {
-    /// Returns the text that [`turnleaf_domain::byte_size::ByteSize`] is parsed from.
+    /// Returns the text that [`turnleaf_domain::text::byte_size::ByteSize`] is parsed from.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -8,8 +8,8 @@ use crate::config::environment::{Environment, parse_switch};
 use crate::config::file::{ConfigFile, SizeEntry};
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::{CliFlags, ConfigError};
-use turnleaf_domain::byte_size::{ByteSize, ParseByteSizeError};
 use turnleaf_domain::limits;
+use turnleaf_domain::text::byte_size::{ByteSize, ParseByteSizeError};
 
 /// Returns the data directory: the configured one, else the state directory of a system service, else the user's data
 /// directory.

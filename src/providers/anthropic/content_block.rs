@@ -7,8 +7,8 @@ use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::pictures;
 use crate::provider::{DecodedItem, opaque_content};
 use crate::surrogates;
-use turnleaf_domain::client_redaction::redact_value;
-use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
+use turnleaf_domain::blocks::client_redaction::redact_value;
+use turnleaf_domain::blocks::sources::{SourceInput, is_web_url, sources_content};
 
 /// The kind of item that a block is decoded to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

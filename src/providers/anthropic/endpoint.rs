@@ -13,8 +13,8 @@ use crate::inline_reasoning::InlineReasoningDecoder;
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::OfferedTool;
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// The API version. A later one refuses parts of this request format (docs/reference/providers.md 3.1).
@@ -172,7 +172,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::ReasoningSupport;
+    use turnleaf_domain::providers::provider::ReasoningSupport;
 
     #[test]
     fn betas_depend_on_model_and_thinking_mode() {

@@ -4,7 +4,7 @@
 use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::request;
 use crate::provider::{ChatRequest, ProviderError};
-use turnleaf_domain::repair::{ReasoningMembers, RequestRepair};
+use turnleaf_domain::providers::repair::{ReasoningMembers, RequestRepair};
 
 /// Returns the repair to send instead. Thinking of earlier replies can be omitted completely. Thinking of the reply's
 /// own tool loop cannot, while the model thinks: a loop that is refused is described as text.

@@ -14,8 +14,8 @@ use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
-use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::repair::ReasoningMembers;
+use turnleaf_domain::branches::branch::ContextPolicy;
+use turnleaf_domain::providers::repair::ReasoningMembers;
 
 /// The text of a user message that is sent only because the API requires one.
 const CONTINUE_TEXT: &str = "Continue.";

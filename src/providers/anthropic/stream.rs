@@ -10,7 +10,7 @@ use crate::body::JsonBody;
 use crate::provider::{DecodedItem, opaque_content};
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
-use turnleaf_domain::notice::Notice;
+use turnleaf_domain::blocks::notice::Notice;
 use turnleaf_domain::{Failure, Usage};
 
 /// Decoder of one response body.

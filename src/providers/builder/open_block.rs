@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use turnleaf_domain::{BlockId, BlockState, Content, reasoning_title};
+use turnleaf_domain::blocks::reasoning_title;
+use turnleaf_domain::{BlockId, BlockState, Content};
 
 /// A text with which the reply began.
 pub(super) struct ContinuedText {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::pictures::generated_image::strip_base64;
-use turnleaf_domain::block::{RUN_BY_PROVIDER, ToolStatus};
-use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::blocks::block::{RUN_BY_PROVIDER, ToolStatus};
+use turnleaf_domain::tools::tool::parse_arguments;
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, limits};
 
 /// A provider tool call without a result.

@@ -4,8 +4,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::fold::{self, ApplyOutcome};
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::turns::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Role, TurnStatus, Usage, fixtures};
 
 fn builder() -> BlockBuilder {

@@ -67,7 +67,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
         }
         if builder.tool_calls().is_empty() {
             let kinds = blocks.iter().map(|block| block.content.block_type().to_owned()).collect();
-            let text = turnleaf_domain::derived_text::content_text(blocks.iter().map(|block| &block.content));
+            let text = turnleaf_domain::blocks::derived_text::content_text(blocks.iter().map(|block| &block.content));
             return (kinds, text, outcome);
         }
         for call in builder.tool_calls() {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::demo::script::is_chinese;
 use crate::provider::ToolOutcome;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 
 /// Terms of Turnleaf with their definitions, in both languages.
 const GLOSSARY: [(&str, &str); 12] = [

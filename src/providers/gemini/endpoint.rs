@@ -10,9 +10,9 @@ use crate::http_client::{ApiKeyHeader, HttpClient, ProviderTarget};
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::OfferedTool;
-use turnleaf_domain::url_encoding;
+use turnleaf_domain::encoding::url_encoding;
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// Upper bound on pages of the model list; a page has up to 1,000 models.
@@ -148,7 +148,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::ReasoningSupport;
+    use turnleaf_domain::providers::provider::ReasoningSupport;
 
     #[test]
     fn model_is_one_path_segment() {

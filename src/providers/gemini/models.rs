@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
-use turnleaf_domain::provider::ReasoningSupport;
-use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
+use turnleaf_domain::providers::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::providers::provider::ReasoningSupport;
+use turnleaf_domain::tools::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
 /// The form in which a request controls thinking.

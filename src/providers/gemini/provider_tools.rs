@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::pictures::GeneratedImage;
 use crate::provider::{DecodedItem, opaque_content};
-use turnleaf_domain::client_redaction::redact_value;
+use turnleaf_domain::blocks::client_redaction::redact_value;
 
 /// The provider tool calls of one reply that have no result yet.
 #[derive(Debug, Default)]

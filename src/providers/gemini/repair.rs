@@ -2,7 +2,7 @@
 //! missing and invalid thought signatures.
 
 use crate::provider::{ChatRequest, ProviderError};
-use turnleaf_domain::repair::RequestRepair;
+use turnleaf_domain::providers::repair::RequestRepair;
 
 /// Returns the repair to send instead. Signatures of earlier replies can be omitted, because the API requires only
 /// those of the current turn. If these are refused, the steps of the turn are described as text.

@@ -16,7 +16,7 @@ use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 
 const SAMPLING: SamplingNames = SamplingNames {
     max_tokens: Some("maxOutputTokens"),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::gemini::provider_tools::GeminiProviderCalls;
 use crate::provider::{DecodedItem, opaque_content};
-use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
+use turnleaf_domain::blocks::sources::{SourceInput, is_web_url, sources_content};
 
 /// Keys of a candidate of which the last value counts.
 const LAST_COUNTS: [&str; 2] = [GROUNDING, "urlContextMetadata"];

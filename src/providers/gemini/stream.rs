@@ -14,8 +14,8 @@ use crate::provider::DecodedItem;
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
-use turnleaf_domain::reasoning_title::first_heading;
-use turnleaf_domain::stop_reason::failed_stop;
+use turnleaf_domain::blocks::reasoning_title::first_heading;
+use turnleaf_domain::providers::stop_reason::failed_stop;
 use turnleaf_domain::{Failure, Usage};
 
 /// Decoder of one response body: a stream, or the JSON array that is sent without `alt=sse`.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::provider::HistoryTurn;
-use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::blocks::block::ToolStatus;
 use turnleaf_domain::{Author, Block, BlockId, Content, Role, TurnId};
 
 pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {

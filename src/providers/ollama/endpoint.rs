@@ -92,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::ReasoningSupport;
+    use turnleaf_domain::providers::provider::ReasoningSupport;
 
     #[test]
     fn base_url_is_reduced_to_server_root() {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::openai_chat::models::{is_local_reasoner, is_local_vision_model};
 use crate::provider::ChatRequest;
-use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::providers::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::providers::provider::ReasoningSupport;
 use turnleaf_domain::{Capabilities, Thinking, limits};
 
 /// The levels of models that can only switch thinking on or off.
@@ -67,7 +67,7 @@ fn takes_levels(model: &str) -> bool {
 mod tests {
     use super::*;
     use turnleaf_domain::ModelParams;
-    use turnleaf_domain::params_resolution::resolve_params;
+    use turnleaf_domain::providers::params_resolution::resolve_params;
 
     fn think_param_for(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
         let params = ModelParams { thinking: Some(thinking), ..ModelParams::default() };

@@ -10,8 +10,8 @@ use crate::openai_chat::{ChatDecoder, Dialect, models, repair, request};
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::OfferedTool;
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// A configured endpoint with its HTTP client.

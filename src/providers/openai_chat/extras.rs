@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::openai_chat::vendor_members::DECODED_MEMBERS;
 use crate::provider::{DecodedItem, opaque_content};
-use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
+use turnleaf_domain::blocks::sources::{SourceInput, is_web_url, sources_content};
 
 /// Items that wait for the next block boundary.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
 use crate::openai_chat::vendor_members::{self, CallMembers};
-use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::tools::tool::parse_arguments;
 
 /// A tool call as the model made it.
 #[derive(Debug, Clone, Default, PartialEq)]

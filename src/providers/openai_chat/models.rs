@@ -7,9 +7,9 @@ use crate::anthropic::models as anthropic;
 use crate::gemini::models as gemini;
 use crate::openai_chat::dialect::{Dialect, PrefillFormat, ThinkingSwitch};
 use crate::openai_responses::models as openai;
-use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
-use turnleaf_domain::provider::ReasoningSupport;
-use turnleaf_domain::tool::WEB_SEARCH;
+use turnleaf_domain::providers::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::providers::provider::ReasoningSupport;
+use turnleaf_domain::tools::tool::WEB_SEARCH;
 use turnleaf_domain::{Capabilities, Thinking};
 
 use Thinking::{High, Low, Medium, Off};

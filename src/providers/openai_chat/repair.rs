@@ -4,7 +4,7 @@
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat, ThinkingSwitch};
 use crate::openai_chat::vendor_members;
 use crate::provider::{ChatRequest, ProviderError};
-use turnleaf_domain::repair::{ReasoningMembers, RequestRepair};
+use turnleaf_domain::providers::repair::{ReasoningMembers, RequestRepair};
 
 /// The members of a message that hold reasoning and whose names mean nothing else.
 const REASONING_MEMBERS: [&str; 3] = ["reasoning_content", "reasoning_details", "reasoning_text"];

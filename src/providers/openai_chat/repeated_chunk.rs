@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::json_text;
-use turnleaf_domain::json_bounds::end_of_string;
+use turnleaf_domain::encoding::json_bounds::end_of_string;
 
 /// The number of chunks that are tried as the pattern of the following ones while none of these fits it: some servers
 /// vary more than the text, and learning costs more than parsing.

@@ -20,8 +20,8 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use crate::sampling::SamplingNames;
 use crate::tool_schema::fit_tools;
 use turnleaf_domain::Role;
-use turnleaf_domain::provider;
-use turnleaf_domain::repair::ReasoningMembers;
+use turnleaf_domain::providers::provider;
+use turnleaf_domain::providers::repair::ReasoningMembers;
 
 /// The text that represents the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";

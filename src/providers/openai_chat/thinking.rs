@@ -8,7 +8,7 @@ use crate::openai_chat::models::is_local_reasoner;
 use crate::openai_responses::models as openai;
 use crate::provider::ChatRequest;
 use turnleaf_domain::Thinking;
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::providers::provider::ReasoningSupport;
 
 /// Adds the reasoning parameters to a request. `request.thinking` must be supported by the model.
 pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatRequest) {

@@ -16,9 +16,9 @@ use crate::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
 use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::capabilities::{ParamSupport, ValueRange};
-use turnleaf_domain::repair::RequestRepair;
-use turnleaf_domain::tool::OfferedTool;
+use turnleaf_domain::providers::capabilities::{ParamSupport, ValueRange};
+use turnleaf_domain::providers::repair::RequestRepair;
+use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 

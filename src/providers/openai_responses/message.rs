@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::openai_responses::entry::OutputItemKind;
-use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::tools::tool::parse_arguments;
 
 /// One output item of a response.
 #[derive(Debug, Clone, PartialEq)]

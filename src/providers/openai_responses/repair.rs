@@ -4,7 +4,7 @@
 //! does not know or cannot continue.
 
 use crate::provider::{ChatRequest, ProviderError};
-use turnleaf_domain::repair::RequestRepair;
+use turnleaf_domain::providers::repair::RequestRepair;
 
 /// Returns the repair to send instead: the whole path if the request continued from a kept response; otherwise a
 /// request without everything that the server would look up or decrypt, as after a model break.
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::openai_responses::request::tests::request;
     use crate::provider::HistoryTurn;
-    use turnleaf_domain::repair::KeptResponse;
+    use turnleaf_domain::providers::repair::KeptResponse;
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     #[test]

@@ -21,7 +21,7 @@ use crate::stored_response::StoredResponse;
 use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::providers::provider::ReasoningSupport;
 
 const PARTS: PartFormat = PartFormat { text: text_part, image };
 const SAMPLING: SamplingNames =

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::image_header;
 use crate::base64;
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 

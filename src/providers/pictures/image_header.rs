@@ -1,6 +1,6 @@
 //! Size of images from their headers, without decoding them.
 
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
 
 /// Returns width and height in pixels from the header; `None` if it has none.
 pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {

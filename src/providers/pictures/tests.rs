@@ -8,8 +8,8 @@ use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use crate::openai_chat::dialect::Dialect;
 use crate::provider::HistoryTurn;
 use crate::{anthropic, gemini, ollama, openai_chat, openai_responses};
-use turnleaf_domain::capabilities::ImageBounds;
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
+use turnleaf_domain::providers::capabilities::ImageBounds;
 use turnleaf_domain::{Block, Capabilities, Failure, FailureKind, ModelParams, TurnId};
 
 const LEAF: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf";

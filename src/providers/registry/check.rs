@@ -8,7 +8,7 @@ use crate::http_client::HttpClient;
 use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderError};
 use crate::provider_factory::create_provider;
 use crate::registry::models;
-use turnleaf_domain::block::{Author, Block, Content};
+use turnleaf_domain::blocks::block::{Author, Block, Content};
 use turnleaf_domain::{Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, limits};
 use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::clock::{Clock, SystemClock};

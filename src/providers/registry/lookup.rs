@@ -7,8 +7,8 @@ use super::scope::VisibleProviders;
 use super::{LocalServer, ProviderRegistry, ProviderScope, ScopedProvider, models};
 use crate::demo;
 use crate::provider::{ListedModel, Provider};
-use turnleaf_domain::branch::ModelLock;
-use turnleaf_domain::provider::Model;
+use turnleaf_domain::branches::branch::ModelLock;
+use turnleaf_domain::providers::provider::Model;
 use turnleaf_domain::{Capabilities, UserId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 

@@ -8,8 +8,8 @@ use super::local_servers;
 use crate::demo;
 use crate::provider::Provider;
 use turnleaf_domain::UserId;
-use turnleaf_domain::access_rights::AccessRights;
-use turnleaf_domain::branch::ModelLock;
+use turnleaf_domain::accounts::access_rights::AccessRights;
+use turnleaf_domain::branches::branch::ModelLock;
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
 /// Whose a provider is. The same id may be in several scopes and then means several providers.

@@ -4,7 +4,7 @@
 use super::entry::{ProviderOrigin, RegisteredProvider};
 use super::{ProviderRegistry, ProviderScope, is_same_server};
 use turnleaf_domain::UserId;
-use turnleaf_domain::branch::ModelLock;
+use turnleaf_domain::branches::branch::ModelLock;
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
 impl ProviderRegistry {

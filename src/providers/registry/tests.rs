@@ -3,8 +3,8 @@
 use super::*;
 use crate::provider::ListedModel;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::access_rights::{GrantAudience, GrantTarget};
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::accounts::access_rights::{GrantAudience, GrantTarget};
+use turnleaf_domain::providers::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::ProviderApi;
 
 const USER: UserId = UserId::from_uuid(uuid::Uuid::from_u128(1));

@@ -48,7 +48,8 @@ pub fn resolve_reference<'a>(root: &'a Value, reference: &str) -> Option<&'a Val
     let id = root.get("$id").and_then(Value::as_str).unwrap_or_default().trim_end_matches('#');
     let local = if id.is_empty() { reference } else { reference.strip_prefix(id).unwrap_or(reference) };
     let pointer = local.strip_prefix('#')?;
-    let found = root.pointer(pointer).or_else(|| root.pointer(&turnleaf_domain::url_encoding::decode(pointer)))?;
+    let found =
+        root.pointer(pointer).or_else(|| root.pointer(&turnleaf_domain::encoding::url_encoding::decode(pointer)))?;
     found.is_object().then_some(found)
 }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use turnleaf_domain::attachment::{
+use turnleaf_domain::documents::attachment::{
     AttachmentCard, AttachmentRendering, DOCUMENT_REF_TYPE, ShownAttachment, image_tokens,
 };
-use turnleaf_domain::context::{ManifestEntry, ReplayMode, record_attachments};
-use turnleaf_domain::tokens::approx_tokens;
-use turnleaf_domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId, document_prompt, selection};
+use turnleaf_domain::documents::{document_prompt, selection};
+use turnleaf_domain::turns::context::{ManifestEntry, ReplayMode, record_attachments};
+use turnleaf_domain::usage::tokens::approx_tokens;
+use turnleaf_domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId};
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::provider::{AttachmentContent, AttachmentsByBlock, InputImage};
 use turnleaf_store::blobs::{self, ImageFormKind};

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::generation::progress::GenerationProgress;
 use super::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::turn::RetryAttempt;
+use turnleaf_domain::turns::turn::RetryAttempt;
 use turnleaf_domain::{Event, Failure, Usage, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::error_classification;

@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
     use turnleaf_domain::Turn;
-    use turnleaf_domain::block::ToolStatus;
+    use turnleaf_domain::blocks::block::ToolStatus;
     use turnleaf_domain::fixtures;
 
     fn as_sent(turn: &Turn, raw: &[&'static str]) -> HistoryTurn {

@@ -16,15 +16,15 @@ use super::client_tool_results::attach_client_results;
 use super::run::{HaltReason, RequestContext, TurnRun};
 use crate::path_cache::{CachedPath, CachedResponse};
 use crate::supervisor::ChatOpening;
-use turnleaf_domain::block::STEP;
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::context::{
+use turnleaf_domain::blocks::block::STEP;
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::providers::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
+use turnleaf_domain::tools::tool::{OfferedTool, ToolLabel};
+use turnleaf_domain::turns::context::{
     PathTurn, RawCoverage, ReplayMode, RequestManifest, SentInstructions, build_manifest, can_continue_from,
     current_results_entry, current_steps_entry, has_model_break, omit_kept_by_provider,
 };
-use turnleaf_domain::continued_text;
-use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
-use turnleaf_domain::tool::{OfferedTool, ToolLabel};
+use turnleaf_domain::turns::continued_text;
 use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::provider::{ChatRequest, HistoryTurn};

@@ -2,8 +2,9 @@
 //! (docs/reference/providers.md 2.12).
 
 use super::run::TurnRun;
-use turnleaf_domain::context::{ManifestEntry, ReplayMode, current_steps_entry};
-use turnleaf_domain::{Block, Content, Role, continued_text};
+use turnleaf_domain::turns::context::{ManifestEntry, ReplayMode, current_steps_entry};
+use turnleaf_domain::turns::continued_text;
+use turnleaf_domain::{Block, Content, Role};
 use turnleaf_providers::provider::HistoryTurn;
 
 impl TurnRun<'_> {

@@ -4,7 +4,7 @@
 use futures::FutureExt;
 
 use super::run::{HaltReason, TurnRun};
-use turnleaf_domain::notice::Notice;
+use turnleaf_domain::blocks::notice::Notice;
 use turnleaf_domain::{Block, BlockState, Event};
 use turnleaf_store::{branches, chat_tools};
 use turnleaf_tools::tool_search;

@@ -2,11 +2,11 @@
 //! and those of replies, which are sent back unchanged. Their bytes are blobs.
 
 use super::run::{HaltReason, TurnRun};
-use turnleaf_domain::attachment::{AttachmentRendering, ShownAttachment};
-use turnleaf_domain::context::{ManifestEntry, ReplayMode};
-use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::tokens::{IMAGE_TOKENS, approx_tokens};
-use turnleaf_domain::tool_output::{self, ToolImage};
+use turnleaf_domain::documents::attachment::{AttachmentRendering, ShownAttachment};
+use turnleaf_domain::providers::repair::ProviderState;
+use turnleaf_domain::tools::tool_output::{self, ToolImage};
+use turnleaf_domain::turns::context::{ManifestEntry, ReplayMode};
+use turnleaf_domain::usage::tokens::{IMAGE_TOKENS, approx_tokens};
 use turnleaf_domain::{Block, BlockId, Content, Failure, FailureKind, Role, TurnId};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::builder::BlockBuilder;

@@ -10,9 +10,8 @@ use crate::ending::TurnEnding;
 use crate::journal::{EventLine, Journal, JournalBatch};
 use crate::live_turns::LiveTurn;
 use crate::supervisor::Supervisor;
-use turnleaf_domain::{
-    Block, BlockId, Content, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits,
-};
+use turnleaf_domain::turns::{coalesce, fold};
+use turnleaf_domain::{Block, BlockId, Content, Event, Failure, GenerationId, Turn, TurnStatus, limits};
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
 

@@ -5,7 +5,7 @@
 use super::generation::progress::GenerationProgress;
 use super::run::{AppliedRepair, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::repair::{ReasoningMembers, RequestRepair};
+use turnleaf_domain::providers::repair::{ReasoningMembers, RequestRepair};
 use turnleaf_domain::{BlockState, Event, Failure};
 use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{ChatRequest, ProviderError};

@@ -17,7 +17,7 @@ use crate::budgets::BudgetReservation;
 use crate::live_turns::LiveTurn;
 use crate::provider_access::{may_use, refused_call_failure};
 use crate::supervisor::{RunJob, Supervisor};
-use turnleaf_domain::chat::clean_suggested_title;
+use turnleaf_domain::chats::chat::clean_suggested_title;
 use turnleaf_domain::{
     Author, Block, Content, Failure, FailureKind, GenerationId, ModelLock, Role, TitleRequestId, TurnId, Usage, UserId,
     limits,

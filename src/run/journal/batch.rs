@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use turnleaf_domain::repair::ProviderState;
+use turnleaf_domain::providers::repair::ProviderState;
 use turnleaf_domain::{Block, BlockId, Event, ExchangeId, GenerationId, Turn};
 use turnleaf_store::generations;
 use turnleaf_store::turns::TurnProgress;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::domain::export::ExportDetail;
+use crate::domain::transfer::export::ExportDetail;
 use crate::domain::{AccountRole, TokenScope};
 use turnleaf_platform::config::CliFlags;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::domain::byte_size::ByteSize;
+use crate::domain::text::byte_size::ByteSize;
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::file_modes::ExposedPaths;

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 
-use crate::domain::export::ExportOptions;
-use crate::domain::plural::counted;
+use crate::domain::text::plural::counted;
+use crate::domain::transfer::export::ExportOptions;
 use crate::domain::{ChatId, UserId};
 use crate::server::cli::args::{ExportArgs, ExportFormat};
 use crate::server::cli::database::{block_on, open_current};

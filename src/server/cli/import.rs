@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use crate::domain::plural::counted;
+use crate::domain::text::plural::counted;
 use crate::server::cli::args::ImportArgs;
 use crate::server::cli::database::{block_on, create_data_dir};
 use crate::server::cli::exit::{CliError, CliExitCode};

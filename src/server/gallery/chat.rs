@@ -10,7 +10,7 @@ use super::sample_group::sample_group;
 use super::turns::user_turn;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, CopySource, NewerTurnsView, PathDirection};
-use crate::domain::attachment::ReferenceStatus;
+use crate::domain::documents::attachment::ReferenceStatus;
 use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, fixtures};
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;

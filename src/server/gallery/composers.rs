@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::api::view::{DraftView, QueueView, QueuedMessageView};
-use crate::domain::attachment::{Attachment, AttachmentCard, ReferenceStatus as Named};
-use crate::domain::provider::{Model, ReasoningSupport};
+use crate::domain::documents::attachment::{Attachment, AttachmentCard, ReferenceStatus as Named};
+use crate::domain::providers::provider::{Model, ReasoningSupport};
 use crate::domain::{Content, ModelLock, Thinking, TurnId, fixtures};
 use crate::ui::composer::Composer;
 use crate::ui::composer::attachment_queue::AttachmentQueue;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::turns::{json_object, reasoning_block, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::block::ToolStatus;
+use crate::domain::blocks::block::ToolStatus;
 use crate::domain::{BlockState, Content, FailureKind, Turn, TurnStatus, fixtures};
 
 /// Returns the turns of the page.

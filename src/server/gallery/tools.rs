@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::turns::{streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::approval::{self, ApprovalNote, ApprovalRequest};
-use crate::domain::block::ToolStatus;
-use crate::domain::elicitation::{Elicitation, ElicitationOutcome, ElicitationRequest, parse_fields};
-use crate::domain::message_template::MessageArgs;
-use crate::domain::tool::{ToolLabel, ToolProgress};
-use crate::domain::user_input_wait::ReplyPauseReason;
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::messages::message_template::MessageArgs;
+use crate::domain::tools::approval::{self, ApprovalNote, ApprovalRequest};
+use crate::domain::tools::elicitation::{Elicitation, ElicitationOutcome, ElicitationRequest, parse_fields};
+use crate::domain::tools::tool::{ToolLabel, ToolProgress};
+use crate::domain::turns::user_input_wait::ReplyPauseReason;
 use crate::domain::{BlockState, Content, Turn, TurnStatus, fixtures};
 
 /// Returns the turns of the page.

@@ -4,13 +4,12 @@ use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
-use crate::domain::block::ToolStatus;
-use crate::domain::drop_reason::DropReason;
-use crate::domain::message_template::MessageArgs;
-use crate::domain::turn::RetryAttempt;
-use crate::domain::{
-    Block, BlockState, Content, DroppedParam, Failure, FailureKind, Role, Turn, TurnStatus, fixtures, notice, sources,
-};
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::blocks::{notice, sources};
+use crate::domain::messages::drop_reason::DropReason;
+use crate::domain::messages::message_template::MessageArgs;
+use crate::domain::turns::turn::RetryAttempt;
+use crate::domain::{Block, BlockState, Content, DroppedParam, Failure, FailureKind, Role, Turn, TurnStatus, fixtures};
 use crate::server::markup::block_markup_with_citations;
 use crate::ui::erased::view;
 use crate::ui::state::ChatState;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::turns::{json_object, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::attachment::{AttachmentCard, CARD_KEY, ReferenceStatus};
+use crate::domain::documents::attachment::{AttachmentCard, CARD_KEY, ReferenceStatus};
 use crate::domain::{Block, Content, Turn, fixtures};
 
 /// A text with every construct that is rendered.

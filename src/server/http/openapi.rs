@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use crate::domain::block::content_schema;
+use crate::domain::blocks::block::content_schema;
 use crate::server::app::App;
 use crate::server::http::response::block_form::add_form_schemas;
 use crate::server::http::response::server_page::PageContext;

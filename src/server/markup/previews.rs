@@ -1,7 +1,7 @@
 //! The code blocks of replies that have a preview.
 
-use crate::domain::hidden_text::visible_text;
-use crate::domain::preview::{CodePreview, PreviewKind};
+use crate::domain::blocks::preview::{CodePreview, PreviewKind};
+use crate::domain::text::hidden_text::visible_text;
 use crate::domain::{Block, Content, Role, Turn, limits};
 use crate::ui::markdown;
 
@@ -41,8 +41,8 @@ fn shown_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::external_links::KnownHosts;
     use crate::domain::fixtures::reply;
+    use crate::domain::text::external_links::KnownHosts;
     use crate::ui::markdown::ReplyLinks;
 
     #[test]

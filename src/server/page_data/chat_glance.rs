@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{PolledChat, RunningReply};
-use crate::domain::excerpt::first_words;
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{ChatId, TurnId, UserId};
 
 /// The number of characters of a message whose reply runs on another path of the chat.

@@ -3,7 +3,7 @@
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatListItem, ChatListView, ComposerNotice, ProjectLink};
-use crate::domain::chat::ChatListHeading;
+use crate::domain::chats::chat::ChatListHeading;
 use crate::domain::{ChatId, UserId, limits};
 use turnleaf_service::chats::ChatChange;
 use turnleaf_service::projects::NamedProject;

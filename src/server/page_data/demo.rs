@@ -1,6 +1,6 @@
 //! Localization of the demo: unlike those of other providers, its name and descriptions are Turnleaf's own messages.
 
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::locale::localized_word;
 
 /// The name of the provider, and the descriptions of its scripts.

@@ -3,7 +3,7 @@
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView, StartedReply};
-use crate::domain::attachment::Attachment;
+use crate::domain::documents::attachment::Attachment;
 use crate::domain::{ChatId, ModelParams, Thinking, TurnId, UserId};
 use turnleaf_service::Draft;
 use turnleaf_service::turns::TurnRequest;

@@ -3,7 +3,8 @@
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::TurnView;
-use crate::domain::share::{PathSnapshot, written_part};
+use crate::domain::shares::branch_share::written_part;
+use crate::domain::shares::share::PathSnapshot;
 use crate::domain::{ChatId, Content, Exchange, SharedParts, Turn, TurnId, UserId};
 use turnleaf_service::paths::{ChatPath, TurnDetails};
 use turnleaf_service::transfer::exports::ExportedPath;

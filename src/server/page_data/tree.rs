@@ -3,9 +3,9 @@
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery, TreeRow};
-use crate::domain::excerpt::first_words;
-use crate::domain::tree::outline::rows::{OutlineRow, OutlineViewState, visible_window};
-use crate::domain::tree::outline::{TurnMark, TurnSketch};
+use crate::domain::branches::tree::outline::rows::{OutlineRow, OutlineViewState, visible_window};
+use crate::domain::branches::tree::outline::{TurnMark, TurnSketch};
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{Branch, BranchId, ChatId, TurnId, UserId, limits};
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::paths::outline::ChatOutline;

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::messages;
 use super::turns::turn_address;
 use super::{PageSection, ServerPage};
-use crate::domain::hidden_text::visible_text;
-use crate::domain::view_call::{ViewCall, ViewCallOutcome};
+use crate::domain::text::hidden_text::visible_text;
+use crate::domain::tools::view_call::{ViewCall, ViewCallOutcome};
 use crate::domain::{BlockId, Turn};
 use crate::ui::erased::view;
 use crate::ui::messages::transcript as words;
@@ -75,7 +75,7 @@ fn tool_call(call: &ViewCall) -> AnyView {
 mod tests {
     use super::*;
     use crate::domain::fixtures::reply;
-    use crate::domain::view_call::ViewCallEnd;
+    use crate::domain::tools::view_call::ViewCallEnd;
 
     #[test]
     fn document_is_only_framed_in_sandbox() {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::messages::tree as words;
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::tree::outline::TurnSketch;
+use crate::domain::branches::tree::outline::TurnSketch;
 use crate::domain::{Branch, BranchId, BranchOrigin, Chat, ChatId, Cost, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};

@@ -14,9 +14,9 @@ pub use chat_actions::{chat_paths, rename_form, stop_title_button, suggest_title
 use super::form_fields::{FieldKind, SelectField, TextField};
 use super::projects::chat_project_form;
 use super::{ActionNotice, PageSection, ServerPage, messages};
-use crate::domain::branch::{ContextPolicy, PromptPrefix};
-use crate::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
-use crate::domain::hidden_text::visible_text;
+use crate::domain::branches::branch::{ContextPolicy, PromptPrefix};
+use crate::domain::providers::capabilities::{Capabilities, ParamSupport, ValueRange};
+use crate::domain::text::hidden_text::visible_text;
 use crate::domain::{Branch, Chat, InvalidField, ModelParams, Thinking};
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};

@@ -6,7 +6,7 @@ use super::messages;
 use super::turns::turn_address;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::InvalidField;
-use crate::domain::elicitation::ElicitationRequest;
+use crate::domain::tools::elicitation::ElicitationRequest;
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence};
 use crate::ui::messages::elicitation as words;
@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::elicitation::{Elicitation, parse_fields};
+    use crate::domain::tools::elicitation::{Elicitation, parse_fields};
     use crate::domain::{MessageCode, fixtures};
 
     #[test]

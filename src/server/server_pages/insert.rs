@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::form_fields::{FieldKind, TextField};
 use super::messages::{self, insert as words};
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::hidden_text::visible_text;
+use crate::domain::text::hidden_text::visible_text;
 use crate::domain::{ChatId, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;

@@ -34,7 +34,7 @@ pub mod tree;
 pub mod usage;
 pub mod web_search;
 
-use crate::domain::excerpt::capitalize;
+use crate::domain::text::excerpt::capitalize;
 use crate::ui::locale::{Locale, define_messages, locale, message};
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::branches::branch_name;

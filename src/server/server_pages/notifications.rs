@@ -8,7 +8,7 @@ use super::messages::notifications as texts;
 use super::messages::providers::time_ago;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::TurnStatus;
-use crate::domain::excerpt::capitalize;
+use crate::domain::text::excerpt::capitalize;
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::messages as app_words;

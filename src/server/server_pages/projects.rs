@@ -10,7 +10,7 @@ use super::form_fields::{FieldKind, SelectField, TextField};
 use super::messages::projects as words;
 use super::project_choice::{project_path, project_select, swatch};
 use super::{ActionNotice, PageSection, ServerPage, messages};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{Chat, ModelLock, Project, ProjectColor};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;

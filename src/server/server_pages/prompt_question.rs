@@ -6,7 +6,7 @@ use super::elicitation::described_error;
 use super::messages::{self, insert as words};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::InvalidField;
-use crate::domain::elicitation::ElicitationRequest;
+use crate::domain::tools::elicitation::ElicitationRequest;
 use crate::ui::erased::view;
 use crate::ui::messages::elicitation;
 use crate::ui::transcript::elicitation_form::ElicitationForm;
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
     use crate::domain::MessageCode;
-    use crate::domain::elicitation::parse_fields;
+    use crate::domain::tools::elicitation::parse_fields;
 
     #[test]
     fn question_keeps_its_prompt_and_names_wrong_field() {

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::messages::{self, compare as texts};
-use crate::domain::rerun::{RerunPauseReason, RerunStatus};
+use crate::domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use crate::ui::erased::view;
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::messages::stored_codes::failure_sentence;

@@ -9,7 +9,7 @@ use super::list_filter::{FILTERED, filtered};
 use super::messages;
 use super::messages::projects;
 use super::messages::search as texts;
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::domain::{BranchId, ChatId, ProjectId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;

@@ -11,8 +11,8 @@ use super::messages;
 use super::messages::tool_call as words;
 use super::turns::turn_address;
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::approval::ApprovalRequest;
-use crate::domain::hidden_text::is_hidden_character;
+use crate::domain::text::hidden_text::is_hidden_character;
+use crate::domain::tools::approval::ApprovalRequest;
 use crate::domain::{InvalidField, MessageCode, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
     use crate::domain::fixtures;
-    use crate::domain::message_template::MessageArgs;
+    use crate::domain::messages::message_template::MessageArgs;
 
     /// Returns the notice of a page with this error.
     fn refusal(error: InvalidField) -> String {

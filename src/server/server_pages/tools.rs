@@ -16,7 +16,7 @@ use leptos::prelude::*;
 
 use super::messages::tools as words;
 use super::{ActionNotice, PageSection, ServerPage};
-use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use crate::domain::tools::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join_list;

@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::messages::tree as words;
 use super::{PageSection, ServerPage};
-use crate::domain::excerpt::first_words;
-use crate::domain::tree::outline::TurnMark;
-use crate::domain::tree::outline::drawing::{DrawnRun, TreeDrawing};
+use crate::domain::branches::tree::outline::TurnMark;
+use crate::domain::branches::tree::outline::drawing::{DrawnRun, TreeDrawing};
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{Chat, TurnId};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;

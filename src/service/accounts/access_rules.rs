@@ -8,7 +8,7 @@ use super::Actor;
 use super::account_error::AccountError;
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
-use turnleaf_domain::access_rights::{AccessRights, AudienceScope, GrantAudience, GrantTarget};
+use turnleaf_domain::accounts::access_rights::{AccessRights, AudienceScope, GrantAudience, GrantTarget};
 use turnleaf_domain::{AccessRuleId, AuditVerb, GroupId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::endpoint::{is_provider_id, is_tool_server_id};
 use turnleaf_platform::ids;

@@ -4,7 +4,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use turnleaf_domain::account::check_account_name;
+use turnleaf_domain::accounts::account::check_account_name;
 use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::random::random_token;
 use turnleaf_store::users::AccountNames;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::credential_cache::{AuthenticatedCredential, CredentialId, CredentialKey, CredentialKind, LoadedCredential};
 use super::secrets::secret_hash;
 use crate::{Service, ServiceError};
-use turnleaf_domain::account::API_TOKEN_PREFIX;
+use turnleaf_domain::accounts::account::API_TOKEN_PREFIX;
 use turnleaf_domain::limits;
 use turnleaf_store::{StoreError, api_tokens, identities, sessions};
 

@@ -9,7 +9,7 @@ use super::account_names::name_key;
 use super::mapped_groups::GroupService;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::account::check_group_name;
+use turnleaf_domain::accounts::account::check_group_name;
 use turnleaf_domain::{AuditVerb, GroupId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::account_groups::{self, StoredGroupMember};

@@ -5,7 +5,7 @@ use super::Actor;
 use super::account_error::AccountError;
 use super::identities::PROXY_ISSUER;
 use crate::{Service, ServiceError};
-use turnleaf_domain::account::check_external_group_name;
+use turnleaf_domain::accounts::account::check_external_group_name;
 use turnleaf_domain::{AuditVerb, GroupId, GroupMappingId, InvalidField, MessageCode, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::group_mappings::StoredGroupMapping;

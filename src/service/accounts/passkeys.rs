@@ -14,7 +14,7 @@ use super::secrets::NewSecret;
 use crate::{Service, ServiceError};
 use cose_key::CoseAlgorithm;
 use relying_party::RelyingParty;
-use turnleaf_domain::account::check_passkey_name;
+use turnleaf_domain::accounts::account::check_passkey_name;
 use turnleaf_domain::{AuditVerb, MessageCode, PasskeyId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::passkeys::{self, NewPasskey};

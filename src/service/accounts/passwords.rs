@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization;
 
 use super::account_error::AccountError;
-use turnleaf_domain::account::check_password_length;
+use turnleaf_domain::accounts::account::check_password_length;
 use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::tasks;
 

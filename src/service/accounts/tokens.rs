@@ -8,7 +8,7 @@ use super::account_error::AccountError;
 use super::secrets::{NewSecret, secret_hash};
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::account::{API_TOKEN_PREFIX, check_token_name};
+use turnleaf_domain::accounts::account::{API_TOKEN_PREFIX, check_token_name};
 use turnleaf_domain::{ApiTokenId, AuditVerb, InvalidField, MessageCode, TokenScope, TokenScopes, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;

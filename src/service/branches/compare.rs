@@ -15,7 +15,7 @@ pub use self::comparison::{
 use self::text_diff::TextDiff;
 use crate::paths::reading::fitting_count;
 use crate::{Service, ServiceError};
-use turnleaf_domain::path_alignment::{AlignedPair, align, shared_prefix_length};
+use turnleaf_domain::branches::path_alignment::{AlignedPair, align, shared_prefix_length};
 use turnleaf_domain::{
     Branch, BranchId, ChatId, Content, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits,
 };

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::chat::shorten_title;
+use turnleaf_domain::blocks::block::chat_seq;
+use turnleaf_domain::chats::chat::shorten_title;
 use turnleaf_domain::{
     BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, MessageCode, Role,
     TurnId, UserId, limits,

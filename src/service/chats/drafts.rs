@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::{Attachment, CARD_KEY};
+use turnleaf_domain::documents::attachment::{Attachment, CARD_KEY};
 use turnleaf_domain::{ChatId, Content, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};
 

@@ -9,7 +9,7 @@ use crate::chats::{InitialChatSettings, NewChatPlan, check_system_prompt};
 use crate::tools::choice::DEFAULT as DEFAULT_TOOLS;
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
-use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{ModelParams, UserId};
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, settings};

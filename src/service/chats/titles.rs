@@ -10,8 +10,8 @@ use crate::idempotency::Created;
 use crate::turns::generations::SentRequests;
 use crate::usage::calling_token::calling_token;
 use crate::{Service, ServiceError};
-use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
-use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::providers::params_resolution::{ResolvedParams, resolve_params};
+use turnleaf_domain::providers::provider::ReasoningSupport;
 use turnleaf_domain::{
     Capabilities, Chat, ChatId, Failure, FailureKind, InvalidField, MessageCode, ModelParams, Role, Thinking,
     TitleRequestId, Turn, TurnId, Usage, UserId, limits,

@@ -8,7 +8,7 @@ use super::{DocumentTextSource, NewDocumentRequest};
 use crate::turns::messages::MessageBlock;
 use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
-use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
+use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_platform::hex::hex;
 
 impl Service {

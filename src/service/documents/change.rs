@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::documents::uploads::{UploadKind, file_refusal};
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{DocumentId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};

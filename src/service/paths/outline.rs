@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::DateTime;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::tree::outline::{TreeOutline, TurnSketch, turns_by_branch};
+use turnleaf_domain::branches::tree::outline::{TreeOutline, TurnSketch, turns_by_branch};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, TurnId, UserId, limits};
 use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
 use turnleaf_store::{branches, spending, turns};

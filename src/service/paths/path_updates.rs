@@ -2,9 +2,8 @@
 //! turn has a follower of its own, in `turnleaf_run`.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{
-    BranchId, ChatId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, block, client_redaction, limits,
-};
+use turnleaf_domain::blocks::{block, client_redaction};
+use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits};
 use turnleaf_store::{branches, turns};
 
 /// The tip of a path: its last turn, on the branch that continues it.

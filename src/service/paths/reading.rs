@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::content_block::ContentBlock;
-use turnleaf_domain::group::{self, MessageGroup};
-use turnleaf_domain::legacy_message::LegacyMessage;
-use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::{ChatId, MessageCode, Turn, TurnId, UserId, client_redaction, limits};
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::blocks::content_block::ContentBlock;
+use turnleaf_domain::blocks::group::{self, MessageGroup};
+use turnleaf_domain::blocks::legacy_message::LegacyMessage;
+use turnleaf_domain::branches::tree::TurnNode;
+use turnleaf_domain::{ChatId, MessageCode, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns::{ShapeTurn, TurnPosition};
 use turnleaf_store::{turn_blocks, turns};
 

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::{Attachment, ReferenceStatus};
+use turnleaf_domain::documents::attachment::{Attachment, ReferenceStatus};
 use turnleaf_domain::{BlockId, Content, DocumentId, Turn, UserId};
 use turnleaf_store::attachments;
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
-use turnleaf_domain::provider::Model;
+use turnleaf_domain::providers::provider::Model;
 
 /// The setting that offers the demo beside other models.
 const SHOWN: &str = "demo.shown";

@@ -13,9 +13,9 @@ use crate::chats::copies::CopiedChat;
 use crate::idempotency::Created;
 use crate::transfer::imports::{ImportKey, insert_chat};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{
-    Block, BranchShareId, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId, sources, tool_output,
-};
+use turnleaf_domain::blocks::sources;
+use turnleaf_domain::tools::tool_output;
+use turnleaf_domain::{Block, BranchShareId, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
 use turnleaf_interchange::conversation::{FileBytes, ImportedSource, MessageFile};

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::calls::call_of;
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::tool::ToolLabel;
-use turnleaf_domain::tool_output::{AppView, value_to_text};
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::tools::tool::ToolLabel;
+use turnleaf_domain::tools::tool_output::{AppView, value_to_text};
 use turnleaf_domain::{Block, BlockId, Content, Turn, TurnId, UserId};
 
 /// A call whose result has a page.

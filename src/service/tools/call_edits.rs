@@ -4,11 +4,10 @@ use serde_json::Value;
 
 use super::calls::{call_of, no_open_request};
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::ApprovalRequest;
-use turnleaf_domain::tool::{ToolOrigin, canonical_arguments};
-use turnleaf_domain::{
-    Block, BlockId, CodedMessage, Content, InvalidField, MessageCode, Turn, TurnId, UserId, json_bounds, limits,
-};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::tools::approval::ApprovalRequest;
+use turnleaf_domain::tools::tool::{ToolOrigin, canonical_arguments};
+use turnleaf_domain::{Block, BlockId, CodedMessage, Content, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
 use turnleaf_providers::json_text;
 use turnleaf_tools::schema::find_fault;
 use turnleaf_tools::server_file::parse_relaxed_json;

@@ -2,11 +2,10 @@
 
 use crate::accounts::Actor;
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
-use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
-use turnleaf_domain::{
-    Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, client_redaction, limits,
-};
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::tools::approval::{ApprovalDecision, ApprovalRequest};
+use turnleaf_domain::turns::user_input_wait::{UserInputKind, pending_user_input};
+use turnleaf_domain::{Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
 pub use turnleaf_run::mailbox::CallDecision;
 use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::tools::toolbox::{ToolSelection, ToolServerOffering};
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::{ModelLock, PromptPrefix};
-use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
-use turnleaf_domain::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin, WEB_SEARCH};
+use turnleaf_domain::branches::branch::{ModelLock, PromptPrefix};
+use turnleaf_domain::tools::server_instructions::{ServerInstructions, fit_instructions};
+use turnleaf_domain::tools::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin, WEB_SEARCH};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::tool_listings::ToolListing;
 use turnleaf_store::{StoreError, Tx, branches, chat_tools, chats, settings, turns};

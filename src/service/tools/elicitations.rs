@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::calls::{call_of, no_open_request};
 use crate::{Service, ServiceError};
-use turnleaf_domain::elicitation::{Elicitation, ElicitationAnswer};
+use turnleaf_domain::tools::elicitation::{Elicitation, ElicitationAnswer};
 use turnleaf_domain::{BlockId, ElicitationId, InvalidField, MessageCode, Turn, TurnId, UserId};
 use turnleaf_run::mailbox::{QuestionAnswer, RunCommand};
 

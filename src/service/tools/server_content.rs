@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 use crate::coded_sentence::CodedSentence;
 use crate::turns::messages::MessageBlock;
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::elicitation::{ElicitationAction, KeyedAnswer, OpenQuestions};
-use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, file_name, limits, url_encoding};
+use turnleaf_domain::documents::attachment::Attachment;
+use turnleaf_domain::documents::file_name;
+use turnleaf_domain::encoding::url_encoding;
+use turnleaf_domain::tools::elicitation::{ElicitationAction, KeyedAnswer, OpenQuestions};
+use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::drafts::Draft;
 use turnleaf_tools::mcp::catalog::{PromptArgument, PromptEntry, ResourceEntry, ServerCatalog};
 

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Sender;
 
 use crate::accounts::Actor;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::PromptPrefix;
+use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::{AuditVerb, ChatId, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_providers::redaction::SecretSet;

@@ -6,7 +6,7 @@ use crate::turns::messages::MessageBlock;
 use crate::turns::placement::PlacementRequest;
 use crate::turns::{AnotherReply, TurnRequest};
 use crate::{Service, ServiceError};
-use turnleaf_domain::continued_text::text_to_continue;
+use turnleaf_domain::turns::continued_text::text_to_continue;
 use turnleaf_domain::{TurnId, UserId};
 use turnleaf_store::{branches, turns};
 

@@ -11,14 +11,15 @@ use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
 use crate::usage::calling_token::calling_token;
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::{Block, BlockState};
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::derived_text::content_text;
-use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
+use turnleaf_domain::blocks::block::{Block, BlockState};
+use turnleaf_domain::blocks::derived_text::content_text;
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::chats::chat;
+use turnleaf_domain::providers::params_resolution::{ResolvedParams, resolve_params};
+use turnleaf_domain::turns::continued_text;
 use turnleaf_domain::{
     Author, Branch, Capabilities, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, InvalidField,
-    MessageCode, ModelParams, QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, chat,
-    continued_text, limits,
+    MessageCode, ModelParams, QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;

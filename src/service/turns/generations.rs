@@ -8,9 +8,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::context::{RequestManifest, SentInstructions};
-use turnleaf_domain::server_instructions::ServerInstructions;
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::tools::server_instructions::ServerInstructions;
+use turnleaf_domain::turns::context::{RequestManifest, SentInstructions};
 use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::tasks;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::ServiceError;
-use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::documents::attachment::{Attachment, AttachmentCard, CARD_KEY};
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{Block, Content, InvalidField, MessageCode, TurnId, limits};
 use turnleaf_tools::result::{ResultPart, build_result};
 use turnleaf_tools::toolbox::CallOutcome;

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::{PromptPrefix, resolve_lock};
-use turnleaf_domain::derived_text::content_text;
-use turnleaf_domain::excerpt::first_words;
-use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::blocks::derived_text::content_text;
+use turnleaf_domain::branches::branch::{PromptPrefix, resolve_lock};
+use turnleaf_domain::providers::repair::ProviderState;
+use turnleaf_domain::text::excerpt::first_words;
+use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId,
     UserId, limits,

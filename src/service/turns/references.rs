@@ -9,16 +9,14 @@ use crate::error::UnfitReason;
 use crate::turns::TurnRequest;
 use crate::turns::messages::{self, CheckedBlock, MessageBlock, UserMessage};
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::{
+use turnleaf_domain::documents::attachment::{
     AttachmentCard, DOCUMENT_REF_TYPE, WRAPPING_TOKENS, image_tokens, is_attached, is_reference,
 };
-use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::image_type::IMAGE_TYPES;
-use turnleaf_domain::tokens::approx_tokens;
-use turnleaf_domain::{
-    Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, document_prompt, limits,
-    selection,
-};
+use turnleaf_domain::documents::image_type::IMAGE_TYPES;
+use turnleaf_domain::documents::{document_prompt, selection};
+use turnleaf_domain::text::byte_size::ByteSize;
+use turnleaf_domain::usage::tokens::approx_tokens;
+use turnleaf_domain::{Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits};
 use turnleaf_store::blobs::ImageFormKind;
 use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
 use turnleaf_store::{blobs, turns, uploads};

@@ -9,10 +9,11 @@ use crate::turns::messages::UserMessage;
 use crate::turns::placement::{BranchFork, PlacementRequest, branch_name_after};
 use crate::usage::calling_token::{calling_token, with_calling_token};
 use crate::{Service, ServiceError};
-use turnleaf_domain::rerun::{LastRerunReply, RerunStatus, RerunStep};
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::branches::rerun::{LastRerunReply, RerunStatus, RerunStep};
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, MessageCode, ModelParams, Rerun,
-    RerunId, Role, Turn, TurnId, UserId, client_redaction, limits,
+    RerunId, Role, Turn, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;

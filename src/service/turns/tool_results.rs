@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::turns::messages::UserMessage;
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::blocks::block::ToolStatus;
 use turnleaf_domain::{Block, BlockId, Content, MessageCode, Turn};
 use turnleaf_store::db::Tx;
 use turnleaf_store::turn_blocks;

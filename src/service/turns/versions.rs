@@ -9,10 +9,11 @@ use crate::turns::exchanges::{AcceptedExchange, complete_user_turn};
 use crate::turns::messages::UserMessage;
 use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
-use turnleaf_domain::excerpt::first_words;
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::text::excerpt::first_words;
 use turnleaf_domain::{
     BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, MessageCode, ModelParams,
-    Role, Turn, TurnId, TurnStatus, UserId, client_redaction,
+    Role, Turn, TurnId, TurnStatus, UserId,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;

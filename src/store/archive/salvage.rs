@@ -13,7 +13,7 @@ use crate::readable::{
 };
 use crate::turn_blocks::BlockRow;
 use crate::{turn_blocks, turns};
-use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::{Block, BranchId, ChatId, Content, ExchangeId, ModelLock, Role, Turn, TurnId, UserId};
 
 sql! {

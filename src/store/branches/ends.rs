@@ -6,8 +6,8 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Lossy, Readable, keep_readable};
-use turnleaf_domain::branch::ModelLock;
-use turnleaf_domain::lineage::{Lineage, Lineages};
+use turnleaf_domain::branches::branch::ModelLock;
+use turnleaf_domain::branches::lineage::{Lineage, Lineages};
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 sql! {

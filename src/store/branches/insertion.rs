@@ -6,8 +6,8 @@ use sqlx::types::Json;
 
 use crate::rows::{storable_text, to_json, to_word};
 use crate::{StoreError, Tx, turns};
-use turnleaf_domain::branch::{Branch, PromptPrefix};
-use turnleaf_domain::server_instructions::ServerInstructions;
+use turnleaf_domain::branches::branch::{Branch, PromptPrefix};
+use turnleaf_domain::tools::server_instructions::ServerInstructions;
 use turnleaf_domain::{BranchId, TurnId};
 
 sql! {

@@ -7,7 +7,7 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::like_pattern::contains_pattern;
 use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
-use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{ChatId, ProjectId, UserId};
 
 /// The chats of the owner ($1) that match, as list entries, at most $2.

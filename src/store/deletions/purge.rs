@@ -10,7 +10,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::parse_word;
-use turnleaf_domain::deletion::DeletionKind;
+use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{ChatId, DeletionId, UserId};
 use turnleaf_platform::ids;
 

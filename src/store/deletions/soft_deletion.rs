@@ -7,8 +7,8 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::rows::{to_bigint, to_word};
-use turnleaf_domain::chat::derive_title;
-use turnleaf_domain::deletion::DeletionKind;
+use turnleaf_domain::chats::chat::derive_title;
+use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, TurnId, UserId};
 
 /// The condition for the turn $2 of the chat $1 and everything below it.

@@ -7,7 +7,8 @@ use super::index;
 use crate::db::Tx;
 use crate::error::StoreError;
 use crate::rows::{storable_text, to_bigint};
-use turnleaf_domain::{DeletionId, DocumentId, UserId, selection};
+use turnleaf_domain::documents::selection;
+use turnleaf_domain::{DeletionId, DocumentId, UserId};
 
 sql! {
     INSERT = "INSERT INTO documents (id, owner_id, title, kind, rev, created_at, updated_at) \

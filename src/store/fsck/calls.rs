@@ -1,8 +1,8 @@
 //! Checks tool calls of a turn against their results, because providers refuse a request with unmatched ones.
 
 use super::finding::{FsckFinding, finding};
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::user_input_wait::open_pause_text;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::turns::user_input_wait::open_pause_text;
 use turnleaf_domain::{Block, Content, Turn, TurnStatus};
 
 /// Checks the calls of a turn, finished or not.

@@ -11,10 +11,11 @@ use crate::rows::content_text_column;
 use crate::turn_events;
 use crate::turns::read;
 use crate::turns::replay::turn_before_events;
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::derived_text::content_text_without_paragraphs;
-use turnleaf_domain::user_input_wait::outlasts_process;
-use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
+use turnleaf_domain::blocks::block::chat_seq;
+use turnleaf_domain::blocks::derived_text::content_text_without_paragraphs;
+use turnleaf_domain::turns::fold;
+use turnleaf_domain::turns::user_input_wait::outlasts_process;
+use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus};
 
 sql! {
     TURNS = "SELECT id FROM turns ORDER BY id";

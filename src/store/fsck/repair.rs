@@ -13,7 +13,8 @@ use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, placeholder, time_of_id};
-use turnleaf_domain::{json_bounds, limits};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 
 mod derived_state;

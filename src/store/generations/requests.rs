@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::rows::inconsistent;
-use turnleaf_domain::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
+use turnleaf_domain::encoding::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 
 const TABLE: &str = "generation_requests";

@@ -9,7 +9,7 @@ use crate::deletions::{DeletionRoot, NewDeletion};
 use crate::error::StoreError;
 use crate::readable::{Readable, keep_readable};
 use crate::rows::to_word;
-use turnleaf_domain::import_record::PlacedTurn;
+use turnleaf_domain::transfer::import_record::PlacedTurn;
 use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportId, ImportState, TurnId, UndoScope, UserId};
 
 /// No message uses the document `d`.

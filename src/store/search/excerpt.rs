@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::search::fold::FoldedText;
 use crate::search::query::TextQuery;
-use turnleaf_domain::excerpt::strip_markdown;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::excerpt::strip_markdown;
 
 /// A text with highlighted words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]

@@ -10,9 +10,9 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::like_pattern::contains_pattern;
 use crate::rows::inconsistent;
-use turnleaf_domain::excerpt::first_words;
-use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::tree::outline::{TurnSketch, WORDS_CHARS};
+use turnleaf_domain::branches::tree::TurnNode;
+use turnleaf_domain::branches::tree::outline::{TurnSketch, WORDS_CHARS};
+use turnleaf_domain::text::excerpt::first_words;
 use turnleaf_domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 
 sql! {

@@ -16,7 +16,7 @@ use crate::turn_blocks;
 use crate::turn_events;
 use crate::turns::replay::JournalReplay;
 use crate::turns::span::{self, PathSpan, TurnPosition};
-use turnleaf_domain::tree::TurnNode;
+use turnleaf_domain::branches::tree::TurnNode;
 use turnleaf_domain::{Author, Block, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId};
 
 const TABLE: &str = "turns";

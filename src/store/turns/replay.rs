@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use crate::readable::{Damage, is_placeholder};
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::fold::{self, ApplyOutcome};
+use turnleaf_domain::blocks::block::chat_seq;
+use turnleaf_domain::turns::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn, TurnStatus, Usage};
 
 /// The highest valid event number; higher ones are damage, and nothing is numbered after them.

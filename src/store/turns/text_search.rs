@@ -1,5 +1,5 @@
-//! Text search on a path. The database prefilters the rows; `domain::text_matcher` decides what matches, so that both
-//! databases return the same.
+//! Text search on a path. The database prefilters the rows; `domain::text::text_matcher` decides what matches, so that
+//! both databases return the same.
 
 use futures::TryStreamExt;
 use tokio::time::{Instant, timeout_at};
@@ -9,8 +9,8 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::like_pattern::contains_pattern;
 use crate::rows::inconsistent;
-use turnleaf_domain::excerpt::strip_markdown;
-use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::text::excerpt::strip_markdown;
+use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{Role, TextMatcher, TurnId, UserId, limits};
 
 sql! {

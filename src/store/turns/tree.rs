@@ -101,8 +101,8 @@ pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> 
     })
 }
 
-/// Returns the leaf to show for a turn: of those at or below it, the last visited one (`domain::lineage`); if the
-/// branches do not determine one, always along the newest child. `None` if the owner has no such turn.
+/// Returns the leaf to show for a turn: of those at or below it, the last visited one (`domain::branches::lineage`); if
+/// the branches do not determine one, always along the newest child. `None` if the owner has no such turn.
 pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnId>, StoreError> {
     let row: Option<(Uuid, Uuid, i64, bool)> =
         with_pool!(db, |pool| sqlx::query_as(STANDS).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);

@@ -15,8 +15,8 @@ use url::Url;
 
 pub use self::found_page::{FoundPage, Recency, WebQuery};
 use crate::result::{CallOutcome, CallResult, build_result, text_result};
-use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::sources::clean_line;
+use turnleaf_domain::blocks::sources::clean_line;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode, limits};
 use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::search_engine::{SearchEngine, SearchEngineKind};

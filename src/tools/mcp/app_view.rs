@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::catalog;
 use crate::result::{clean_value, strip_escapes};
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{APP_VIEW_BYTES, RESOURCE_URI_BYTES};
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;

@@ -28,9 +28,9 @@ use crate::question::{QuestionSender, question_channel, run_within};
 use crate::result::{CallOutcome, CallResult, ResultView, text_result};
 use crate::toolbox::RunningCall;
 use turnleaf_domain::UserId;
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{ELICITATION_ROUNDS, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
-use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::text::byte_size::ByteSize;
+use turnleaf_domain::tools::tool::ToolProgress;
 
 /// Starts a call for a person. Dropping the returned handle cancels it.
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>, owner: UserId) -> RunningCall {

@@ -11,11 +11,11 @@ use rmcp::service::{Peer, ServiceError};
 use serde_json::Value;
 
 use super::{error_messages, sanitizer};
-use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
     RESOURCE_URI_BYTES, SERVER_CATALOG_ENTRIES, SERVER_CATALOG_PAGES, SERVER_NAME_BYTES, SERVER_PROMPT_ARGUMENTS,
     TOOL_DESCRIPTION_BYTES, UPLOAD_BYTES,
 };
+use turnleaf_domain::text::hidden_text::count_hidden_characters;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;

@@ -14,7 +14,7 @@ use turnleaf_domain::UserId;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct McpServerKey {
     pub owner: Option<UserId>,
-    /// The same id as in [`ToolOrigin::Server`](turnleaf_domain::tool::ToolOrigin).
+    /// The same id as in [`ToolOrigin::Server`](turnleaf_domain::tools::tool::ToolOrigin).
     pub server: String,
 }
 

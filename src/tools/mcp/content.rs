@@ -14,7 +14,7 @@ use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
 use crate::result::repeated_content::StatedContent;
 use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
 use turnleaf_domain::limits::{RESOURCE_LINKS, SERVER_LINE_BYTES, TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
-use turnleaf_domain::tool_output::ResourceLink;
+use turnleaf_domain::tools::tool_output::ResourceLink;
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;

@@ -11,13 +11,13 @@ use super::json_repair::FIELD_ORDER;
 use super::sanitizer;
 use crate::question::QuestionSender;
 use turnleaf_domain::UserId;
-use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::elicitation::{
-    ElicitationAnswer, ElicitationField, ElicitationPage, ElicitationRequest, parse_fields,
-};
-use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{
     ELICITATION_BYTES, ELICITATION_ID_BYTES, ELICITATION_LABEL_BYTES, ELICITATION_MESSAGE_BYTES, ELICITATION_URL_BYTES,
+};
+use turnleaf_domain::text::byte_size::ByteSize;
+use turnleaf_domain::text::hidden_text::count_hidden_characters;
+use turnleaf_domain::tools::elicitation::{
+    ElicitationAnswer, ElicitationField, ElicitationPage, ElicitationRequest, parse_fields,
 };
 use turnleaf_providers::redaction::SecretSet;
 

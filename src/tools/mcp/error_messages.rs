@@ -10,8 +10,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Value, json};
 
 use super::sanitizer;
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{SERVER_LINE_BYTES, TOOL_LINE_BYTES};
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;

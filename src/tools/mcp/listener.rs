@@ -21,9 +21,9 @@ use tokio::sync::{Notify, broadcast};
 
 use super::elicitation::{self, RunningCalls};
 use super::{app_view, sanitizer};
-use turnleaf_domain::elicitation::ElicitationAnswer;
 use turnleaf_domain::limits::{SERVER_NOTIFICATIONS, SERVER_PROGRESS_BYTES, TOOL_TAIL_LINES};
-use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::tools::elicitation::ElicitationAnswer;
+use turnleaf_domain::tools::tool::ToolProgress;
 use turnleaf_providers::redaction::SecretSet;
 
 /// Reports that the user finished on the page of a question.

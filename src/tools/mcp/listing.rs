@@ -14,12 +14,12 @@ use super::log::ServerOutputLog;
 use super::{app_view, error_messages, sanitizer};
 use crate::schema::check_schema;
 use crate::toolbox::{ToolDescription, UnusableTool};
-use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::hidden_text::{count_hidden_characters, replace_nul};
 use turnleaf_domain::limits::{
     SERVER_ICONS_BYTES, SERVER_NAME_BYTES, SERVER_TOOL_NAME_BYTES, TOOL_DESCRIPTION_BYTES, TOOL_LIST_BYTES,
     TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER,
 };
+use turnleaf_domain::text::byte_size::ByteSize;
+use turnleaf_domain::text::hidden_text::{count_hidden_characters, replace_nul};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::redaction::SecretSet;
 

@@ -17,8 +17,8 @@ use super::lines::{BoundedLine, BoundedLines};
 use super::log::ServerOutputLog;
 use super::program::ProgramPipes;
 use super::{error_messages, json_repair};
-use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_platform::tasks::{self, Task};
 
 /// Capacity of the message channel, for backpressure: each message may have the maximum size.

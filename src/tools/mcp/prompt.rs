@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::required_input::RequiredInput;
 use super::{elicitation, error_messages, sanitizer};
-use turnleaf_domain::elicitation::{KeyedAnswer, OpenQuestions};
 use turnleaf_domain::limits::SERVER_PROMPT_BYTES;
+use turnleaf_domain::tools::elicitation::{KeyedAnswer, OpenQuestions};
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_providers::redaction::SecretSet;
 
@@ -88,7 +88,7 @@ fn text_of_messages(prompt: &Value, secrets: &SecretSet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnleaf_domain::elicitation::ElicitationAction;
+    use turnleaf_domain::tools::elicitation::ElicitationAction;
 
     #[test]
     fn messages_become_text_to_edit() {

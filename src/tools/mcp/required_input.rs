@@ -13,9 +13,9 @@ use crate::mcp::json_repair::FIELD_ORDER;
 use crate::mcp::{elicitation, sanitizer};
 use crate::question::QuestionSender;
 use crate::result::{CallOutcome, CallResult, text_result};
-use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::elicitation::{ElicitationRequest, KeyedQuestion, OpenQuestions};
 use turnleaf_domain::limits::{ELICITATION_BYTES, ELICITATION_MESSAGE_BYTES, ELICITATIONS_PER_CALL};
+use turnleaf_domain::text::byte_size::ByteSize;
+use turnleaf_domain::tools::elicitation::{ElicitationRequest, KeyedQuestion, OpenQuestions};
 use turnleaf_providers::redaction::SecretSet;
 
 /// The answers that a server needs, by its key, and its state, which is sent back with them. A request that cannot be
@@ -150,7 +150,7 @@ fn readable(requests: Vec<(String, Result<ElicitationRequest, String>)>) -> Resu
 #[cfg(test)]
 mod tests {
     use rmcp::model::{ErrorCode, ErrorData};
-    use turnleaf_domain::elicitation::ElicitationAnswer;
+    use turnleaf_domain::tools::elicitation::ElicitationAnswer;
 
     use super::*;
     use crate::mcp::json_repair;

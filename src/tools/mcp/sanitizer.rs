@@ -2,7 +2,7 @@
 //! credentials of its server, and bounds the length. A text of megabytes is cut before it is cleaned, because
 //! messages are read concurrently with everything else; a partial credential at the cut is removed, too.
 
-use turnleaf_domain::hidden_text::visible_text;
+use turnleaf_domain::text::hidden_text::visible_text;
 use turnleaf_providers::redaction::SecretSet;
 
 /// Marks a text that was cut.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::config::{McpServerConfig, McpTransport};
-use turnleaf_domain::url_encoding;
+use turnleaf_domain::encoding::url_encoding;
 use turnleaf_platform::credentials::{extract_credentials, is_credential, query_credentials, separate_words};
 use turnleaf_providers::redaction::SecretSet;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
 use turnleaf_providers::base64;
 
 /// Shortest base64 that is examined, and shortest that is binary data without a known file type. Shorter ones may be

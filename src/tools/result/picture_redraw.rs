@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{CallResult, NewBlob};
 use turnleaf_convert::{ConvertedPicture, EncodedImage, FileReader};
-use turnleaf_domain::image_type::detect_image_type;
+use turnleaf_domain::documents::image_type::detect_image_type;
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::{CallResult, NewBlob};
-use turnleaf_domain::tool_output::AppView;
+use turnleaf_domain::tools::tool_output::AppView;
 use turnleaf_platform::hex::hex;
 
 /// The page of a tool for one call. It is untrusted.

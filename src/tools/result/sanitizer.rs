@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits;
+use turnleaf_domain::text::hidden_text::count_hidden_characters;
 use turnleaf_providers::distinct_names::DistinctNames;
 use turnleaf_providers::redaction::SecretSet;
 

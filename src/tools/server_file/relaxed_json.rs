@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use turnleaf_domain::{CodedMessage, MessageCode, json_bounds};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::{CodedMessage, MessageCode};
 
 /// Parses a text.
 ///

@@ -192,7 +192,7 @@ fn is_list_current(listed: &[ChatListItem], now: &ReplyStates) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::chat::ChatListHeading;
+    use crate::domain::chats::chat::ChatListHeading;
 
     fn id(number: u128) -> ChatId {
         ChatId::from(uuid::Uuid::from_u128(number))

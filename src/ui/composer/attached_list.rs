@@ -7,7 +7,7 @@ use super::attachment_queue::{AttachmentState, QueuedAttachment};
 use super::attachments::MessageAttachments;
 use super::state::ComposerState;
 use crate::browser::{focus, textarea};
-use crate::domain::attachment::{Attachment, ReferenceStatus};
+use crate::domain::documents::attachment::{Attachment, ReferenceStatus};
 use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::markdown::view::draw_static;

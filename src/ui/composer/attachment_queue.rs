@@ -1,7 +1,7 @@
 //! The attachment queue of a message as a state machine without a browser: which uploads may start, which are done,
 //! which failed. [`MessageAttachments`](super::attachments::MessageAttachments) drives it.
 
-use crate::domain::attachment::{Attachment, ReferenceStatus};
+use crate::domain::documents::attachment::{Attachment, ReferenceStatus};
 use crate::domain::limits;
 use crate::ui::messages::attachments as words;
 

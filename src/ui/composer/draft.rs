@@ -19,7 +19,7 @@ use crate::api::drafts::save_draft;
 use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::domain::ChatId;
-use crate::domain::attachment::Attachment;
+use crate::domain::documents::attachment::Attachment;
 use crate::ui::chats::Chats;
 
 /// The debounce: a draft is saved this long after the last key.

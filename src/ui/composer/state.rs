@@ -10,7 +10,7 @@ use leptos_router::hooks::use_query_map;
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView, QueueView, StartedReply, TurnView};
 use crate::browser::{focus, textarea};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{ChatId, ModelLock, Thinking, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;

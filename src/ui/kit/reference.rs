@@ -3,8 +3,9 @@
 
 use leptos::prelude::*;
 
-use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
-use crate::domain::{Content, DocumentId, document_prompt};
+use crate::domain::documents::attachment::{AttachmentCard, ReferenceStatus};
+use crate::domain::documents::document_prompt;
+use crate::domain::{Content, DocumentId};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages::attachments as words;

@@ -1,5 +1,5 @@
 //! The sentences of the server's codes in the reader's language. The English templates are those of the codes
-//! (`domain::coded_message`), because the API has them, too; the Chinese ones are here. Only the server calls
+//! (`domain::messages::coded_message`), because the API has them, too; the Chinese ones are here. Only the server calls
 //! [`coded_sentence`], so that the table of codes is not in the browser's bundle: the browser gets whole sentences.
 
 mod chinese;
@@ -9,9 +9,9 @@ mod chinese_drop_reasons;
 use self::chinese::chinese_template;
 use self::chinese_drop_reasons::chinese_drop_reason;
 use crate::domain::InvalidField;
-use crate::domain::coded_message::{CodedMessage, MessageCode, with_optional_parts};
-use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
-use crate::domain::message_template::{MessageArgs, fill_template};
+use crate::domain::messages::coded_message::{CodedMessage, MessageCode, with_optional_parts};
+use crate::domain::messages::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
+use crate::domain::messages::message_template::{MessageArgs, fill_template};
 use crate::ui::locale::{Locale, locale, localized_sentence};
 
 /// Returns the sentence in the reader's language.
@@ -78,7 +78,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::domain::message_template::next_placeholder;
+    use crate::domain::messages::message_template::next_placeholder;
     use crate::ui::locale::with_locale;
 
     fn placeholders(mut template: &'static str) -> BTreeSet<&'static str> {

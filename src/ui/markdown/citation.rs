@@ -1,7 +1,7 @@
 //! Citation marks: numbered marks in a text that lead to the sources listed below it. They are not part of the text:
 //! no text can create one, and no mark changes how the text is parsed.
 
-use crate::domain::sources::ReplySources;
+use crate::domain::blocks::sources::ReplySources;
 use crate::domain::{BlockId, TurnId};
 
 /// One mark.

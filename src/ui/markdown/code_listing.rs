@@ -1,4 +1,4 @@
-//! The code blocks of a text as they are shown, for what is made of them (`domain::preview`).
+//! The code blocks of a text as they are shown, for what is made of them (`domain::blocks::preview`).
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 

@@ -1,9 +1,9 @@
 //! Formats of quantities in both languages: counts, tokens, sizes, durations and line ranges. Every page uses these, so
 //! that a quantity looks the same everywhere.
 
-use crate::domain::byte_size::ByteSize;
-use crate::domain::elapsed::format_elapsed;
-use crate::domain::plural::group_thousands;
+use crate::domain::text::byte_size::ByteSize;
+use crate::domain::text::elapsed::format_elapsed;
+use crate::domain::text::plural::group_thousands;
 use crate::ui::locale::{localized_sentence, localized_word, message, plural_message};
 
 /// Formats a number with grouped thousands: "1,204".

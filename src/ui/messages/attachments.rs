@@ -3,7 +3,7 @@
 use super::amounts::{line_range, number, size, tokens};
 use super::trash::messages;
 use crate::browser::case_mapping::to_uppercase;
-use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
+use crate::domain::documents::attachment::{AttachmentCard, ReferenceStatus};
 use crate::domain::limits;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 

@@ -1,6 +1,6 @@
 //! Messages of the chat list: its headings, and the actions on a chat.
 
-use crate::domain::chat::ChatListHeading;
+use crate::domain::chats::chat::ChatListHeading;
 use crate::ui::locale::{define_messages, localized_word, message};
 
 define_messages! {

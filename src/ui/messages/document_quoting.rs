@@ -1,6 +1,6 @@
 //! Messages about selected text on a document's page, in both languages.
 
-use crate::domain::excerpt::capitalize;
+use crate::domain::text::excerpt::capitalize;
 use crate::ui::keymap::{KeyCommand, key_hint};
 use crate::ui::locale::{define_messages, message};
 use crate::ui::messages::amounts::line_range;

@@ -1,6 +1,6 @@
 //! Messages of questions that tool servers ask the user during a call, in both languages.
 
-use crate::domain::elicitation::ElicitationOutcome;
+use crate::domain::tools::elicitation::ElicitationOutcome;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {

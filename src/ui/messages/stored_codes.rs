@@ -3,9 +3,9 @@
 //! (`domain`), because the API has them, too; the Chinese ones are here, by code. Rows of older versions and of newer
 //! ones whose sentence is unknown are shown as they are stored.
 
-use crate::domain::approval::{ApprovalNote, ApprovalRequest};
-use crate::domain::notice::{Notice, stop_reason_of, stored_notice_text};
-use crate::domain::user_input_wait::{ReplyPauseReason, open_pause_text};
+use crate::domain::blocks::notice::{Notice, stop_reason_of, stored_notice_text};
+use crate::domain::tools::approval::{ApprovalNote, ApprovalRequest};
+use crate::domain::turns::user_input_wait::{ReplyPauseReason, open_pause_text};
 use crate::domain::{Block, DroppedParam};
 use crate::ui::locale::coded_messages::{drop_reason_sentence, localized_template};
 pub use crate::ui::locale::failure_sentences::failure_sentence;

@@ -1,8 +1,8 @@
 //! Messages of the transcript, in both languages. They are whole sentences with their numbers, so that each language
 //! can use its own order and plurals.
 
-use crate::domain::segment::ReasoningBlock;
-use crate::domain::usage::Usage;
+use crate::domain::blocks::segment::ReasoningBlock;
+use crate::domain::usage::token_counts::Usage;
 use crate::domain::{FailureKind, TurnStatus};
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{number, seconds};

@@ -2,7 +2,7 @@
 
 use crate::api::view::tree::{TreeCard, TreeRow};
 use crate::domain::Role;
-use crate::domain::tree::outline::TurnMark;
+use crate::domain::branches::tree::outline::TurnMark;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::{PRODUCT, untitled};

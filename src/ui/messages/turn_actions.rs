@@ -1,7 +1,8 @@
 //! Messages of the turn menus, in both languages.
 
 use super::{amounts, stored_codes};
-use crate::domain::{Failure, FailureKind, context_overflow};
+use crate::domain::providers::context_overflow;
+use crate::domain::{Failure, FailureKind};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::locale::{define_messages, localized_word, message};
 

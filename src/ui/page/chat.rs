@@ -24,7 +24,7 @@ use crate::api::json::JsonEncoding;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, PathDirection, StartedReply, TurnView};
 use crate::browser::{document, scroll};
-use crate::domain::user_input_wait::pending_user_input;
+use crate::domain::turns::user_input_wait::pending_user_input;
 use crate::domain::{ChatId, Role, TurnId};
 use crate::ui::announce::announce_arrival;
 use crate::ui::chats::{Chats, chat_path};

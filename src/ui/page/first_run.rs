@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 
 use crate::api::view::{ComposerNotice, ConnectionOption};
 use crate::browser::{focus, form};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::is_same_tab_click;

@@ -12,7 +12,7 @@ use crate::api::json::JsonEncoding;
 use crate::api::view::{ChatListItem, ChatPage, DraftView, StartedReply};
 use crate::browser::local_store::{self, LAST_CHAT_KEY};
 use crate::browser::{css_heights, textarea};
-use crate::domain::chat::ChatListHeading;
+use crate::domain::chats::chat::ChatListHeading;
 use crate::ui::announce::{Announcer, announce_arrival};
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::api::chats::load_chat;
 use crate::api::view::{ChatPage, ComposerNotice, ConnectionOption};
 use crate::browser::{api_request, focus, request_id};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, live_view, view};

@@ -3,7 +3,7 @@
 use super::entry::{EntryAction, PaletteCommand, PaletteEntry, PaletteGroup};
 use super::hits::PaletteHits;
 use crate::browser::case_mapping::to_lowercase;
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::ui::keymap::{KeyCommand, Keymap};
 use crate::ui::messages::palette as words;
 

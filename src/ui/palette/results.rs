@@ -13,7 +13,7 @@ use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
 pub use super::rows::RowCallbacks;
 use super::rows::{self, LIST};
 use crate::browser::{api_request, document, focus};
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, live_view, on_change, view};
 use crate::ui::kit::combobox::ComboboxAction;

@@ -9,7 +9,7 @@ use leptos_router::hooks::use_navigate;
 use crate::api::view::{ChatListItem, ProjectLink};
 use crate::browser::dialog;
 use crate::domain::ChatId;
-use crate::domain::chat::ChatListHeading;
+use crate::domain::chats::chat::ChatListHeading;
 use crate::ui::chats::{ChatPlacement, Chats, chat_path, leave_deleted_chat, project_setting_path};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::{FailurePanel, Icon};

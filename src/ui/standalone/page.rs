@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{StandaloneContext, damage_note, import_note};
 use crate::api::view::TurnView;
-use crate::domain::export::{ExportDetail, ExportOptions};
+use crate::domain::transfer::export::{ExportDetail, ExportOptions};
 use crate::domain::{ImportDifference, ImportOrigin};
 use crate::ui::erased::view;
 use crate::ui::escape::icon_sprite;

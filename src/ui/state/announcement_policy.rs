@@ -1,10 +1,10 @@
 //! Announcement policy of a running reply (docs/reference/ux.md 12): progress, questions and the ending, never
 //! tokens. A pure state machine; the follower of the reply supplies the time.
 
-use crate::domain::block::ToolStatus;
-use crate::domain::elicitation::Elicitation;
-use crate::domain::excerpt::{first_words, strip_markdown};
-use crate::domain::user_input_wait::pending_user_input;
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::text::excerpt::{first_words, strip_markdown};
+use crate::domain::tools::elicitation::Elicitation;
+use crate::domain::turns::user_input_wait::pending_user_input;
 use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::messages::stored_codes::pause_sentence;

@@ -4,7 +4,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 
 use super::announcement_policy::AnnouncementPolicy;
 use crate::browser::event_source::EventStream;
-use crate::domain::frame::StreamFrame;
+use crate::domain::turns::frame::StreamFrame;
 use crate::ui::connection::PageConnection;
 
 /// One followed reply. Dropping it closes its stream.

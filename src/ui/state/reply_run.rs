@@ -5,7 +5,7 @@
 use leptos::prelude::*;
 
 use super::{ChatState, TurnState, is_reply};
-use crate::domain::segment::{RenderedItem, segments_by_mode};
+use crate::domain::blocks::segment::{RenderedItem, segments_by_mode};
 use crate::domain::{Block, BlockId};
 
 /// The item of a reply that is growing.

@@ -11,7 +11,7 @@ use super::turn::FramesOutcome;
 use crate::api::json;
 use crate::browser::event_source::{self, StreamEvent};
 use crate::browser::{clock, document};
-use crate::domain::frame::{self, StreamFrame};
+use crate::domain::turns::frame::{self, StreamFrame};
 use crate::domain::{Event, TurnId, limits};
 
 /// The silence after which a stream counts as dead, whatever the network reports: two heartbeats and some tolerance.

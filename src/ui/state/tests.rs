@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::announcement_policy::{Announcement, AnnouncementPolicy, ListenerContext};
 use super::*;
 use crate::api::view::TurnsPage;
-use crate::domain::frame::{StreamFrame, StreamSignal as Aside};
+use crate::domain::turns::frame::{StreamFrame, StreamSignal as Aside};
 use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, fixtures};
 
 pub(super) fn view(turn: Turn) -> TurnView {
@@ -106,7 +106,7 @@ fn heading_of_reasoning_changes_shape() {
         let turn = TurnState::new(view(running(2)));
         let mut block = fixtures::block(2, 0, Content::thinking(""));
         block.state = BlockState::Open;
-        block.block_metadata = crate::domain::reasoning_title::headings_metadata();
+        block.block_metadata = crate::domain::blocks::reasoning_title::headings_metadata();
         turn.apply(vec![event(1, Event::BlockStart { block }), delta(2, "**One")]);
         let of_shape = turn.clone();
         let titles = count(move || of_shape.with(|view| view.turn.blocks[0].reasoning_title()));
@@ -286,7 +286,7 @@ fn folded_frames_end_turn_as_domain_does() {
 
 #[test]
 fn question_is_announced_assertively_once_and_pauses_progress() {
-    use crate::domain::block::ToolStatus::{AwaitingApproval, Done, Running};
+    use crate::domain::blocks::block::ToolStatus::{AwaitingApproval, Done, Running};
     let call = |name: &str, status| fixtures::tool_use(name, name, serde_json::json!({}), status);
     let mut policy = AnnouncementPolicy::new(0);
     let mut turn = running(2);
@@ -301,7 +301,7 @@ fn question_is_announced_assertively_once_and_pauses_progress() {
     turn.blocks = fixtures::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
     let question = Announcement::Assertive("c needs your approval. Press F6 to review.".into());
     assert_eq!(policy.next_announcement(&turn, 600_100, &at_composer()), Some(question));
-    let pause = crate::domain::user_input_wait::ReplyPauseReason::Rounds.content();
+    let pause = crate::domain::turns::user_input_wait::ReplyPauseReason::Rounds.content();
     turn.blocks = fixtures::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
     turn.blocks[3].state = crate::domain::BlockState::Open;
     let paused = Announcement::Assertive("Paused after 25 rounds of tool calls. Press F6 to review.".into());
@@ -311,8 +311,9 @@ fn question_is_announced_assertively_once_and_pauses_progress() {
 
 #[test]
 fn first_tool_of_each_run_is_announced() {
-    let call =
-        |name: &str| fixtures::tool_use(name, name, serde_json::json!({}), crate::domain::block::ToolStatus::Running);
+    let call = |name: &str| {
+        fixtures::tool_use(name, name, serde_json::json!({}), crate::domain::blocks::block::ToolStatus::Running)
+    };
     let mut policy = AnnouncementPolicy::new(0);
     let mut turn = running(2);
     let mut announcements = Vec::new();

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use leptos::prelude::*;
 
 use crate::api::view::{BlockMarkup, TurnView};
-use crate::domain::fold::{self, ApplyOutcome};
-use crate::domain::frame::StreamFrame;
-use crate::domain::frame::StreamSignal as Aside;
-use crate::domain::segment::{RenderedItem, segments};
+use crate::domain::blocks::segment::{RenderedItem, segments};
+use crate::domain::turns::fold::{self, ApplyOutcome};
+use crate::domain::turns::frame::{StreamFrame, StreamSignal as Aside};
 use crate::domain::{Block, BlockId, Content, Event, Role, Turn, TurnId};
 
 /// A turn and its subscribers. Clones are handles of the same turn.
@@ -107,7 +106,7 @@ impl TurnState {
         self.with(|view| !view.turn.status.is_terminal())
     }
 
-    /// Returns the rendered items of the turn, by the rules of `domain::segment`.
+    /// Returns the rendered items of the turn, by the rules of `domain::blocks::segment`.
     pub fn items(&self) -> Vec<RenderedItem> {
         self.with(|view| segments(&view.turn.blocks, view.is_thinking_mode))
     }

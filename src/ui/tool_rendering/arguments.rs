@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::hidden_characters;
-use crate::domain::block::{Block, BlockState, Content};
-use crate::domain::call_edit::CallEdit;
-use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::blocks::block::{Block, BlockState, Content};
 use crate::domain::limits;
-use crate::domain::tool::canonical_arguments;
+use crate::domain::text::hidden_text::count_hidden_characters;
+use crate::domain::tools::call_edit::CallEdit;
+use crate::domain::tools::tool::canonical_arguments;
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::transcript as words;
 

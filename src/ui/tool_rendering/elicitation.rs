@@ -1,8 +1,8 @@
 //! Questions that a tool server asked during a call, with their outcome and the user's answers.
 
 use super::hidden_characters;
-use crate::domain::block::Block;
-use crate::domain::elicitation::Elicitation;
+use crate::domain::blocks::block::Block;
+use crate::domain::tools::elicitation::Elicitation;
 use crate::ui::locale::colon;
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::elicitation as words;

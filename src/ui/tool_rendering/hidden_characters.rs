@@ -1,7 +1,7 @@
 //! Untrusted text with its hidden characters made visible.
 
-use crate::domain::hidden_text::{count_hidden_characters, find_hidden_characters};
 use crate::domain::limits;
+use crate::domain::text::hidden_text::{count_hidden_characters, find_hidden_characters};
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::transcript as words;
 

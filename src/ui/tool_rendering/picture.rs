@@ -2,7 +2,7 @@
 //! ([`crate::ui::picture`]); without script the link opens it as a page.
 
 use super::link::{NEW_TAB, REL, blob_address};
-use crate::domain::attachment::AttachmentCard;
+use crate::domain::documents::attachment::AttachmentCard;
 use crate::domain::{Block, Content};
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::standalone as words;

@@ -3,7 +3,7 @@
 use super::hidden_characters;
 use super::link::{NEW_TAB, REL};
 use crate::domain::TurnId;
-use crate::domain::sources::ReplySources;
+use crate::domain::blocks::sources::ReplySources;
 use crate::ui::markdown::{Attribute, Element, Html, LinkTarget, MarkupPart, source_id};
 use crate::ui::messages::transcript as words;
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::block::ToolStatus;
-use crate::domain::call_edit::CallEdit;
+use crate::domain::blocks::block::ToolStatus;
 use crate::domain::fixtures::{self, tool_result, tool_use, turn_id};
+use crate::domain::tools::call_edit::CallEdit;
 use crate::domain::{Block, Content, TurnId};
 use crate::ui::locale::{Locale, with_locale};
 use crate::ui::messages::transcript as words;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::turn_commands::TurnCommands;
 use crate::browser::request_id;
-use crate::domain::notice::{self, Notice};
+use crate::domain::blocks::notice::{self, Notice};
 use crate::domain::{Block, Content, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;

@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::turn_commands::{EditedTurn, TurnCommands};
 use crate::browser::{files, media, request_id, textarea};
-use crate::domain::attachment::{Attachment, ReferenceStatus};
+use crate::domain::documents::attachment::{Attachment, ReferenceStatus};
 use crate::domain::{Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::attach_button::AttachInput;

@@ -4,10 +4,10 @@
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
-use crate::domain::elicitation::{
+use crate::domain::text::external_links::confirmation_url;
+use crate::domain::tools::elicitation::{
     ElicitationField, ElicitationFieldType, ElicitationPage, ElicitationRequest, ElicitationTextFormat,
 };
-use crate::domain::external_links::confirmation_url;
 use crate::domain::{BlockId, ElicitationId, TurnId};
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
@@ -251,7 +251,7 @@ impl FieldInput<'_> {
     }
 
     fn choices(&self) -> AnyView {
-        let option = |option: &crate::domain::elicitation::ElicitationOption| {
+        let option = |option: &crate::domain::tools::elicitation::ElicitationOption| {
             let is_ticked = self.values.contains(&option.value);
             view! {
                 <label class="tick">

@@ -1,4 +1,4 @@
-//! Places of a reply: groups the items of `domain::segment` for display and renders each group.
+//! Places of a reply: groups the items of `domain::blocks::segment` for display and renders each group.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::reasoning_section::ReasoningSection;
 use super::segment_view::SegmentBody;
 use super::tool_group::ToolGroup;
 use crate::domain::BlockId;
-use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment};
+use crate::domain::blocks::segment::{ReasoningBlock, RenderedItem, Segment};
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::state::{ChatState, TurnState};
 

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::item_places::{ItemPlace, draw_places, group_into_places};
 use super::reasoning_panel::ReasoningPanel;
-use crate::domain::segment::Segment;
+use crate::domain::blocks::segment::Segment;
 use crate::ui::erased::view;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, GrowingItem, TurnState};

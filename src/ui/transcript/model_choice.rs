@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::turn_commands::TurnCommands;
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::ui::erased::{effect, live_view, on_change, view};
 use crate::ui::kit::Dialog;
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};

@@ -1,9 +1,10 @@
-//! Notices on a reply's request, in front of the reply: one quiet line each. They are not part of `domain::segment`,
-//! so that none of them splits a reasoning block.
+//! Notices on a reply's request, in front of the reply: one quiet line each. They are not part of
+//! `domain::blocks::segment`, so that none of them splits a reasoning block.
 
 use leptos::prelude::*;
 
-use crate::domain::{BlockId, notice};
+use crate::domain::BlockId;
+use crate::domain::blocks::notice;
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::messages::stored_codes::notice_block_sentence;
 use crate::ui::state::TurnState;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
+use crate::domain::documents::attachment::{AttachmentCard, ReferenceStatus};
 use crate::domain::{Block, Content};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::reference_chip;

@@ -8,7 +8,7 @@ use super::copy_button::CopyButton;
 use super::item_places::{ItemPlace, draw_places, group_into_places};
 use super::reasoning_section::TITLE_SEPARATOR;
 use crate::browser::scroll;
-use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, thinking_text};
+use crate::domain::blocks::segment::{ReasoningBlock, RenderedItem, Segment, thinking_text};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, keyed_rows, live_view, on_change, view};
 use crate::ui::kit::Icon;

@@ -8,7 +8,7 @@ use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::segment_view::SegmentBody;
 use super::shown_section::{ShownSection, shown_sections};
 use super::text_block::TextBlock;
-use crate::domain::segment::Segment;
+use crate::domain::blocks::segment::Segment;
 use crate::domain::{Block, BlockId};
 use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::Icon;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::other_block::OtherBlock;
 use super::text_block::TextBlock;
 use super::tool_card::ToolCard;
-use crate::domain::segment::Segment;
+use crate::domain::blocks::segment::Segment;
 use crate::domain::{Block, BlockId, Content};
 use crate::ui::erased::view;
 use crate::ui::state::{ChatState, TurnState};

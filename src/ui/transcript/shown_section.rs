@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use crate::domain::reasoning_title::ReasoningPart;
+use crate::domain::blocks::reasoning_title::ReasoningPart;
 use crate::domain::{Block, BlockState, Content};
 
 /// A section as it is shown. Sections of the same value look the same.

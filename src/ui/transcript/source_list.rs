@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::sources;
+use crate::domain::blocks::sources;
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::state::TurnState;

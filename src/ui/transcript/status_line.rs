@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::async_form::AsyncForm;
-use crate::domain::turn::RetryAttempt;
-use crate::domain::user_input_wait::pending_user_input;
+use crate::domain::turns::turn::RetryAttempt;
+use crate::domain::turns::user_input_wait::pending_user_input;
 use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::async_form::AsyncForm;
 use super::elicitation_form::page_to_open;
 use crate::browser::focus;
-use crate::domain::elicitation::{Elicitation, ElicitationOutcome};
+use crate::domain::tools::elicitation::{Elicitation, ElicitationOutcome};
 use crate::domain::{BlockId, Content};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;

@@ -11,7 +11,7 @@ use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu, held_while_open};
 use super::versions::VersionSwitcher;
 use crate::browser::{clipboard, scroll};
-use crate::domain::attachment::is_reference;
+use crate::domain::documents::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;

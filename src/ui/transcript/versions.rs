@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::turn_heading::{TurnTime, article_id};
 use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
-use crate::domain::excerpt::first_words;
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::link::{click_by_space, is_same_tab_click};

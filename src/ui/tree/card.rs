@@ -9,7 +9,7 @@ use super::state::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
 use crate::browser::dialog;
-use crate::domain::tree::outline::TurnMark;
+use crate::domain::branches::tree::outline::TurnMark;
 use crate::domain::{Branch, Role, limits};
 use crate::ui::deletion::DeletedPart;
 use crate::ui::erased::{live_view, on_change, view};

@@ -91,8 +91,8 @@ fn find(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::domain::Role;
+    use crate::domain::branches::tree::outline::TurnMark;
     use crate::domain::fixtures::turn_id;
-    use crate::domain::tree::outline::TurnMark;
 
     /// `a`, below it `b` (closed) and `bee` (open), below that a collapsed row; then `c`.
     fn page() -> TreePage {

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use std::iter;
 
 use chrono::DateTime;
-use turnleaf::domain::block::{LAST_BLOCK_SEQ, ToolStatus};
-use turnleaf::domain::fold::{ApplyOutcome, apply};
-use turnleaf::domain::json_bounds::bounded_text;
+use turnleaf::domain::blocks::block::{LAST_BLOCK_SEQ, ToolStatus};
+use turnleaf::domain::encoding::json_bounds::bounded_text;
+use turnleaf::domain::turns::coalesce;
+use turnleaf::domain::turns::fold::{ApplyOutcome, apply};
 use turnleaf::domain::{
-    Block, BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, coalesce, fixtures, limits,
+    Block, BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, fixtures, limits,
 };
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::builder::{BlockBuilder, BlockPosition};

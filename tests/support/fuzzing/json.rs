@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use turnleaf::domain::json_bounds::{bounded_text, enforce, parse, parse_bounded};
+use turnleaf::domain::encoding::json_bounds::{bounded_text, enforce, parse, parse_bounded};
 use turnleaf::domain::{Event, fixtures, limits};
 
 /// Reads the first byte as the depth and the rest as the text.

@@ -1,7 +1,8 @@
 //! Fuzz target of file names: nothing in a sanitized name acts on a path, a terminal or a header, and sanitizing is
 //! idempotent.
 
-use turnleaf::domain::{file_name, limits};
+use turnleaf::domain::documents::file_name;
+use turnleaf::domain::limits;
 
 pub fn file_name_holds(input: &[u8]) {
     let given = String::from_utf8_lossy(input);

@@ -1,7 +1,9 @@
 //! Fuzz targets of document ranges: a reference names a part of the text or nothing, and a selection on a page names
 //! the selected words.
 
-use turnleaf::domain::selection::{LinePosition, count_lines, line_range, resolve_selection, select_lines, slice};
+use turnleaf::domain::documents::selection::{
+    LinePosition, count_lines, line_range, resolve_selection, select_lines, slice,
+};
 
 /// Reads four numbers of two bytes each, then the text.
 pub fn selection_holds(input: &[u8]) {

@@ -2,8 +2,8 @@
 //! web pages.
 
 use serde_json::Value;
+use turnleaf::domain::blocks::sources::is_web_url;
 use turnleaf::domain::limits;
-use turnleaf::domain::sources::is_web_url;
 use turnleaf_platform::search_engine::SearchEngineKind;
 use turnleaf_tools::built_in::web_search::read_results;
 

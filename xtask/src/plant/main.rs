@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
-use turnleaf_domain::branch::PromptPrefix;
+use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::{
     Author, Block, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn,
     TurnId, TurnLocation, TurnStatus, UserId,

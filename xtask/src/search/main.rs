@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
-use turnleaf_domain::branch::PromptPrefix;
+use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::{
     Author, Block, Branch, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams, Role, Turn, TurnLocation,
     TurnStatus, UserId,

@@ -155,7 +155,7 @@ mod tests {
             ("src/store/turns.rs", server),
             ("src/server/http/router.rs", server),
             ("migrations/sqlite/0001_start.sql", server),
-            ("src/domain/block.rs", RebuildScope::EVERYTHING),
+            ("src/domain/blocks/block.rs", RebuildScope::EVERYTHING),
             ("src/ui/app.rs", RebuildScope::EVERYTHING),
             ("src/server.rs", RebuildScope::EVERYTHING),
             ("Cargo.toml", RebuildScope::EVERYTHING),

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::blocks::segment::{segments, thinking_text};
 use crate::fixtures;
-use crate::segment::{segments, thinking_text};
 
 fn shown(groups: &[MessageGroup]) -> Vec<Value> {
     groups.iter().map(|group| json!(group)).collect()

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TurnNode, TurnTree};
 use crate::id::{BranchId, TurnId};
-use crate::turn::TurnStatus;
+use crate::turns::turn::TurnStatus;
 
 /// The most characters of a turn's first words.
 pub const WORDS_CHARS: usize = 60;
@@ -23,7 +23,7 @@ pub const WORDS_CHARS: usize = 60;
 pub struct TurnSketch {
     pub node: TurnNode,
     pub branch: BranchId,
-    /// One line; see [`crate::excerpt::first_words`].
+    /// One line; see [`crate::text::excerpt::first_words`].
     pub words: String,
     pub created_at: DateTime<Utc>,
 }

@@ -1,8 +1,8 @@
 //! Cleaning of titles that a model suggests.
 
-use crate::excerpt::{first_line, strip_markdown};
-use crate::hidden_text::find_hidden_characters;
 use crate::limits;
+use crate::text::excerpt::{first_line, strip_markdown};
+use crate::text::hidden_text::find_hidden_characters;
 
 /// Quotation marks in pairs.
 const QUOTES: [(char, char); 9] =

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::*;
-use crate::provider::Model;
+use crate::providers::provider::Model;
 use crate::{Branch, Chat, Event, ModelParams, Thinking, Turn, fixtures};
 
 /// Reads a value with both readers and returns their common result: `None` if both refused.

@@ -1,6 +1,6 @@
 //! The codes of sentences with their English templates. Those of accounts and of imports are beside it.
 
-use crate::drop_reason::DropReason;
+use crate::messages::drop_reason::DropReason;
 
 with_account_codes! { with_import_codes: define_codes:
     // Values of fields.

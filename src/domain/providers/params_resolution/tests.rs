@@ -1,7 +1,7 @@
 //! Tests of the parameters that are sent, rejected by name, or dropped with a reason.
 
 use super::*;
-use crate::capabilities::ValueRange;
+use crate::providers::capabilities::ValueRange;
 
 fn none() -> ModelParams {
     ModelParams::default()

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::block::{Author, ToolStatus};
+use crate::blocks::block::{Author, ToolStatus};
+use crate::blocks::sources::SourceInput;
 use crate::fixtures;
-use crate::sources::SourceInput;
-use crate::turn::TurnStatus;
+use crate::turns::turn::TurnStatus;
 
 const ALL: SharedParts = SharedParts { reasoning: true, tools: true, system_prompt: true, documents: true };
 

@@ -4,9 +4,9 @@ use chrono::{DateTime, NaiveDate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::coded_message::{CodedMessage, MessageCode};
-use crate::failure::InvalidField;
 use crate::limits;
+use crate::messages::coded_message::{CodedMessage, MessageCode};
+use crate::messages::failure::InvalidField;
 
 /// A field of a form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

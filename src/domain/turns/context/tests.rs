@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::block::ToolStatus;
+use crate::blocks::block::ToolStatus;
 use crate::fixtures;
-use crate::tokens::approx_tokens;
-use crate::turn::TurnStatus;
+use crate::turns::turn::TurnStatus;
+use crate::usage::tokens::approx_tokens;
 
 fn openai() -> ModelLock {
     ModelLock::new("openai", "g1")
@@ -135,7 +135,7 @@ fn path_without_repair<'a>(path: &[PathTurn<'a>]) -> Vec<PathTurn<'a>> {
 
 #[test]
 fn notice_is_sent_to_no_model() {
-    let contents = [crate::notice::Notice::ReasoningRefused.content(), Content::text("So.")];
+    let contents = [crate::blocks::notice::Notice::ReasoningRefused.content(), Content::text("So.")];
     let all = [fixtures::reply(2, contents)];
     let locks = [openai()];
     for lock in [openai(), anthropic()] {

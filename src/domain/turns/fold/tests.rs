@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::block::{Author, ToolStatus};
-use crate::coalesce;
-use crate::cost::Cost;
-use crate::failure::{Failure, FailureKind};
+use crate::blocks::block::{Author, ToolStatus};
 use crate::fixtures;
 use crate::id::BlockId;
-use crate::turn::{Role, TurnStatus};
+use crate::messages::failure::{Failure, FailureKind};
+use crate::turns::coalesce;
+use crate::turns::turn::{Role, TurnStatus};
+use crate::usage::cost::Cost;
 
 fn pending() -> Turn {
     let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Pending);
@@ -329,7 +329,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         1 => id.prop_map(edit),
         2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
         1 => Just(Event::ModelReturned { model: "m".into() }),
-        1 => Just(Event::Attempt(crate::turn::RetryAttempt {
+        1 => Just(Event::Attempt(crate::turns::turn::RetryAttempt {
             number: 2, of: 3, wait_ms: 500, reason: Failure::new(FailureKind::ProviderError, "X")
         })),
         1 => Just(Event::Error(Failure::new(FailureKind::Internal, "X"))),

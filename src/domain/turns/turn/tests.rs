@@ -3,7 +3,7 @@
 use super::TurnStatus::{Cancelled, Complete, Error, Pending, Streaming, WaitingSubagents};
 use super::TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
 use super::*;
-use crate::block::Content;
+use crate::blocks::block::Content;
 use crate::fixtures;
 
 const MOVES: [TurnTransition; 6] = [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail];

@@ -14,7 +14,7 @@ use super::*;
 use crate::archive::{ArchiveItem, ArchivedBranch, ArchivedChat, ChatPart};
 use crate::chat_builder::{BuildContext, build_chat};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-use crate::domain::block::Author;
+use crate::domain::blocks::block::Author;
 use crate::domain::{ModelLock, UserId, fixtures};
 use crate::git::{BranchManifest, ChatRecord, Repository, RepositorySink, ZipSink};
 use crate::input::Seekable;

@@ -9,8 +9,8 @@ use super::super::entry::{EntryContent, FailureSign, TimelineEntry};
 use super::exchanges::{SourceTurn, TimelineExchange};
 use crate::chat_builder::FAILURE_CHARS;
 use crate::conversation::{ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-use crate::domain::block::Author;
-use crate::domain::turn::Role;
+use crate::domain::blocks::block::Author;
+use crate::domain::turns::turn::Role;
 use crate::message_builder::{call_body, empty_message};
 use crate::unique_ids::UniqueIds;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use turnleaf_domain::ModelParams;
-use turnleaf_domain::params_resolution::resolve_params;
+use turnleaf_domain::providers::params_resolution::resolve_params;
 
 /// Returns the `max_tokens`, `thinking` and effort that are sent for these parameters.
 fn sent_to(model: &str, capabilities: &Capabilities, thinking: Thinking, max_tokens: Option<u32>) -> Value {

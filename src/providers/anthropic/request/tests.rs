@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::history::fixtures::{block, result_block, tool_use_block, turn};
-use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::branches::branch::ContextPolicy;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Content, Thinking};
 
 fn words(role: Role, text: &str) -> HistoryTurn {

@@ -2,7 +2,7 @@
 
 use super::*;
 use turnleaf_domain::ModelParams;
-use turnleaf_domain::params_resolution::resolve_params;
+use turnleaf_domain::providers::params_resolution::resolve_params;
 
 #[test]
 fn every_generation_gets_only_supported_thinking_config() {

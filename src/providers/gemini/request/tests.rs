@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::fixtures::{block, result_block, tool_use_block, turn};
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Content, ModelParams, Thinking};
 
 fn user(text: &str) -> HistoryTurn {

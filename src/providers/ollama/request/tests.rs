@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::history::fixtures::{block, turn};
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Content, ModelParams, Thinking};
 
 fn user(text: &str) -> HistoryTurn {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::history::fixtures::{self, block, tool_use_block};
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Block, Capabilities, Content, ModelParams, Thinking};
 
 pub(crate) fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::openai_chat::models::capabilities;
 use turnleaf_domain::ModelParams;
-use turnleaf_domain::params_resolution::resolve_params;
+use turnleaf_domain::providers::params_resolution::resolve_params;
 
 /// Returns the reasoning parameters of a request with this level.
 fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {

@@ -7,7 +7,7 @@ use super::ResponseOutput;
 use crate::openai_responses::entry;
 use crate::openai_responses::text_part::{PartEnding, PartPosition};
 use crate::provider::DecodedItem;
-use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
+use turnleaf_domain::blocks::sources::{SourceInput, is_web_url, sources_content};
 
 impl ResponseOutput {
     /// Reads a complete part with its annotations.

@@ -8,7 +8,7 @@ use crate::openai_responses::entry::{self, OutputItemKind};
 use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
 use crate::openai_responses::text_part::{FinalSource, PartEnding, PartPosition, TextCompletion, resolve_surrogates};
 use crate::provider::DecodedItem;
-use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::tools::tool::parse_arguments;
 
 /// The separator of two parts of reasoning.
 const PARAGRAPH: &str = "\n\n";

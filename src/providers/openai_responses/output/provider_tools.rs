@@ -8,7 +8,7 @@ use crate::call_id::unique_call_id;
 use crate::openai_responses::entry::{OutputEntry, OutputItemKind};
 use crate::openai_responses::text_part::resolve_all_surrogates;
 use crate::provider::DecodedItem;
-use turnleaf_domain::client_redaction::redact_value;
+use turnleaf_domain::blocks::client_redaction::redact_value;
 
 impl ResponseOutput {
     /// Announces a provider tool call, once.

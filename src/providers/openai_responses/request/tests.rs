@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::history::fixtures::{self, block, tool_use_block, turn};
-use turnleaf_domain::repair::KeptResponse;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::providers::repair::KeptResponse;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{Block, Content, ModelParams, Thinking, TurnId};
 
 fn text_turn(role: Role, text: &str) -> HistoryTurn {

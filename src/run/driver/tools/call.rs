@@ -12,10 +12,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::result_texts;
-use turnleaf_domain::approval::ApprovalRequest;
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::elicitation::ElicitationAnswer;
-use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::tools::approval::ApprovalRequest;
+use turnleaf_domain::tools::elicitation::ElicitationAnswer;
+use turnleaf_domain::tools::tool::ToolProgress;
 use turnleaf_domain::{BlockId, ElicitationId};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::question::QuestionEvent;

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::call::{CallEnding, CallStage, CallTarget, ToolStep};
 use crate::driver::run::{HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::call_edit::CallEdit;
-use turnleaf_domain::sources::sources_content;
-use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::blocks::sources::sources_content;
+use turnleaf_domain::tools::call_edit::CallEdit;
+use turnleaf_domain::tools::tool::ToolProgress;
 use turnleaf_domain::{Author, Block, BlockState, Content, Event};
 use turnleaf_platform::ids;
 

@@ -1,6 +1,7 @@
 //! Texts for the model about calls that were not run, written so that it can act upon them.
 
-use turnleaf_domain::{json_bounds, limits};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::limits;
 
 pub(super) const STOPPED: &str = "The user stopped this call.";
 pub(super) const DECLINED: &str = "The user declined this call.";

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::accounts::access_rights::{GrantAudience, GrantKind, GrantTarget};
 use crate::domain::{AccessRuleId, GroupId, InvalidField, MessageCode, UserId};
 use crate::server::app::App;
 use crate::server::http::accounts::account_form::AccountForm;

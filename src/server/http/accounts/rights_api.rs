@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::accounts::access_rights::{GrantAudience, GrantKind, GrantTarget};
 use crate::domain::{AccessRuleId, GroupId, GroupMappingId, InvalidField, MessageCode, UserId};
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::domain::file_name::content_disposition;
-use crate::domain::image_type::detect_image_type;
+use crate::domain::documents::file_name::content_disposition;
+use crate::domain::documents::image_type::detect_image_type;
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;

@@ -5,9 +5,9 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::branch::ContextPolicy;
-use crate::domain::server_instructions::ServerInstructions;
-use crate::domain::tool::OfferedTool;
+use crate::domain::branches::branch::ContextPolicy;
+use crate::domain::tools::server_instructions::ServerInstructions;
+use crate::domain::tools::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;

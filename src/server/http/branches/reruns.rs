@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::rerun::RerunStatus;
+use crate::domain::branches::rerun::RerunStatus;
 use crate::domain::{Branch, ChatId, InvalidField, MessageCode, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
 use crate::server::access::Principal;
 use crate::server::app::App;

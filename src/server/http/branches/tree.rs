@@ -6,8 +6,8 @@ use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::tree::TurnNode;
-use crate::domain::tree::compact_tree::CompactTree;
+use crate::domain::branches::tree::TurnNode;
+use crate::domain::branches::tree::compact_tree::CompactTree;
 use crate::domain::{ChatId, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;

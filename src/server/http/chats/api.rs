@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, ModelParams, ProjectId, TurnId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

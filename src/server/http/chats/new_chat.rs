@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::UserId;
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::tool::ToolChoice;
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::chats::settings::read_chat_form;

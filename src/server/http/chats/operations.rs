@@ -1,7 +1,7 @@
 //! OpenAPI descriptions of chats and of the views of a chat.
 
-use crate::domain::content_block::ContentBlock;
-use crate::domain::tree::compact_tree::CompactTree;
+use crate::domain::blocks::content_block::ContentBlock;
+use crate::domain::branches::tree::compact_tree::CompactTree;
 use crate::domain::{Chat, limits};
 use crate::server::http::branches::tree::{FullTurnTree, TreeQuery, TurnPath, TurnSiblings};
 use crate::server::http::chats::api::{

@@ -10,9 +10,9 @@ use http::{HeaderName, HeaderValue};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::domain::content_block::ContentBlock;
-use crate::domain::group::MessageGroup;
-use crate::domain::legacy_message::LegacyMessage;
+use crate::domain::blocks::content_block::ContentBlock;
+use crate::domain::blocks::group::MessageGroup;
+use crate::domain::blocks::legacy_message::LegacyMessage;
 use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::branch::PromptPrefix;
+use crate::domain::branches::branch::PromptPrefix;
 use crate::domain::{Branch, Chat, ChatId, InvalidField, MessageCode, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -5,8 +5,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::approval::ToolApprovalPolicy;
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::approval::ToolApprovalPolicy;
+use crate::domain::tools::tool::ToolChoice;
 use crate::domain::{BranchId, ChatId, UserId};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -7,8 +7,9 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use http::StatusCode;
 
-use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::{ChatId, DocumentId, InvalidField, MessageCode, UserId, limits, selection};
+use crate::domain::documents::attachment::DOCUMENT_REF_TYPE;
+use crate::domain::documents::selection;
+use crate::domain::{ChatId, DocumentId, InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{read_file_field, read_form};

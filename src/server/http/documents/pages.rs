@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, DocumentId, TextMatcher, UserId, document_prompt, limits};
+use crate::domain::documents::document_prompt;
+use crate::domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;

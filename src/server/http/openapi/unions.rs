@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::excerpt::capitalize;
+use crate::domain::text::excerpt::capitalize;
 
 /// The members that tell the variants of a union apart.
 const TAGS: [&str; 3] = ["type", "kind", "run_by"];

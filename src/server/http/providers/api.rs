@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{Capabilities, InvalidField, MessageCode, ModelLock};
 use crate::server::access::Principal;
 use crate::server::app::App;

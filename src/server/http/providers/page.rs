@@ -8,7 +8,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
+use crate::domain::encoding::url_encoding;
+use crate::domain::{InvalidField, ModelLock, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::password_prompt::{

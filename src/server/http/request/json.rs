@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::domain::failure::InvalidField;
-use crate::domain::{CodedMessage, MessageCode, json_reader};
+use crate::domain::encoding::json_reader;
+use crate::domain::messages::failure::InvalidField;
+use crate::domain::{CodedMessage, MessageCode};
 use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
 

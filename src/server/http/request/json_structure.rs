@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::domain::{json_bounds, limits};
+use crate::domain::encoding::json_bounds;
+use crate::domain::limits;
 
 /// Checks the whole text. The error is serde's, with a reason and a position.
 pub fn check(text: &str) -> serde_json::Result<()> {

@@ -12,7 +12,8 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, Uri};
 
-use crate::domain::{MessageCode, UserId, url_encoding};
+use crate::domain::encoding::url_encoding;
+use crate::domain::{MessageCode, UserId};
 use crate::server::access::{Credential, Principal, Scopes};
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::session_cookie::SessionCookie;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::domain::content_block::ContentBlock;
+use crate::domain::blocks::content_block::ContentBlock;
 use crate::domain::{Turn, TurnId};
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;

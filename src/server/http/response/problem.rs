@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use crate::domain::byte_size::ByteSize;
+use crate::domain::text::byte_size::ByteSize;
 use crate::domain::{CodedMessage, InvalidField, MessageCode};
 use crate::server::http::request::request_id;
 use crate::ui::locale::coded_messages::{labelled_sentence, translated_sentence};

@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use uuid::Uuid;
 
 use crate::domain::SharedTurns;
-use crate::domain::image_type::detect_image_type;
+use crate::domain::documents::image_type::detect_image_type;
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::path_id::{PathId, PathIds};

@@ -8,8 +8,8 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use http::{HeaderName, HeaderValue};
 
 use crate::api::error::ApiError;
-use crate::domain::export::{ExportDetail, ExportOptions};
-use crate::domain::share::ShownImage;
+use crate::domain::shares::shared_turns::ShownImage;
+use crate::domain::transfer::export::{ExportDetail, ExportOptions};
 use crate::domain::{BranchShareId, ChatId, InvalidField, MessageCode, SharedParts, SharedTurns, TurnId, UserId};
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;

@@ -10,7 +10,7 @@ use http::header::VARY;
 use http::{HeaderMap, HeaderValue};
 
 use super::assets::{CACHE_FOREVER, Site, file_response};
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::sandboxed_document::sandboxed;
 

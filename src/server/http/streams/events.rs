@@ -18,8 +18,9 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
 use self::encoder::{EventEncoder, OutgoingEvent};
-use crate::domain::frame::{StreamSignal, parse_cursor};
-use crate::domain::{BlockId, Event, Turn, TurnId, UserId, client_redaction, limits, sources};
+use crate::domain::blocks::{client_redaction, sources};
+use crate::domain::turns::frame::{StreamSignal, parse_cursor};
+use crate::domain::{BlockId, Event, Turn, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::accept;

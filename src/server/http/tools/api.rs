@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::approval::ToolApprovalPolicy;
-use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
+use crate::domain::tools::approval::ToolApprovalPolicy;
+use crate::domain::tools::tool::{OfferedTool, ToolChoice, ToolSpec};
 use crate::domain::{BranchId, ChatId, InvalidField, MessageCode};
 use crate::server::access::Principal;
 use crate::server::app::App;

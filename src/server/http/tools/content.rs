@@ -10,8 +10,8 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::attachment::Attachment;
-use crate::domain::elicitation::{KeyedAnswer, OpenQuestions};
+use crate::domain::documents::attachment::Attachment;
+use crate::domain::tools::elicitation::{KeyedAnswer, OpenQuestions};
 use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -1,6 +1,6 @@
 //! OpenAPI descriptions of tools.
 
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::tool::ToolChoice;
 use crate::server::http::openapi::operation::{ApiOperation, INVALID_VALUE};
 use crate::server::http::tools::api::{
     BranchToolSelection, ChatToolSelection, SaveToolServerRequest, SetServerInstructionsRequest,

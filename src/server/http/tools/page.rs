@@ -6,8 +6,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::approval::ToolApprovalPolicy;
-use crate::domain::tool::ToolChoice;
+use crate::domain::tools::approval::ToolApprovalPolicy;
+use crate::domain::tools::tool::ToolChoice;
 use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::elicitation::{ElicitationAction, KeyedAnswer, KeyedQuestion, OpenQuestions};
+use crate::domain::tools::elicitation::{ElicitationAction, KeyedAnswer, KeyedQuestion, OpenQuestions};
 use crate::domain::{ChatId, InvalidField};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -12,8 +12,8 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use crate::domain::export::{ExportDetail, ExportOptions};
-use crate::domain::file_name::content_disposition;
+use crate::domain::documents::file_name::content_disposition;
+use crate::domain::transfer::export::{ExportDetail, ExportOptions};
 use crate::domain::{ChatId, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -9,7 +9,8 @@ use futures::{Stream, StreamExt};
 use http::StatusCode;
 use tempfile::NamedTempFile;
 
-use crate::domain::{ImportId, InvalidField, MessageCode, UserId, file_name, limits};
+use crate::domain::documents::file_name;
+use crate::domain::{ImportId, InvalidField, MessageCode, UserId, limits};
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::spool_write_problem;
 use crate::server::http::response::problem::Problem;

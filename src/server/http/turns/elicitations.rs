@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::domain::elicitation::{Elicitation, ElicitationAction, ElicitationRequest};
+use crate::domain::tools::elicitation::{Elicitation, ElicitationAction, ElicitationRequest};
 use crate::domain::{BlockId, ElicitationId, InvalidField, MessageCode, TurnId};
 use crate::server::access::Principal;
 use crate::server::app::App;

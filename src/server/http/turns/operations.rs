@@ -1,7 +1,7 @@
 //! OpenAPI descriptions of turns, and of the tool calls of a running reply.
 
 use crate::domain::Turn;
-use crate::domain::content_block::ContentBlock;
+use crate::domain::blocks::content_block::ContentBlock;
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::response::block_form::BlockFormQuery;
 use crate::server::http::streams::events::TurnEventsQuery;

@@ -9,7 +9,7 @@ use leptos::prelude::AnyView;
 use serde::Deserialize;
 
 use crate::api::error::ApiError;
-use crate::domain::attachment::Attachment;
+use crate::domain::documents::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

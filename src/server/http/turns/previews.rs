@@ -1,5 +1,5 @@
 //! The previews of code blocks: Turnleaf's page around one, the sandboxed document, and the file. A code block is named
-//! by its block and its number, as the links of the page are (`domain::preview`).
+//! by its block and its number, as the links of the page are (`domain::blocks::preview`).
 
 use std::slice;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 
-use crate::domain::file_name::{content_disposition, sanitize};
-use crate::domain::hidden_text::visible_text;
-use crate::domain::preview::{CodePreview, DIAGRAM_CHARS, PreviewKind, preview_versions};
+use crate::domain::blocks::preview::{CodePreview, DIAGRAM_CHARS, PreviewKind, preview_versions};
+use crate::domain::documents::file_name::{content_disposition, sanitize};
+use crate::domain::text::hidden_text::visible_text;
 use crate::domain::{BlockId, Turn, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::approval::ApprovalDecision;
+use crate::domain::tools::approval::ApprovalDecision;
 use crate::domain::{BlockId, InvalidField, MessageCode, Turn, TurnId, TurnStatus};
 use crate::server::access::Principal;
 use crate::server::app::App;

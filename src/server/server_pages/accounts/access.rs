@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use leptos::prelude::*;
 
 use super::groups::ACCESS_PATH;
-use crate::domain::access_rights::{GrantAudience, GrantKind, GrantTarget};
-use crate::domain::url_encoding::encode;
+use crate::domain::accounts::access_rights::{GrantAudience, GrantKind, GrantTarget};
+use crate::domain::encoding::url_encoding::encode;
 use crate::domain::{AccessRuleId, InvalidField};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
 use crate::server::server_pages::messages::rights as words;

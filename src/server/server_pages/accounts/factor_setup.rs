@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::messages::accounts as words;
 use crate::ui::erased::view;

@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tool_sign_in as host_words;

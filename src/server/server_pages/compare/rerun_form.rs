@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::ComparePage;
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::server::server_pages::form_fields::SelectField;
 use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::viewer::version_time;
-use crate::domain::document_prompt;
+use crate::domain::documents::document_prompt;
 use crate::server::server_pages::compare::{DiffSide, marked_words};
 use crate::server::server_pages::messages::compare as texts;
 use crate::server::server_pages::messages::documents as words;

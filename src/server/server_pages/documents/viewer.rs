@@ -5,7 +5,8 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::{age, facts, upload_form};
-use crate::domain::{ChatId, document_prompt, limits};
+use crate::domain::documents::document_prompt;
+use crate::domain::{ChatId, limits};
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
 use crate::server::server_pages::messages::conversion_notes::conversion_note;
 use crate::server::server_pages::messages::documents as words;

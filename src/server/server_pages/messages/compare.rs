@@ -1,6 +1,6 @@
 //! Messages of the comparison of two paths and of reruns, in both languages.
 
-use crate::domain::rerun::{RerunPauseReason, RerunStatus};
+use crate::domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use crate::domain::{InvalidField, MessageCode, TurnStatus};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};

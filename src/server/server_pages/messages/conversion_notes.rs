@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::message_template::{fill_template, recognize_sentence};
+use crate::domain::messages::message_template::{fill_template, recognize_sentence};
 use crate::ui::locale::localized_sentence;
 
 /// The sentences in both languages.

@@ -1,6 +1,6 @@
 //! Messages of previews, in both languages.
 
-use crate::domain::preview::{CodePreview, PreviewKind};
+use crate::domain::blocks::preview::{CodePreview, PreviewKind};
 use crate::ui::locale::{define_messages, localized_word, message};
 
 define_messages! {

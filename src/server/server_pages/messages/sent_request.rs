@@ -1,8 +1,8 @@
 //! Messages of the page of a reply's requests, in both languages.
 
 use crate::domain::TurnStatus;
-use crate::domain::attachment::AttachmentRendering;
-use crate::domain::context::{ReplayMode, ReplayReason};
+use crate::domain::documents::attachment::AttachmentRendering;
+use crate::domain::turns::context::{ReplayMode, ReplayReason};
 use crate::server::server_pages::sent_request::request_parts::RequestPart;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{number, short_count, size, tokens};

@@ -7,7 +7,7 @@ pub use super::providers::{
 pub use super::saved;
 use std::time::Duration;
 
-use crate::domain::approval::ToolApprovalPolicy;
+use crate::domain::tools::approval::ToolApprovalPolicy;
 use crate::domain::{InvalidField, limits};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};

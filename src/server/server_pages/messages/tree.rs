@@ -1,6 +1,6 @@
 //! Messages of the list of branches and the tree drawing, in both languages, besides those shared with the tree page.
 
-use crate::domain::tree::outline::drawing::DrawnRun;
+use crate::domain::branches::tree::outline::drawing::DrawnRun;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::tree::{

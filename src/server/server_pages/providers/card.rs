@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::models;
-use crate::domain::{CodedMessage, MessageCode, url_encoding};
+use crate::domain::encoding::url_encoding;
+use crate::domain::{CodedMessage, MessageCode};
 use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 
-use crate::domain::attachment::{AttachmentCard, AttachmentRendering, ShownAttachment};
-use crate::domain::context::ManifestEntry;
-use crate::domain::excerpt::first_words;
-use crate::domain::{Block, BlockId, DocumentId, Turn, document_prompt};
+use crate::domain::documents::attachment::{AttachmentCard, AttachmentRendering, ShownAttachment};
+use crate::domain::documents::document_prompt;
+use crate::domain::text::excerpt::first_words;
+use crate::domain::turns::context::ManifestEntry;
+use crate::domain::{Block, BlockId, DocumentId, Turn};
 use crate::server::server_pages::messages::sent_request as texts;
 use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;

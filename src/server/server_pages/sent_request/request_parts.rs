@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::domain::context::{ManifestEntry, RequestManifest};
-use crate::domain::tokens::{approx_tokens, block_tokens};
+use crate::domain::turns::context::{ManifestEntry, RequestManifest};
+use crate::domain::usage::tokens::{approx_tokens, block_tokens};
 use crate::domain::{Content, Role, Turn, TurnId};
 use turnleaf_service::turns::generations::SentRequests;
 

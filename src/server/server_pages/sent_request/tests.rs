@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::fixtures::{failed_reply, reply, running_reply, turn_id, user_turn};
-use crate::domain::repair::RequestRepair;
+use crate::domain::providers::repair::RequestRepair;
 use crate::domain::{Content, FailureKind, Turn, TurnId, Usage};
 use turnleaf_platform::ids;
 use turnleaf_service::turns::generations::GenerationStatus;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::message::turn_excerpt;
 use super::request_parts::{RequestPart, tokens_by_part, turns_by_id};
-use crate::domain::context::{ManifestEntry, RequestManifest};
+use crate::domain::turns::context::{ManifestEntry, RequestManifest};
 use crate::server::server_pages::messages::sent_request as texts;
 use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;
@@ -54,10 +54,10 @@ pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::attachment::{AttachmentRendering, ShownAttachment};
-    use crate::domain::branch::PromptPrefix;
-    use crate::domain::context::{ReplayMode, ReplayReason};
+    use crate::domain::branches::branch::PromptPrefix;
+    use crate::domain::documents::attachment::{AttachmentRendering, ShownAttachment};
     use crate::domain::fixtures::{reply, user_turn};
+    use crate::domain::turns::context::{ReplayMode, ReplayReason};
     use crate::domain::{Content, TurnId};
 
     fn entry(turn_id: TurnId, approx_tokens: u64) -> ManifestEntry {

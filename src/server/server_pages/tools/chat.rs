@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::tool_choice_fields;
-use crate::domain::tool::{OfferedTool, ToolSpec};
+use crate::domain::tools::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Branch, ChatId};
 use crate::server::server_pages::chat_settings::chat_paths;
 use crate::server::server_pages::messages::{self as all_words, tools as words};

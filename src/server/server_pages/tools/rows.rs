@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use leptos::prelude::*;
 
-use crate::domain::excerpt::first_words;
+use crate::domain::text::excerpt::first_words;
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
 use crate::server::server_pages::messages::built_in_tools::tool_description;
 use crate::server::server_pages::messages::tools as words;

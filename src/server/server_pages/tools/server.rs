@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::rows;
-use crate::domain::hidden_text::{count_hidden_characters, visible_text};
+use crate::domain::text::hidden_text::{count_hidden_characters, visible_text};
 use crate::server::server_pages::card_actions::{CardActions, fact};
 use crate::server::server_pages::form_fields::{SelectField, checkbox};
 use crate::server::server_pages::messages::providers::time_ago;

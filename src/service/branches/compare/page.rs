@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::comparison::ComparedPath;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Turn, TurnId, UserId, client_redaction};
+use turnleaf_domain::blocks::client_redaction;
+use turnleaf_domain::{Turn, TurnId, UserId};
 use turnleaf_store::turns;
 
 impl Service {

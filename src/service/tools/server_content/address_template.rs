@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use turnleaf_domain::url_encoding;
+use turnleaf_domain::encoding::url_encoding;
 
 /// The variable of an address for which values are suggested, and the address around it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use super::view::ServerSignIn;
 use crate::coded_sentence::CodedSentence;
 use crate::providers::headers::SecretHeaders;
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::ApprovalRequest;
+use turnleaf_domain::tools::approval::ApprovalRequest;
 use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, SessionId, ToolServerId, TurnId, UserId, limits};
 use turnleaf_platform::{base_url, tasks};
 use turnleaf_run::mailbox::RunCommand;

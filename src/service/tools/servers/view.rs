@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::coded_sentence::CodedSentence;
 use crate::tools::toolbox::trust::TrustStatus;
-use turnleaf_domain::approval::ToolApprovalPolicy;
-use turnleaf_domain::excerpt::capitalize;
-use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_domain::text::excerpt::capitalize;
+use turnleaf_domain::text::hidden_text::count_hidden_characters;
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::credentials::mask_query;

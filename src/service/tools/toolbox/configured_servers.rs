@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 
 use super::ServiceToolbox;
 use turnleaf_domain::UserId;
-use turnleaf_domain::access_rights::AccessRights;
+use turnleaf_domain::accounts::access_rights::AccessRights;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_store::tool_listings::{self, ToolListing};
 use turnleaf_store::{StoreError, tool_servers};

@@ -8,10 +8,10 @@ use url::Host;
 
 use super::ServiceToolbox;
 use super::library::is_owners_text;
-use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
-use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::external_links::can_be_file_name;
-use turnleaf_domain::tool::ToolLabel;
+use turnleaf_domain::blocks::block::ToolStatus;
+use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
+use turnleaf_domain::text::external_links::can_be_file_name;
+use turnleaf_domain::tools::tool::ToolLabel;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, Role};
 use turnleaf_platform::ids;
 use turnleaf_store::readable::is_placeholder;

@@ -1,7 +1,7 @@
 //! Lasting policies of a tool: permanently allowed or forbidden.
 
 use turnleaf_domain::ChatId;
-use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 use turnleaf_store::tool_policies::StoredPolicy;
 
 /// Returns true when a stored policy allows the tool for this host (`None` for a tool without hosts): in this chat or

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ServiceToolbox;
 use turnleaf_domain::UserId;
-use turnleaf_domain::server_instructions::{ServerInstructions, fit_instructions};
-use turnleaf_domain::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin};
+use turnleaf_domain::tools::server_instructions::{ServerInstructions, fit_instructions};
+use turnleaf_domain::tools::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin};
 use turnleaf_store::tool_listings::ToolListing;
 use turnleaf_tools::mcp::McpServerState;
 use turnleaf_tools::tool_search;

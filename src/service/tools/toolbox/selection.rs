@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::ServiceToolbox;
 use crate::coded_sentence::CodedSentence;
-use turnleaf_domain::approval::ToolApprovalPolicy;
-use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
+use turnleaf_domain::tools::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{CodedMessage, MessageCode, UserId, limits};
 use turnleaf_store::StoreError;
 use turnleaf_store::server_policies::{self, ServerPolicy};
@@ -271,7 +271,7 @@ mod tests {
         let picked = picked.finish(true);
         let (offered, left) = names(&picked);
         assert_eq!(offered[..2], ["calculator", "files__calculator"]);
-        assert!(offered.iter().all(|name| turnleaf_domain::tool::is_wire_name(name)), "{offered:?}");
+        assert!(offered.iter().all(|name| turnleaf_domain::tools::tool::is_wire_name(name)), "{offered:?}");
         assert_eq!((offered.len(), left), (4, vec!["files/calculator", "files/never"]));
     }
 

@@ -3,7 +3,7 @@
 
 use super::ServiceToolbox;
 use turnleaf_domain::BlockId;
-use turnleaf_domain::approval::{ApprovalNote, ApprovalRequest};
+use turnleaf_domain::tools::approval::{ApprovalNote, ApprovalRequest};
 use turnleaf_tools::mcp::SignInNeed;
 use turnleaf_tools::toolbox::{CallOutcome, ToolCall};
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::ServiceToolbox;
-use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_domain::tools::tool::{OfferedTool, ToolOrigin};
 use turnleaf_platform::tasks;
 use turnleaf_store::{StoreError, branches, chat_tools, chats, turns};
 use turnleaf_tools::result::{ResultPart, build_result, text_result};

@@ -1,7 +1,7 @@
 //! Damages of an export: stored values that cannot be read. Each is named in the archive, up to a bound, and counted.
 
 use crate::ServiceError;
-use turnleaf_domain::plural::counted;
+use turnleaf_domain::text::plural::counted;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, limits};
 use turnleaf_store::StoreError;
 use turnleaf_store::readable::{self, Damage};

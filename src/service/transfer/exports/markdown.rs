@@ -11,7 +11,7 @@ use super::archive_output::{PIECE_BYTES, unwritable};
 use super::git::ChannelWriter;
 use super::path::ExportedPath;
 use crate::{Service, ServiceError};
-use turnleaf_domain::export::ExportOptions;
+use turnleaf_domain::transfer::export::ExportOptions;
 use turnleaf_domain::{ChatId, Exchange, TurnId, UserId};
 use turnleaf_interchange::git::{RepositorySink, ZipSink};
 use turnleaf_interchange::markdown::{self, ChatHeading, ExportedTurn, MarkdownOptions};

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use super::redaction::{redact_frozen, redact_source};
 use super::tree::ChatTree;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{BranchId, Content, ImportOrigin, Turn, limits, tool_output};
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::tools::tool::ToolChoice;
+use turnleaf_domain::tools::tool_output;
+use turnleaf_domain::{BranchId, Content, ImportOrigin, Turn, limits};
 use turnleaf_store::{branches, chat_sources, chat_tools};
 
 /// The hashes of referenced blobs, with whether each exists.

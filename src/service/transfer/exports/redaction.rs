@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use turnleaf_domain::branch::PromptPrefix;
+use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::{Block, Branch, Chat, Content, ImportOrigin, Project, Turn};
 use turnleaf_providers::redaction::SecretSet;
 
@@ -114,7 +114,7 @@ mod tests {
                 tool_name: "b".into(),
                 arguments: json!({ key: key }),
                 arguments_raw: None,
-                status: turnleaf_domain::block::ToolStatus::Done,
+                status: turnleaf_domain::blocks::block::ToolStatus::Done,
                 duration_ms: None,
             });
             let (id, count) = (turn.id, turn.blocks.len());

@@ -7,7 +7,7 @@ use super::damages::ExportDamages;
 use super::plan::{PlannedTurn, parents_first, plan_tree};
 use super::redaction::{redact_branch, redact_turn};
 use crate::{Service, ServiceError};
-use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::{
     Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
     FailureKind, ModelParams, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
@@ -255,7 +255,7 @@ impl ChatTree {
             }
             if let Content::ToolUse { status, .. } = &mut block.content {
                 if status.is_open() {
-                    *status = turnleaf_domain::block::ToolStatus::Interrupted;
+                    *status = turnleaf_domain::blocks::block::ToolStatus::Interrupted;
                 }
                 self.uses.insert(block.id);
             }

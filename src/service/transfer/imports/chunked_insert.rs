@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use super::{recording, rows};
 use crate::Service;
-use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{
     BranchId, Chat, DeletionId, Exchange, ExchangeId, GenerationId, ImportId, ImportOrigin, TurnId, UserId,
 };

@@ -1,7 +1,7 @@
 //! Differences of an imported chat, separated from those of other chats. They are stored with the chat, because an
 //! export of it cannot contain more than was imported.
 
-use turnleaf_domain::plural::counted;
+use turnleaf_domain::text::plural::counted;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, ImportOrigin, limits};
 use turnleaf_interchange::ImportIssue;
 

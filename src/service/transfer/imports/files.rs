@@ -13,7 +13,7 @@ use super::report::{ImportReport, ImportRequest};
 use crate::documents::change::{DocumentText, check_title, document_kind, normalize_written};
 use crate::documents::uploads::UploadKind;
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
+use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Content, DocumentId, ImportId, Role, UserId, limits};
 use turnleaf_interchange::conversation::{FileBytes, MessageFile};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation, PieceBody};

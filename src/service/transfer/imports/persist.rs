@@ -10,7 +10,7 @@ use super::format_names::format_name;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use super::rows;
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::CARD_KEY;
+use turnleaf_domain::documents::attachment::CARD_KEY;
 use turnleaf_domain::{Content, ImportId, ImportOrigin, Turn, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, IssueLocation};

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::import_key::imported_id;
 use super::report::{ImportReport, ImportRequest};
 use crate::{Service, ServiceError};
-use turnleaf_domain::project::{check_project_instructions, check_project_name};
+use turnleaf_domain::chats::project::{check_project_instructions, check_project_name};
 use turnleaf_domain::{Project, ProjectId, UserId, limits};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::projects;

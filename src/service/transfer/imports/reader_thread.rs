@@ -17,7 +17,7 @@ use super::folder::open_folder;
 use super::report::ImportRequest;
 use super::spool::ImportScratch;
 use super::stop_reasons::{SUPPORTED_FILE, stop_reason};
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode, ModelLock};
 use turnleaf_interchange::archive::{self, ArchiveItem};
 use turnleaf_interchange::conversation::FileBytes;

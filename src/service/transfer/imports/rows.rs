@@ -1,8 +1,9 @@
 //! Inserts the rows of an imported chat, each after those that it references.
 
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::branch::PromptPrefix;
-use turnleaf_domain::{Chat, Content, ImportOrigin, Turn, UserId, tool_output};
+use turnleaf_domain::blocks::block::chat_seq;
+use turnleaf_domain::branches::branch::PromptPrefix;
+use turnleaf_domain::tools::tool_output;
+use turnleaf_domain::{Chat, Content, ImportOrigin, Turn, UserId};
 use turnleaf_interchange::archive::{ArchivedBranch, ArchivedChat};
 use turnleaf_store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 

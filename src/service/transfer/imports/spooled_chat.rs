@@ -12,9 +12,9 @@ use super::import_key::imported_id;
 use super::persist;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::resolve_lock;
-use turnleaf_domain::plural::counted;
-use turnleaf_domain::server_instructions::fit_instructions;
+use turnleaf_domain::branches::branch::resolve_lock;
+use turnleaf_domain::text::plural::counted;
+use turnleaf_domain::tools::server_instructions::fit_instructions;
 use turnleaf_domain::{
     Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, Turn, TurnId, UNKNOWN_MODEL, UserId,
     limits,

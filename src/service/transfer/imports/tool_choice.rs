@@ -6,7 +6,7 @@ use super::report::ImportReport;
 use crate::Service;
 use crate::tools::choice::check_stored_choice;
 use turnleaf_domain::UserId;
-use turnleaf_domain::tool::{PROVIDER, ToolChoice};
+use turnleaf_domain::tools::tool::{PROVIDER, ToolChoice};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::StoreError;
 use turnleaf_tools::built_in;

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use super::jobs::reversals::RunningReversal;
 use super::recording::read_report;
 use crate::{Service, ServiceError};
-use turnleaf_domain::import_record::AdditionsUndo;
+use turnleaf_domain::transfer::import_record::AdditionsUndo;
 use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportId, ImportState, MessageCode, UndoScope, UserId};
 use turnleaf_platform::ids;
 use turnleaf_store::deletions::DeletionRoot;

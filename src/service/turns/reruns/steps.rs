@@ -13,7 +13,7 @@ use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::usage::calling_token::{calling_token, with_calling_token};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
-use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus, RerunStep};
+use turnleaf_domain::branches::rerun::{RerunPauseReason, RerunStatus, RerunStep};
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, Chat, CodedMessage, ExchangeId, ExchangeKind, MessageCode, Rerun, RerunId, UserId,
 };

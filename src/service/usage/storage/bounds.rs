@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{CodedMessage, MessageCode, UserId, limits};
 
 /// The free space of the fullest disk among those that the server writes to.

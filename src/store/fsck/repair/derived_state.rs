@@ -13,7 +13,7 @@ use crate::rows::content_text_column;
 use crate::turn_blocks::BlockRow;
 use crate::{search, storage};
 use turnleaf_domain::Block;
-use turnleaf_domain::derived_text::content_text;
+use turnleaf_domain::blocks::derived_text::content_text;
 
 sql! {
     IS_OVER = "SELECT completed_at IS NOT NULL FROM turns WHERE id = $1";

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use turnleaf_domain::{Event, json_bounds, limits};
+use turnleaf_domain::encoding::json_bounds;
+use turnleaf_domain::{Event, limits};
 
 /// An empty failure, for a turn or a call whose own is unreadable.
 pub(super) const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;

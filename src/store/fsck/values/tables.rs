@@ -11,15 +11,15 @@ use crate::blobs::ImageFormKind;
 use crate::generations::RawKind;
 use crate::providers::ProviderSettings;
 use crate::uploads::UploadKind;
-use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::branch::{BranchOrigin, ContextPolicy};
-use turnleaf_domain::chat::ChatSettings;
-use turnleaf_domain::deletion::DeletionKind;
-use turnleaf_domain::exchange::ExchangeKind;
-use turnleaf_domain::import_origin::ImportDifference;
-use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::server_instructions::ServerInstructions;
-use turnleaf_domain::tool::OfferedTool;
+use turnleaf_domain::branches::branch::{BranchOrigin, ContextPolicy};
+use turnleaf_domain::chats::chat::ChatSettings;
+use turnleaf_domain::chats::deletion::DeletionKind;
+use turnleaf_domain::documents::attachment::Attachment;
+use turnleaf_domain::providers::repair::ProviderState;
+use turnleaf_domain::tools::server_instructions::ServerInstructions;
+use turnleaf_domain::tools::tool::OfferedTool;
+use turnleaf_domain::transfer::import_origin::ImportDifference;
+use turnleaf_domain::turns::exchange::ExchangeKind;
 use turnleaf_domain::{
     Author, BlockState, Content, DroppedParam, Failure, ImportState, ModelParams, Role, Thinking, TurnStatus,
 };

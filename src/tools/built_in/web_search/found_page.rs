@@ -3,8 +3,8 @@
 use chrono::{DateTime, Datelike, NaiveDate};
 use serde_json::{Value, json};
 
+use turnleaf_domain::blocks::sources::{SourceInput, clean_line, is_web_url};
 use turnleaf_domain::limits;
-use turnleaf_domain::sources::{SourceInput, clean_line, is_web_url};
 
 /// A query, with the number of results wanted.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::found_page::{FoundPage, WebQuery, read_pages};
-use turnleaf_domain::sources::clean_line;
+use turnleaf_domain::blocks::sources::clean_line;
 use turnleaf_domain::{CodedMessage, MessageCode};
 
 const FIELDS: [&str; 4] = ["url", "title", "content", "publishedDate"];

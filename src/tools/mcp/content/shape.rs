@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use turnleaf_domain::tool_output::value_to_text;
+use turnleaf_domain::tools::tool_output::value_to_text;
 
 /// Members of a result that say nothing about what the tool gave.
 const ENVELOPE: [&str; 4] = ["_meta", "isError", "is_error", "resultType"];

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{MessageAttachments, PendingAttachment};
 use crate::browser::api_request;
 use crate::browser::xhr::{XhrBody, XhrEvent};
-use crate::domain::attachment::Attachment;
+use crate::domain::documents::attachment::Attachment;
 use crate::ui::messages::attachments as words;
 
 impl MessageAttachments {

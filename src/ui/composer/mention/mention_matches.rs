@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::domain::attachment::Attachment;
-use crate::domain::excerpt::first_words;
+use crate::domain::documents::attachment::Attachment;
+use crate::domain::text::excerpt::first_words;
 use crate::domain::{Content, Role, TextMatcher};
 use crate::ui::locale::label_with_value;
 use crate::ui::messages::transcript as of_turns;

@@ -14,8 +14,9 @@ use super::mention_matches::{
 use super::turns::EarlierTurns;
 use super::{LIST, text_before, word_at_end};
 use crate::browser::{api_request, textarea};
-use crate::domain::attachment::Attachment;
-use crate::domain::{Content, limits, url_encoding};
+use crate::domain::documents::attachment::Attachment;
+use crate::domain::encoding::url_encoding;
+use crate::domain::{Content, limits};
 use crate::ui::composer::attachments::{document_from_response, lines_from_response};
 use crate::ui::composer::quote::quote_after;
 use crate::ui::composer::state::ComposerState;

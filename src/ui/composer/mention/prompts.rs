@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::list::{MentionOption, OptionDetail};
 use crate::browser::api_request::{self, ApiFailureMessage};
 use crate::browser::case_mapping::to_lowercase;
-use crate::domain::url_encoding;
+use crate::domain::encoding::url_encoding;
 
 /// The maximum number of prompts behind the commands.
 const SHOWN: usize = 6;

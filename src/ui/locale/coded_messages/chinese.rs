@@ -2,7 +2,7 @@
 
 use super::chinese_account_codes::chinese_account_template;
 use super::chinese_drop_reasons::chinese_drop_reason;
-use crate::domain::coded_message::MessageCode;
+use crate::domain::messages::coded_message::MessageCode;
 
 /// Returns the template of a code, with the arguments of the English one.
 pub(super) fn chinese_template(code: MessageCode) -> &'static str {

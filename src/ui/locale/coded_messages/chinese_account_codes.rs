@@ -1,6 +1,6 @@
 //! The Chinese templates of the codes of accounts.
 
-use crate::domain::coded_message::MessageCode;
+use crate::domain::messages::coded_message::MessageCode;
 
 /// Returns the template of a code of accounts. A code that has none is in English, which a test finds.
 pub(super) fn chinese_account_template(code: MessageCode) -> &'static str {

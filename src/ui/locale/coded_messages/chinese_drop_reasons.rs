@@ -1,6 +1,6 @@
 //! The Chinese templates of the reasons why a parameter was dropped.
 
-use crate::domain::drop_reason::DropReason;
+use crate::domain::messages::drop_reason::DropReason;
 
 /// Returns the template of a reason why a parameter was dropped.
 pub(super) fn chinese_drop_reason(reason: DropReason) -> &'static str {

@@ -6,8 +6,8 @@ use pulldown_cmark::LinkType;
 
 use super::code::CODE_LANGUAGE;
 use super::drawing::{AUTO, BlockDrawing};
-use crate::domain::external_links::{KnownHosts, confirmation_url};
-use crate::domain::preview::{PreviewKind, preview_address};
+use crate::domain::blocks::preview::{PreviewKind, preview_address};
+use crate::domain::text::external_links::{KnownHosts, confirmation_url};
 use crate::domain::{BlockId, TurnId};
 use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescape};
 use crate::ui::markdown::messages;
@@ -24,8 +24,9 @@ pub fn write_bare_link(html: &mut Html, target: &LinkTarget, text: &str) {
 }
 
 /// Renders the parts of a block of a reply with the links that it has in a page: those to unknown hosts ask for
-/// confirmation (`domain::external_links`), those of footnotes stay within the block, and code that makes something
-/// leads to its preview (`domain::preview`). A reply grows at its end, so parts that were rendered before are cached.
+/// confirmation (`domain::text::external_links`), those of footnotes stay within the block, and code that makes
+/// something leads to its preview (`domain::blocks::preview`). A reply grows at its end, so parts that were rendered
+/// before are cached.
 #[derive(Debug)]
 pub struct ReplyLinks {
     turn: TurnId,

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::allowed;
+use crate::domain::blocks::sources::{ReplySources, SourceMark, SourcePage};
 use crate::domain::fixtures::{block_id, turn_id};
-use crate::domain::sources::{ReplySources, SourceMark, SourcePage};
 use crate::ui::markdown::{InlineCitation, PlainEnricher, render, render_with};
 
 /// Renders the text with marks after these numbers of characters.

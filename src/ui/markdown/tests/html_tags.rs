@@ -1,8 +1,8 @@
 //! Tests of the HTML that is interpreted, of alerts, and of footnotes that lead.
 
 use super::allowed::parse_allowed;
-use crate::domain::external_links::KnownHosts;
 use crate::domain::fixtures::{block_id, turn_id};
+use crate::domain::text::external_links::KnownHosts;
 use crate::ui::markdown::{MarkupPart, ReplyLinks, StreamingMarkdown, render};
 
 fn html(text: &str) -> String {

@@ -1,8 +1,8 @@
 //! Tests of autolinks and of link targets.
 
 use super::allowed::parse_allowed;
-use crate::domain::external_links::KnownHosts;
 use crate::domain::fixtures::{block_id, turn_id};
+use crate::domain::text::external_links::KnownHosts;
 use crate::ui::markdown::autolink::{AutolinkPiece, split_at_links};
 use crate::ui::markdown::target::LinkTarget;
 use crate::ui::markdown::{ReplyLinks, render};

@@ -1,12 +1,13 @@
 //! Tests that every code has a sentence in both languages, that rows of older versions show the sentences of new ones,
 //! and that what is unknown is shown as it is stored.
 
-use crate::domain::drop_reason::DropReason;
+use crate::domain::messages::drop_reason::DropReason;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::message_template::{MessageArgs, message_args};
-use crate::domain::{BlockState, Content, Failure, FailureKind, capabilities::ValueRange, fixtures};
+use crate::domain::messages::message_template::{MessageArgs, message_args};
+use crate::domain::providers::capabilities::ValueRange;
+use crate::domain::{BlockState, Content, Failure, FailureKind, fixtures};
 use crate::ui::locale::with_locale;
 
 /// Returns what a page shows in English and in Chinese.

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::block::ToolStatus;
-use crate::domain::segment::{RenderedItem, segments};
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::blocks::segment::{RenderedItem, segments};
 use crate::domain::{Content, fixtures};
 
 fn block(contents: Vec<Content>) -> ReasoningBlock {
@@ -75,7 +75,7 @@ fn tool_groups_state_counts_and_queue_place() {
     let call = fixtures::block(
         2,
         0,
-        fixtures::tool_use("c", "x", serde_json::json!({}), crate::domain::block::ToolStatus::Pending),
+        fixtures::tool_use("c", "x", serde_json::json!({}), crate::domain::blocks::block::ToolStatus::Pending),
     );
     for (place, words) in [
         (None, "waiting"),

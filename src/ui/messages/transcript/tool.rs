@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::domain::block::ToolStatus;
-use crate::domain::elicitation::Elicitation;
-use crate::domain::tool::ToolLabel;
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::tools::elicitation::Elicitation;
+use crate::domain::tools::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{measured_time, number, size};
@@ -266,7 +266,7 @@ const GIST_CHARS: usize = 60;
 /// Returns the end of the last line that is not blank.
 fn last_line(raw: &str) -> Option<String> {
     let line = raw.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
+    let seen = |c: &char| !crate::domain::text::hidden_text::is_hidden_character(*c);
     let mut end: Vec<char> = line.chars().rev().filter(seen).take(GIST_CHARS).collect();
     end.reverse();
     Some(end.into_iter().collect())
@@ -286,7 +286,7 @@ fn first_argument(arguments: &Value) -> Option<String> {
 
 /// Returns the first line, truncated and without hidden characters.
 fn first_line(text: &str) -> String {
-    let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
+    let seen = |c: &char| !crate::domain::text::hidden_text::is_hidden_character(*c);
     let line: String = text.lines().next().unwrap_or_default().chars().filter(seen).collect();
     if line.chars().count() <= GIST_CHARS {
         return line;

@@ -4,7 +4,7 @@ use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
 use crate::browser::{dialog, focus};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::{Chats, leave_deleted_chat, project_setting_path};
 use crate::ui::composer::model_menu::{BRANCH_MODEL_MENU, PICK_MODEL};

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::header::ShownBranch;
 use super::path_notices::PathNotices;
 use crate::api::view::{ChatPage, ComposerNotice, QueueView};
-use crate::domain::provider::Model;
+use crate::domain::providers::provider::Model;
 use crate::domain::{Branch, ModelLock};
 
 /// The revision of a chat, the number of replies that run elsewhere in it, and the revision of the available models.

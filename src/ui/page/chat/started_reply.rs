@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::view::{PathDirection, StartedReply};
 use crate::browser::{focus, media};
-use crate::domain::continued_text::beginning;
+use crate::domain::turns::continued_text::beginning;
 use crate::ui::state::{ChatState, PathNavigation, ReaderPosition};
 use crate::ui::transcript::load_more::trim;
 use crate::ui::transcript::show_sent;

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::domain::block::ToolStatus;
-use crate::domain::elicitation::Elicitation;
-use crate::domain::segment::is_tool_failed;
-use crate::domain::tool::ToolProgress;
-use crate::domain::tool_output::AppView;
+use crate::domain::blocks::block::ToolStatus;
+use crate::domain::blocks::segment::is_tool_failed;
+use crate::domain::tools::elicitation::Elicitation;
+use crate::domain::tools::tool::ToolProgress;
+use crate::domain::tools::tool_output::AppView;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
 use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
@@ -31,7 +31,7 @@ pub struct CardSummary {
 }
 
 impl ShownCall {
-    /// Returns the call with its result, as `domain::segment` pairs them. Tracks changes of both.
+    /// Returns the call with its result, as `domain::blocks::segment` pairs them. Tracks changes of both.
     pub fn find(turn: &TurnState, block: BlockId) -> Option<Self> {
         let call = turn.with_block(block, |block, _| block.clone())?;
         turn.with(|view| {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::rows::{OutlineRow, OutlineViewState, visible_window};
 use super::*;
 use crate::fixtures::{self, turn_id, uuid};
-use crate::turn::{Role, TurnStatus};
+use crate::turns::turn::{Role, TurnStatus};
 
 fn sketch(node: TurnNode) -> TurnSketch {
     let n = node.id.uuid().as_u128() & 0xffff;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::body::Bytes;
 
 use crate::domain::TurnId;
-use crate::domain::frame::StreamSignal;
+use crate::domain::turns::frame::StreamSignal;
 use turnleaf_service::{EventLine, FollowerItem};
 
 /// An event for a client, before it is encoded.

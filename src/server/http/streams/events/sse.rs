@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::body::Bytes;
 
 use crate::domain::TurnId;
-use crate::domain::frame::{StreamSignal, format_cursor};
+use crate::domain::turns::frame::{StreamSignal, format_cursor};
 use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, write_event_json};
 use turnleaf_service::FollowerItem;
 

@@ -63,7 +63,7 @@ impl ArgumentsEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::block::ToolStatus;
+    use crate::domain::blocks::block::ToolStatus;
     use crate::domain::fixtures;
 
     /// Streams arguments in pieces of `step` bytes, and returns the encoded values of this member.

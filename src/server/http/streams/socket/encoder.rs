@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::content_block::ContentBlock;
-use crate::domain::fold::{self, ApplyOutcome};
-use crate::domain::notice::is_notice;
+use crate::domain::blocks::content_block::ContentBlock;
+use crate::domain::blocks::notice::is_notice;
+use crate::domain::turns::fold::{self, ApplyOutcome};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
 use crate::server::http::streams::socket::arguments::{ArgumentsEncoder, ArgumentsForm};
 use turnleaf_service::EventLine;

@@ -8,10 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::api::error::ApiError;
 use crate::api::view::TurnView;
-use crate::domain::attachment::AttachmentCard;
-use crate::domain::export::ExportOptions;
-use crate::domain::image_type::detect_image_type;
-use crate::domain::{ChatId, Content, TurnId, UserId, limits, tool_output};
+use crate::domain::documents::attachment::AttachmentCard;
+use crate::domain::documents::image_type::detect_image_type;
+use crate::domain::tools::tool_output;
+use crate::domain::transfer::export::ExportOptions;
+use crate::domain::{ChatId, Content, TurnId, UserId, limits};
 use crate::server::http::response::problem::Problem;
 use crate::server::page_data::{PageService, WholePath};
 use crate::ui::locale::{locale, with_locale};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::tools::tool::ToolSpec;
 use turnleaf_domain::{BlockId, ChatId, TurnId, UserId, fixtures};
 use turnleaf_tools::toolbox::ToolCaller;
 

@@ -5,7 +5,7 @@ use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, 
 use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::generations::GenerationStatus;
-use turnleaf_domain::access_rights::{AudienceScope, GrantKind};
+use turnleaf_domain::accounts::access_rights::{AudienceScope, GrantKind};
 use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis, SessionOrigin};
 
 pub(super) const TABLES: &[CheckedTable] = &[

@@ -7,7 +7,7 @@ use super::calls::CALL_COLUMNS;
 use crate::fsck::values::columns::Replacement::{Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, json, json_text, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
-use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
+use turnleaf_domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::{CodedMessage, ModelParams, TurnId};
 
 pub(super) const TABLES: &[CheckedTable] = &[

@@ -7,9 +7,9 @@ use crate::fsck::values::columns::{id, json, json_in_string, json_text, text, ti
 use crate::fsck::values::table::{CheckedTable, ID, table};
 use crate::tool_listings::ListedTool;
 use crate::tool_servers::ToolServerSettings;
-use turnleaf_domain::approval::ToolApprovalPolicy;
-use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::view_call::ViewCallOutcome;
+use turnleaf_domain::tools::approval::ToolApprovalPolicy;
+use turnleaf_domain::tools::tool::ToolChoice;
+use turnleaf_domain::tools::view_call::ViewCallOutcome;
 
 pub(super) const TABLES: &[CheckedTable] = &[
     table(
