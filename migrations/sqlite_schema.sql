@@ -1,4 +1,4 @@
--- Generated: the result of all files of `sqlite/`, for new databases (src/store/migrate.rs).
+-- Generated: the result of all files of `sqlite/`, for new databases (src/store/database/migrate.rs).
 
 CREATE TABLE _sqlx_migrations (
     version BIGINT PRIMARY KEY,

@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use turnleaf_domain::{Budget, BudgetKind, BudgetState, BudgetTarget, SpendingAmount, UserId};
 use turnleaf_platform::ids;
-use turnleaf_store::{Db, StoreError, budgets, ledger};
+use turnleaf_store::usage::{budgets, ledger};
+use turnleaf_store::{Db, StoreError};
 
 /// The reservations of this process. Cheap to clone.
 #[derive(Debug, Clone, Default)]

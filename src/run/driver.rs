@@ -32,7 +32,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
 use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
-use turnleaf_store::generations::raw;
+use turnleaf_store::turns::generations::raw;
 
 /// The state a run starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use super::journal::EventLine;
 use super::live_turns::{TurnNotification, TurnSubscription};
 use super::supervisor::Supervisor;
 use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
-use turnleaf_store::{StoreError, turn_events, turns};
+use turnleaf_store::StoreError;
+use turnleaf_store::turns::{self, events};
 
 /// The number of journal rows per read.
 const PAGE: u32 = 500;
@@ -72,10 +73,10 @@ impl Supervisor {
                 was_live |= joined.is_some();
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.journal_until);
                 while at < stored {
-                    let page = turn_events::list_after(supervisor.db(), owner, id, at, PAGE).await?;
+                    let page = events::list_after(supervisor.db(), owner, id, at, PAGE).await?;
                     let has_more = page.has_more;
                     for (seq, json) in page.events.into_iter().take_while(|(seq, _)| *seq <= stored) {
-                        if seq > at + 1 || !turn_events::is_readable(&json) {
+                        if seq > at + 1 || !events::is_readable(&json) {
                             // Lines are missing or damaged: a snapshot replaces the lines up to here.
                             let Some(stored) = followed.find().await? else { return };
                             let turn = supervisor.live_turn(id).map_or(stored, |live| live.turn());
@@ -177,7 +178,7 @@ impl FollowedTurn {
             return Ok(StoredTurnPoll::IsOver);
         }
         // The row that the position is in, and the next one.
-        let rest = turn_events::list_after(self.supervisor.db(), self.owner, self.id, at, 2).await?;
+        let rest = events::list_after(self.supervisor.db(), self.owner, self.id, at, 2).await?;
         Ok(if rest.events.is_empty() { StoredTurnPoll::TidiedAway(Box::new(turn)) } else { StoredTurnPoll::Continues })
     }
 }

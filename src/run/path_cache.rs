@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use turnleaf_domain::{Block, ChatId, Content, GenerationId, Turn, TurnId, UserId, limits};
 use turnleaf_providers::stored_response::StoredResponse;
-use turnleaf_store::generations::raw::{self, RawStep};
+use turnleaf_store::turns::generations::raw::{self, RawStep};
 use turnleaf_store::turns::path_fingerprint::{PathFingerprint, path_fingerprint};
 use turnleaf_store::{Db, StoreError, chats, turns};
 

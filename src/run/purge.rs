@@ -5,9 +5,12 @@
 use chrono::{DateTime, Utc};
 
 use turnleaf_domain::limits;
+use turnleaf_store::database::dialect;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
-use turnleaf_store::{Db, StoreError, dialect, tool_sign_ins, uploads};
+use turnleaf_store::documents::uploads;
+use turnleaf_store::tools::tool_sign_ins;
+use turnleaf_store::{Db, StoreError};
 
 /// The number of turns or blobs per transaction: a few milliseconds of work.
 const AT_A_TIME: usize = 50;

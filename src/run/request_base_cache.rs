@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use turnleaf_domain::limits;
-use turnleaf_store::generations::requests::{self, RequestBase, RequestBaseId, RequestKey};
+use turnleaf_store::turns::generations::requests::{self, RequestBase, RequestBaseId, RequestKey};
 use turnleaf_store::{Db, StoreError};
 
 /// An LRU list; the most recently used entry is last.

@@ -5,7 +5,8 @@ use super::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::providers::params_resolution::{ResolvedParams, resolve_params};
 use turnleaf_domain::turns::user_input_wait::outlasts_process;
 use turnleaf_domain::{ModelParams, Thinking, Turn};
-use turnleaf_store::{StoreError, branches, chats, exchanges, turns};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{StoreError, branches, chats};
 
 impl Supervisor {
     /// Drives every stored turn that waits for a person; returns their number. Call after the sweep and once the

@@ -13,15 +13,15 @@ use turnleaf_domain::turns::user_input_wait::outlasts_process;
 use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids;
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};
-use turnleaf_store::readable::{is_damage_note, is_placeholder};
-use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
-use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::turns::TurnProgress;
-use turnleaf_store::{
-    Db, StoreError, Tx, generations, idempotency_keys, ledger, search, shares, spending, storage, title_requests,
-    turn_blocks, turn_events, turns,
-};
+use turnleaf_store::chats::title_requests;
+use turnleaf_store::database::readable::{is_damage_note, is_placeholder};
+use turnleaf_store::shares::snapshots;
+use turnleaf_store::turns::blocks::{self, BlockUpsert, StoredBlockPosition};
+use turnleaf_store::turns::events::{self, EventRow};
+use turnleaf_store::turns::generations::{self, GenerationEnd, GenerationStatus, raw};
+use turnleaf_store::turns::{self, TurnProgress};
+use turnleaf_store::usage::{ledger, spending, storage};
+use turnleaf_store::{Db, StoreError, Tx, idempotency_keys, search};
 
 /// Ends what an earlier process left running: the requests for titles, and the turns that do not wait for a person, whose
 /// number it returns.
@@ -85,13 +85,13 @@ pub(super) async fn end_turn(
     let cut_off = generations::list_running(db, turn.id).await?;
     let mut tx = db.begin().await?;
     db.fence(&mut tx).await?;
-    let stored = turn_blocks::stored_positions(&mut tx, &turn).await?;
+    let stored = blocks::stored_positions(&mut tx, &turn).await?;
     let first = move_behind_stored(&mut turn, &stored);
     let events = closing_events(&turn, ending, TurnSpending { usage, cost }, (now, first), ids::mint::<BlockId>);
     record(&mut tx, &mut turn, &events, &stored, now).await?;
     // Blocks with unreadable content keep it.
     tx.savepoint().await?;
-    let closed = turn_blocks::close_open_blocks(&mut tx, turn.id, now).await;
+    let closed = blocks::close_open_blocks(&mut tx, turn.id, now).await;
     keep_or_undo(&mut tx, closed).await?;
     let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
     for generation in &cut_off {
@@ -151,7 +151,7 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
     let now = clock.now();
     let mut tx = db.begin().await?;
     db.fence(&mut tx).await?;
-    let stored = turn_blocks::stored_positions(&mut tx, &turn).await?;
+    let stored = blocks::stored_positions(&mut tx, &turn).await?;
     let first = move_behind_stored(&mut turn, &stored);
     let events = interruption_events(&turn, (now, first), ids::mint::<BlockId>);
     // The resumed run counts its blocks from the stored ones.
@@ -216,7 +216,7 @@ async fn record(
     }
     let rows: Vec<EventRow<'_>> =
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
-    turn_events::append(tx, &rows).await?;
+    events::append(tx, &rows).await?;
     // The placeholder of a damaged value must not replace it; the damage note at the end belongs to the turn.
     let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_damage_note(block, turn.id);
     let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
@@ -251,14 +251,14 @@ async fn store_blocks<'b>(
     now: DateTime<Utc>,
 ) -> Result<Vec<BlockUpsert<'b>>, StoreError> {
     tx.savepoint().await?;
-    let all = turn_blocks::upsert(tx, blocks, now).await;
+    let all = blocks::upsert(tx, blocks, now).await;
     if keep_or_undo(tx, all).await?.is_some() {
         return Ok(Vec::new());
     }
     let mut refused = Vec::new();
     for of in blocks {
         tx.savepoint().await?;
-        let one = turn_blocks::upsert(tx, &[*of], now).await;
+        let one = blocks::upsert(tx, &[*of], now).await;
         if keep_or_undo(tx, one).await?.is_none() {
             refused.push(*of);
         }
@@ -305,7 +305,7 @@ pub async fn delete_old_requests(db: &Db, now: DateTime<Utc>) -> Result<(), Stor
 /// Deletes the shares that were revoked or expired long enough ago; until then their owners see them in the list.
 pub async fn delete_ended_shares(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    shares::delete_ended(&mut tx, now - limits::SHARE_KEPT).await?;
+    snapshots::delete_ended(&mut tx, now - limits::SHARE_KEPT).await?;
     tx.commit().await
 }
 
@@ -314,7 +314,7 @@ pub async fn delete_old_journals(db: &Db, now: DateTime<Utc>) -> Result<(), Stor
     let before = now - limits::JOURNAL_KEPT;
     loop {
         let mut tx = db.begin().await?;
-        let deleted = turn_events::delete_old(&mut tx, before, TURNS_AT_A_TIME).await?;
+        let deleted = events::delete_old(&mut tx, before, TURNS_AT_A_TIME).await?;
         tx.commit().await?;
         if deleted == 0 {
             return Ok(());

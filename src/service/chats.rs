@@ -20,8 +20,9 @@ use turnleaf_domain::{
     Branch, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, chat_tools, chats, projects, unread_replies};
+use turnleaf_store::chats::{self, chat_tools, unread_replies};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::{branches, projects};
 
 pub use turnleaf_store::chats::{BrowseFilter, ListedChat};
 

@@ -20,7 +20,7 @@ pub mod spools;
 pub mod uploads;
 
 pub use change::{DocumentChange, DocumentTextSource, NewDocumentRequest, TEXT_KINDS};
-pub use turnleaf_store::documents::{Document, StoredDocumentVersion};
+pub use turnleaf_store::documents::read::{Document, StoredDocumentVersion};
 
 impl Service {
     /// Stores the text of an earlier version as the newest version.
@@ -37,7 +37,7 @@ impl Service {
 
     /// Returns a document that is not in Trash.
     pub async fn document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
-        let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
+        let found = documents::read::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
         found.ok_or(ServiceError::NotFound)
     }
 
@@ -52,9 +52,9 @@ impl Service {
         let gone = || ServiceError::unfit(UnfitReason::Gone, "version_gone", "version", MessageCode::NoSuchVersion);
         let version = match version {
             None => document.version,
-            Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(gone)?,
+            Some(at) => documents::read::version(self.db(), owner, id, at).await?.ok_or_else(gone)?,
         };
-        let text = documents::content(self.db(), owner, id, version.version_timestamp).await?;
+        let text = documents::read::content(self.db(), owner, id, version.version_timestamp).await?;
         Ok((version, text.ok_or_else(gone)?))
     }
 
@@ -66,7 +66,7 @@ impl Service {
         title: Option<&TextMatcher>,
         limit: u32,
     ) -> Result<Vec<Document>, ServiceError> {
-        Ok(documents::list(self.db(), owner, behind, title, limit).await?)
+        Ok(documents::read::list(self.db(), owner, behind, title, limit).await?)
     }
 
     /// Returns the document with exactly this title; of several, the one that changed last.
@@ -77,14 +77,14 @@ impl Service {
     /// Returns the documents with exactly this title, last changed first.
     async fn documents_titled(&self, owner: UserId, title: &str) -> Result<Vec<Document>, ServiceError> {
         let Ok(matcher) = TextMatcher::new(title) else { return Ok(Vec::new()) };
-        let mut found = documents::list(self.db(), owner, None, Some(&matcher), limits::PAGE_MAX).await?;
+        let mut found = documents::read::list(self.db(), owner, None, Some(&matcher), limits::PAGE_MAX).await?;
         found.retain(|document| document.title == title);
         Ok(found)
     }
 
     /// Returns the documents in Trash.
     pub async fn deleted_documents(&self, owner: UserId) -> Result<Vec<Document>, ServiceError> {
-        Ok(documents::list_deleted(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(documents::read::list_deleted(self.db(), owner, limits::PAGE_MAX).await?)
     }
 
     /// Returns all versions, newest first.
@@ -94,7 +94,7 @@ impl Service {
         id: DocumentId,
     ) -> Result<Vec<StoredDocumentVersion>, ServiceError> {
         self.document(owner, id).await?;
-        Ok(documents::versions(self.db(), owner, id, limits::DOCUMENT_VERSIONS.unsigned_abs()).await?)
+        Ok(documents::read::versions(self.db(), owner, id, limits::DOCUMENT_VERSIONS.unsigned_abs()).await?)
     }
 
     /// Returns the chats that reference the document, last changed first.
@@ -103,7 +103,7 @@ impl Service {
         owner: UserId,
         id: DocumentId,
     ) -> Result<Vec<(ChatId, String)>, ServiceError> {
-        Ok(documents::list_referencing_chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
+        Ok(documents::read::list_referencing_chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
     }
 
     /// Returns the text diff of two versions.
@@ -152,7 +152,7 @@ impl Service {
     /// # Errors
     /// `not_in_trash` when it was not deleted.
     pub async fn purge_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
-        let found = documents::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let found = documents::read::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if found.deleted_at.is_none() {
             return Err(ServiceError::conflict("not_in_trash", MessageCode::NotInTrash));
         }

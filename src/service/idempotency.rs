@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ExchangeId, InvalidField, MessageCode, UserId};
-use turnleaf_store::db::Tx;
-use turnleaf_store::exchanges::{self, KnownRequest};
+use turnleaf_store::database::db::Tx;
 use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};
+use turnleaf_store::turns::exchanges::{self, KnownRequest};
 
 /// The maximum length of an idempotency key, in characters.
 const REQUEST_ID_CHARS: usize = 100;

@@ -27,8 +27,8 @@ pub use turnleaf_providers::registry::ProviderCheck;
 pub use turnleaf_run::journal::EventLine;
 pub use turnleaf_run::{EventCursor, FollowerItem, can_be_shortened};
 pub use turnleaf_store::StoreError;
+pub use turnleaf_store::chats::drafts::Draft;
 pub use turnleaf_store::deletions::{DeletedItem, Deletion};
-pub use turnleaf_store::drafts::Draft;
 
 use std::sync::Arc;
 

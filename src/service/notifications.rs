@@ -7,7 +7,9 @@ use serde_json::json;
 use crate::transfer::imports::ImportSummary;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, CodedMessage, TurnId, TurnStatus, UserId, limits};
-use turnleaf_store::{imports, settings, unread_replies};
+use turnleaf_store::accounts::settings;
+use turnleaf_store::chats::unread_replies;
+use turnleaf_store::transfer::imports;
 
 /// The key of the setting with the time up to which the notifications were seen.
 const SEEN_UP_TO: &str = "notifications_seen_up_to";

@@ -15,7 +15,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::blocks::client_redaction;
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, ExchangeKind, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
-use turnleaf_store::{branches, chats, exchanges, turns};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{branches, chats};
 
 /// The number of ids in one statement.
 const IDS_AT_ONCE: usize = 1_000;

@@ -23,8 +23,9 @@ use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, ModelLock, ProviderI
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::{ProviderCheck, ProviderOrigin, ProviderScope};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::{settings, users};
 use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
-use turnleaf_store::{StoreError, settings, users};
 
 pub use connection::complete_address;
 use connection_facts::ConnectionFacts;

@@ -18,10 +18,11 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
-use turnleaf_store::shares::{self, NewStoredShare};
-use turnleaf_store::{StoreError, blobs};
+use turnleaf_store::StoreError;
+use turnleaf_store::documents::blobs;
+use turnleaf_store::shares::snapshots::{self, NewStoredShare};
 
-pub use turnleaf_store::shares::ListedShare;
+pub use turnleaf_store::shares::snapshots::ListedShare;
 
 pub mod branch_shares;
 mod continuation;
@@ -161,7 +162,7 @@ impl Service {
             return Ok(Created::existing(IssuedShare { listed, token: None }));
         }
         growth?;
-        if shares::count(&mut tx, owner, now).await? >= limits::SHARES as u64 {
+        if snapshots::count(&mut tx, owner, now).await? >= limits::SHARES as u64 {
             let message = MessageCode::TooMany.with("most", limits::SHARES);
             return Err(ServiceError::conflict("too_many_shares", message));
         }
@@ -177,7 +178,7 @@ impl Service {
             last_access_at: None,
         };
         let new = NewStoredShare { share: share.clone(), hash: token_hash(&token), snapshot: html.into(), turns };
-        if !shares::insert(&mut tx, owner, &new).await? {
+        if !snapshots::insert(&mut tx, owner, &new).await? {
             return Err(ServiceError::NotFound);
         }
         for sha256 in &images {
@@ -197,18 +198,18 @@ impl Service {
 
     /// Returns a share of this owner.
     pub async fn share(&self, owner: UserId, id: ShareId) -> Result<ListedShare, ServiceError> {
-        shares::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+        snapshots::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Returns the shares of an owner: first the valid ones, then those that ended a short time ago, each newest first.
     pub async fn shares(&self, owner: UserId) -> Result<Vec<ListedShare>, ServiceError> {
-        Ok(shares::list(self.db(), owner, self.clock().now(), limits::PAGE_MAX).await?)
+        Ok(snapshots::list(self.db(), owner, self.clock().now(), limits::PAGE_MAX).await?)
     }
 
     /// Revokes a share at once and for good.
     pub async fn revoke_share(&self, owner: UserId, actor: Actor, id: ShareId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
-        if !shares::revoke(&mut tx, owner, id, self.clock().now()).await? {
+        if !snapshots::revoke(&mut tx, owner, id, self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
         self.record(&mut tx, actor, AuditVerb::RevokeShare, &id.to_string()).await?;
@@ -222,7 +223,7 @@ impl Service {
     /// `NotFound` for an unknown, revoked or expired link, and for one that this reader may not open.
     pub async fn open_share(&self, token: &str, is_signed_in: bool) -> Result<OpenedShare, ServiceError> {
         let now = self.clock().now();
-        let found = shares::open(self.db(), &token_hash(token), now, is_signed_in).await?;
+        let found = snapshots::open(self.db(), &token_hash(token), now, is_signed_in).await?;
         let share = found.ok_or(ServiceError::NotFound)?;
         if share.last_access_at.is_none_or(|at| now - at >= limits::SHARE_ACCESS_EVERY)
             && let Err(error) = self.note_share_access(share.id, now).await
@@ -235,7 +236,7 @@ impl Service {
 
     async fn note_share_access(&self, id: ShareId, at: DateTime<Utc>) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        shares::note_access(&mut tx, id, at).await?;
+        snapshots::note_access(&mut tx, id, at).await?;
         tx.commit().await
     }
 
@@ -248,7 +249,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let (hash, now) = (token_hash(token), self.clock().now());
-        let bytes = shares::open_blob(self.db(), (&hash[..], sha256), now, is_signed_in).await?;
+        let bytes = snapshots::open_blob(self.db(), (&hash[..], sha256), now, is_signed_in).await?;
         bytes.ok_or(ServiceError::NotFound)
     }
 }

@@ -14,7 +14,8 @@ use turnleaf_store::deletions::{
     self, DeletedItem, Deletion, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge,
 };
 use turnleaf_store::documents::purge::DocumentPurgeTarget;
-use turnleaf_store::{branches, chats, imports, turns};
+use turnleaf_store::transfer::imports;
+use turnleaf_store::{branches, chats, turns};
 
 impl Service {
     /// Deletes a turn with its descendants.

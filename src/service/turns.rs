@@ -28,8 +28,8 @@ use turnleaf_domain::{
     TurnStatus, UserId,
 };
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::exchanges::KnownRequest;
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::turns::exchanges::KnownRequest;
 use turnleaf_store::{branches, chats, turns};
 
 pub use self::exchanges::AcceptedExchange;

@@ -8,9 +8,9 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, InvalidField, MessageCode, UserId};
-use turnleaf_store::spending;
+use turnleaf_store::usage::spending;
 
-pub use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
+pub use turnleaf_store::usage::spending::{SpendingGrouping, SpendingSum};
 
 /// The length of the default period, in days.
 const USUAL_DAYS: u64 = 30;

@@ -11,10 +11,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::{inconsistent, parse_word, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable};
+use crate::database::rows::{inconsistent, parse_word, to_unsigned};
 use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, Role, TurnId, UserId};
 
@@ -28,7 +28,7 @@ pub use soft_deletion::{DeletionOutcome, DeletionRoot, NewDeletion, first_turn_o
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
     [
         ("deletions", STATEMENTS),
-        ("deletions/mark", soft_deletion::STATEMENTS),
+        ("deletions/soft_deletion", soft_deletion::STATEMENTS),
         ("deletions/purge", purge::STATEMENTS),
         ("deletions/restore", restore::STATEMENTS),
     ]

@@ -8,9 +8,9 @@
 
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::dialect;
-use crate::error::StoreError;
+use crate::database::db::Db;
+use crate::database::dialect;
+use crate::database::error::StoreError;
 use turnleaf_domain::limits;
 
 #[macro_use]

@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use turnleaf_domain::UserId;
 
 sql! {

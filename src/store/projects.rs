@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{storable_text, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::{storable_text, to_unsigned};
 use turnleaf_domain::{ChatId, ModelLock, Project, ProjectColor, ProjectId, UserId};
 
 const TABLE: &str = "projects";

@@ -33,9 +33,9 @@ pub use retrieval::{MatchPage, SearchFilter, find_items};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
     [
-        ("search/catch_up", backfill::STATEMENTS),
+        ("search/backfill", backfill::STATEMENTS),
         ("search/index", index::STATEMENTS),
-        ("search/look", retrieval::STATEMENTS),
+        ("search/retrieval", retrieval::STATEMENTS),
         ("search/queue", queue::STATEMENTS),
     ]
 }

@@ -12,9 +12,10 @@ use turnleaf_platform::ids;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::provider_factory::create_provider;
 use turnleaf_providers::registry::ProviderRegistry;
-use turnleaf_store::blobs::{self, NewBlockBlob};
-use turnleaf_store::turn_blocks::{self, BlockUpsert};
-use turnleaf_store::{Db, generations};
+use turnleaf_store::Db;
+use turnleaf_store::documents::blobs::{self, NewBlockBlob};
+use turnleaf_store::turns::blocks::{self, BlockUpsert};
+use turnleaf_store::turns::generations;
 
 use crate::chats::{assert_complete, plain_reply};
 use crate::fake_toolbox::{FakeToolbox, ToolBehavior};
@@ -40,7 +41,7 @@ async fn attach(instance: &TestServer, message: &Turn, bytes: &[u8], mime: &str,
     let block = Block::new(ids::mint(), (turn.ord, seq), Author::User, image, now);
     let mut tx = instance.db.begin().await.unwrap();
     let of = BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
-    turn_blocks::upsert(&mut tx, &[of], now).await.unwrap();
+    blocks::upsert(&mut tx, &[of], now).await.unwrap();
     blobs::put(&mut tx, &[NewBlockBlob { block: block.id, sha256: &sha256, mime, bytes }], now).await.unwrap();
     tx.commit().await.unwrap();
 }

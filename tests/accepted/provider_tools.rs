@@ -13,7 +13,7 @@ use turnleaf::domain::{Author, Content, FailureKind, Turn, TurnStatus, limits};
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::provider::Provider;
 use turnleaf_service::chats::NewChat;
-use turnleaf_store::generations::{self, Generation, requests};
+use turnleaf_store::turns::generations::{self, Generation, requests};
 
 use crate::chats::{assert_complete, plain_reply};
 use crate::test_chat::{ModelAccount, TestChat};

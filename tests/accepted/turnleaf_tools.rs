@@ -20,7 +20,8 @@ use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
 use turnleaf_service::turns::placement::PlacementRequest;
-use turnleaf_store::{branches, chats, exchanges, turns};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{branches, chats};
 
 use crate::chats::{assert_complete, plain_reply};
 use crate::fake_toolbox::{FakeToolbox, ToolBehavior};

@@ -266,6 +266,6 @@ fn cited_file_has_the_tests_that_follow_it() {
 
 #[test]
 fn unknown_module_is_reported() {
-    assert!(is_in_code("store::turns") && is_in_code("http::router") && is_in_code("store::db::Db"));
+    assert!(is_in_code("store::turns") && is_in_code("http::router") && is_in_code("store::database::db::Db"));
     assert!(!is_in_code("store::no_such_module") && !is_in_code("store::no_such_module::find"));
 }

@@ -13,7 +13,7 @@ use turnleaf::domain::{AccountRole, AuditOutcome, AuditVerb, SecondFactorPolicy,
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_service::accounts::management::AssignedPassword;
-use turnleaf_store::passkeys::{self, PasskeyUse};
+use turnleaf_store::accounts::passkeys::{self, PasskeyUse};
 
 use crate::access_control::text;
 use crate::account_forms::{part, with_password};

@@ -7,7 +7,7 @@ use serde_json::json;
 use turnleaf::domain::{AccountRole, SessionId};
 use turnleaf_platform::ids;
 use turnleaf_service::accounts::Actor;
-use turnleaf_store::sessions;
+use turnleaf_store::accounts::sessions;
 
 use crate::account_forms::part;
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, SubmittedForm, TestCredential};

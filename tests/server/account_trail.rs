@@ -10,8 +10,9 @@ use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::AuditFilter;
-use turnleaf_store::audit::{self, AuditEntry};
-use turnleaf_store::{chats, users};
+use turnleaf_store::accounts::audit::{self, AuditEntry};
+use turnleaf_store::accounts::users;
+use turnleaf_store::chats;
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, HTML, OWNER, PASSWORD, TestCredential};

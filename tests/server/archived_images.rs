@@ -16,7 +16,7 @@ use turnleaf_convert::{
 use turnleaf_interchange::archive::ArchivedBytes as Kept;
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::transfer::exports::ExportScope;
-use turnleaf_store::blobs;
+use turnleaf_store::documents::blobs;
 
 use crate::fake_file_reader::upload;
 use crate::http_api::TestApi;

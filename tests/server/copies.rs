@@ -12,8 +12,8 @@ use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::ServiceError;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
-use turnleaf_store::spending::{self, SpendingGrouping};
-use turnleaf_store::turn_blocks::{self, BlockUpsert};
+use turnleaf_store::turns::blocks::{self, BlockUpsert};
+use turnleaf_store::usage::spending::{self, SpendingGrouping};
 use turnleaf_store::{Db, turns};
 
 use crate::databases::test_databases;
@@ -140,7 +140,7 @@ async fn copied_signature_refers_to_copied_block() {
         let blocks = [signature(&reply, 2, Some(reply.blocks[0].id)), signature(&reply, 3, None)];
         let mut tx = instance.db.begin().await.unwrap();
         let of = |block| BlockUpsert { chat_id: reply.chat_id, turn_id: reply.id, block };
-        turn_blocks::upsert(&mut tx, &blocks.each_ref().map(of), reply.created_at).await.unwrap();
+        blocks::upsert(&mut tx, &blocks.each_ref().map(of), reply.created_at).await.unwrap();
         tx.commit().await.unwrap();
         let copied = instance.service.copy_chat(instance.owner, first.chat.id, reply.id, None).await.unwrap();
         let (path, _) = turns::path(&instance.db, instance.owner, copied.value.leaf, 50).await.unwrap();
@@ -224,7 +224,8 @@ async fn extend_chat(instance: &TestServer, first: &AcceptedExchange, times: i64
     use turnleaf::domain::blocks::block::chat_seq;
     use turnleaf::domain::{Role, Turn};
     use turnleaf_platform::ids;
-    use turnleaf_store::{branches, chats, exchanges, turns};
+    use turnleaf_store::turns::{self, exchanges};
+    use turnleaf_store::{branches, chats};
     let mut prev = instance.service.turn(instance.owner, first.assistant_turn.id).await.unwrap();
     let models = [instance.service.turn(instance.owner, first.user_turn.id).await.unwrap(), prev.clone()];
     let mut tx = instance.db.begin().await.unwrap();

@@ -11,7 +11,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
-use turnleaf_store::claim::ClaimState;
+use turnleaf_store::database::claim::ClaimState;
 use turnleaf_store::{Claim, Db, TimeLimits};
 
 use crate::databases;

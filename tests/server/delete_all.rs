@@ -11,9 +11,9 @@ use turnleaf_run::purge::purge_scheduled;
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::transfer::imports::ImportRequest;
+use turnleaf_store::Db;
+use turnleaf_store::chats::drafts::{self, Draft};
 use turnleaf_store::deletions::purge;
-use turnleaf_store::drafts::Draft;
-use turnleaf_store::{Db, drafts};
 
 use crate::fake_file_reader::{PNG, apis_with_fake_reader, upload};
 use crate::http_api::TestApi;

@@ -8,7 +8,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::provider::ProviderError;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::chats::NewChat;
-use turnleaf_store::tool_policies::{self, StoredPolicy};
+use turnleaf_store::tools::tool_policies::{self, StoredPolicy};
 
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, streamed_answer, text_step};

@@ -7,7 +7,8 @@ use turnleaf::domain::TurnStatus;
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
-use turnleaf_store::{Claim, Db, StoreError, turn_events, turns};
+use turnleaf_store::turns::{self, events};
+use turnleaf_store::{Claim, Db, StoreError};
 
 use crate::databases;
 use crate::test_server::{TestServer, streamed_answer, text_step};
@@ -33,7 +34,7 @@ async fn ending_of_run_is_not_stored_over_another_ending() {
         live.wait_until_ended().await;
         let after = turns::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
         assert_eq!(after, before, "its blocks, too");
-        let stored = turn_events::list_after(&instance.db, instance.owner, id, 0, 100).await.unwrap();
+        let stored = events::list_after(&instance.db, instance.owner, id, 0, 100).await.unwrap();
         assert!(!stored.events.iter().any(|(_, event)| event.contains("turn_end")), "{stored:#?}");
         instance.close().await;
     }

@@ -9,8 +9,8 @@ use turnleaf_platform::ids;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_service::accounts::mapped_groups::GroupService;
-use turnleaf_store::identities::IdentityKey;
-use turnleaf_store::{identities, identity_groups};
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::identity_groups;
 
 use crate::access_control::text;
 use crate::account_passwords::{age, with_confirmation};

@@ -13,7 +13,7 @@ use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::account_error::AccountError;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
 use turnleaf_service::accounts::identity_sign_in::IdentityPurpose;
-use turnleaf_store::{identities, identity_groups, users};
+use turnleaf_store::accounts::{identities, identity_groups, users};
 
 use crate::access_control::text;
 use crate::account_passwords::{age, with_confirmation};

@@ -16,8 +16,8 @@ use turnleaf_service::transfer::imports::{ImportJob, ImportRequest, ImportRevers
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::chats::drafts::Draft;
 use turnleaf_store::deletions::{self, DeletionRoot, NewDeletion};
-use turnleaf_store::drafts::Draft;
 use turnleaf_store::turns;
 
 use crate::bad_imports::{conversation, mapping_node};
@@ -234,7 +234,8 @@ async fn undo_that_a_restart_interrupts_continues() {
         let job = import(&instance, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
         undo(&instance, job.id, UndoScope::Unchanged).await;
         // As a kill leaves it: one chat is in Trash, and the import is not marked.
-        let deletions = turnleaf_store::imports::undo::list_deletions(&instance.db, owner, job.id).await.unwrap();
+        let deletions =
+            turnleaf_store::transfer::imports::undo::list_deletions(&instance.db, owner, job.id).await.unwrap();
         assert_eq!(deletions.len(), 2);
         service.restore_deletion(owner, deletions[0]).await.unwrap();
         instance.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
@@ -306,8 +307,9 @@ async fn page_offers_to_continue_an_undo_that_a_restart_interrupts() {
     for instance in test_servers().await {
         let job = import(&instance, &file_of(&[chat_of("one", 1), chat_of("two", 1)])).await;
         undo(&instance, job.id, UndoScope::Unchanged).await;
-        let deletions =
-            turnleaf_store::imports::undo::list_deletions(&instance.db, instance.owner, job.id).await.unwrap();
+        let deletions = turnleaf_store::transfer::imports::undo::list_deletions(&instance.db, instance.owner, job.id)
+            .await
+            .unwrap();
         instance.service.restore_deletion(instance.owner, deletions[0]).await.unwrap();
         instance.sql("UPDATE imports SET state = 'finished', undone_at = NULL").await;
         let api = TestApi::with_server(instance);

@@ -18,8 +18,8 @@ use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::{ImportJobs, ImportOutcome, ImportReport, ImportRequest};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
-use turnleaf_store::chat_tools;
-use turnleaf_store::tool_servers::{self, StoredToolServer};
+use turnleaf_store::chats::chat_tools;
+use turnleaf_store::tools::tool_servers::{self, StoredToolServer};
 
 use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step, thinking_step};
 

@@ -11,7 +11,8 @@ use turnleaf_providers::openai_responses::ResponsesEndpoint;
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
-use turnleaf_store::{branches, generations};
+use turnleaf_store::branches;
+use turnleaf_store::turns::generations;
 
 use crate::repair::{endpoint, event_step, notices, refused_answer, send_next, with_tool};
 use crate::test_server::{TestServer, message_to_send};

@@ -12,9 +12,12 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_run::purge::purge_scheduled;
 use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::ImportRequest;
-use turnleaf_store::deletions::purge;
-use turnleaf_store::uploads::{self, NewUpload, UploadKind};
-use turnleaf_store::{Db, StoreError, Tx, archive, blobs, branches, chats, deletions, exchanges, turns};
+use turnleaf_store::deletions::{self, purge};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::documents::uploads::{self, NewUpload, UploadKind};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, StoreError, Tx, branches, chats};
 use uuid::Uuid;
 
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_service::transfer::exports::ExportScope;
-use turnleaf_store::generations::{self, raw};
+use turnleaf_store::turns::generations::{self, raw};
 
 use crate::exports::git;
 use crate::fakeprov::{FakeProvider, ServerStep};

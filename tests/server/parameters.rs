@@ -9,7 +9,8 @@ use turnleaf::domain::providers::provider::ReasoningSupport;
 use turnleaf::domain::{ModelParams, Thinking};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
-use turnleaf_store::{Db, exchanges};
+use turnleaf_store::Db;
+use turnleaf_store::turns::exchanges;
 
 use crate::http_api::TestApi;
 use crate::test_server::{streamed_answer, text_step};

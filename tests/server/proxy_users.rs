@@ -11,7 +11,7 @@ use turnleaf::domain::{AccountRole, AuditVerb, SecondFactorPolicy, TokenScope};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::accounts::audit_log::AuditFilter;
-use turnleaf_store::{identities, identity_groups};
+use turnleaf_store::accounts::{identities, identity_groups};
 
 use crate::access_control::text;
 use crate::accounts_api::{AccountsApi, OWNER, PASSWORD, TestCredential};

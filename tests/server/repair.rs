@@ -17,7 +17,7 @@ use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider,
 use turnleaf_run::{EventCursor, FollowerItem};
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::branches;
-use turnleaf_store::generations::{self, GenerationStatus, requests};
+use turnleaf_store::turns::generations::{self, GenerationStatus, requests};
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::test_server::{

@@ -20,8 +20,9 @@ use turnleaf_run::{EventCursor, FollowerItem};
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{Draft, ServiceError};
-use turnleaf_store::generations::{self, raw};
-use turnleaf_store::{Db, turn_events, turns};
+use turnleaf_store::Db;
+use turnleaf_store::turns::generations::{self, raw};
+use turnleaf_store::turns::{self, events};
 
 fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
     ScriptedProvider::new("scripted", answers)
@@ -481,7 +482,7 @@ async fn restart_ends_unfinished_replies_and_keeps_text() {
             break;
         }
     }
-    let stored = turn_events::last_seq(&instance.db, id).await.unwrap();
+    let stored = events::last_seq(&instance.db, id).await.unwrap();
     assert!(stored > 4);
     // The old process is abandoned: its runs hang, and a new one opens the directory.
     let TestServer { dir, .. } = instance;

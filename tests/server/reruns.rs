@@ -19,8 +19,9 @@ use turnleaf_service::chats::ChatChange;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::reruns::{NewRerun, RerunState};
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
-use turnleaf_store::turn_blocks::{self, BlockUpsert};
-use turnleaf_store::{Db, exchanges, turns};
+use turnleaf_store::Db;
+use turnleaf_store::turns::blocks::{self, BlockUpsert};
+use turnleaf_store::turns::{self, exchanges};
 
 use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
@@ -201,7 +202,7 @@ async fn message_attachments_are_copied_unchanged() {
     let mut tx = instance.db.begin().await.unwrap();
     let of = |block| BlockUpsert { chat_id: question.chat_id, turn_id: question.id, block };
     let rows: Vec<BlockUpsert<'_>> = blocks.iter().map(of).collect();
-    turn_blocks::upsert(&mut tx, &rows, question.created_at).await.unwrap();
+    blocks::upsert(&mut tx, &rows, question.created_at).await.unwrap();
     tx.commit().await.unwrap();
 
     let begun = start_rerun(&instance, &path, new_rerun(&path, None)).await.unwrap();

@@ -17,9 +17,13 @@ use turnleaf::domain::*;
 use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_store::chats::{self, chat_sources, chat_tools};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::documents::uploads::{self, NewUpload, UploadKind};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
-use turnleaf_store::uploads::{self, NewUpload, UploadKind};
-use turnleaf_store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Tx, branches};
 
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 use crate::fake_file_reader::{FakeFileReader, PNG};

@@ -11,7 +11,8 @@ use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
 use turnleaf_providers::base64;
 use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::transfer::imports::{ImportOutcome, ImportReport};
-use turnleaf_store::{branches, documents, exchanges, turns};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{branches, documents};
 
 use crate::fake_file_reader::{FakeFileReader, PNG};
 use crate::interchange::import_file;
@@ -108,8 +109,8 @@ async fn block_line(instance: &TestServer, block: &Block) -> String {
         }
         Content::Reference { ref_id, ref_type, version_timestamp } if ref_type == DOCUMENT_REF_TYPE => {
             let id = ref_id.parse().unwrap();
-            let document = documents::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
-            let text = documents::content(&instance.db, instance.owner, id, version_timestamp.unwrap())
+            let document = documents::read::find(&instance.db, instance.owner, id).await.unwrap().unwrap();
+            let text = documents::read::content(&instance.db, instance.owner, id, version_timestamp.unwrap())
                 .await
                 .unwrap()
                 .unwrap();

@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::scripted::{RequestLog, ScriptedProvider};
-use turnleaf_store::tool_listings;
+use turnleaf_store::tools::listings;
 
 use crate::http_api::TestApi;
 use crate::test_server::{streamed_answer, text_step};
@@ -17,7 +17,7 @@ const TEXT: &str = "List before you write.";
 async fn store_instructions(api: &TestApi, text: &str) {
     let mut tx = api.instance.db.begin().await.unwrap();
     let tools = [tool("list", "Lists notes.")];
-    tool_listings::put(&mut tx, api.instance.owner, "notes", (&tools, text), SystemClock.now()).await.unwrap();
+    listings::put(&mut tx, api.instance.owner, "notes", (&tools, text), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 

@@ -20,7 +20,7 @@ use turnleaf_service::accounts::audit_log::AuditFilter;
 use turnleaf_service::shares::{RenderedSnapshot, ShareRequest};
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_store::Db;
-use turnleaf_store::shares::{self, NewStoredShare};
+use turnleaf_store::shares::snapshots::{self, NewStoredShare};
 
 use crate::fake_file_reader::{PNG, api_with_fake_reader, upload};
 use crate::http_api::TestApi;
@@ -184,7 +184,7 @@ impl SharedChat {
     /// Returns the stored page of a link.
     async fn stored(&self, token: &str) -> String {
         let (db, now) = (&self.api.instance.db, self.now());
-        let share = shares::open(db, &Sha256::digest(token.as_bytes()), now, false).await.unwrap().unwrap();
+        let share = snapshots::open(db, &Sha256::digest(token.as_bytes()), now, false).await.unwrap().unwrap();
         String::from_utf8(share.snapshot).unwrap()
     }
 
@@ -449,7 +449,7 @@ async fn invalid_requests_and_full_list_are_refused() {
             };
             let hash = Sha256::digest(number.to_be_bytes()).to_vec();
             let new = NewStoredShare { share, hash, snapshot: Bytes::from_static(b"a page"), turns: None };
-            assert!(shares::insert(&mut tx, api.instance.owner, &new).await.unwrap());
+            assert!(snapshots::insert(&mut tx, api.instance.owner, &new).await.unwrap());
         }
         tx.commit().await.unwrap();
         let (status, refused) = api.call("POST", &path, Some(json!({}))).await;
@@ -490,7 +490,7 @@ async fn share_in_trash_makes_room() {
         let instance = &shared.api.instance;
         let count = async || {
             let mut tx = instance.db.begin().await.unwrap();
-            let count = shares::count(&mut tx, instance.owner, shared.now()).await.unwrap();
+            let count = snapshots::count(&mut tx, instance.owner, shared.now()).await.unwrap();
             tx.rollback().await.unwrap();
             count
         };

@@ -16,7 +16,7 @@ use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
-use turnleaf_store::storage;
+use turnleaf_store::usage::storage;
 
 use crate::http_api::TestApi;
 use crate::interchange::import_file;

@@ -23,7 +23,8 @@ use turnleaf_service::chats::NewChat;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
-use turnleaf_store::{Db, fsck, users};
+use turnleaf_store::accounts::users;
+use turnleaf_store::{Db, fsck};
 use turnleaf_tools::toolbox::{NoTools, Toolbox};
 
 /// The models of a scripted provider.

@@ -12,7 +12,7 @@ use turnleaf::domain::transfer::export::ExportOptions;
 use turnleaf::domain::{Capabilities, ExchangeId, ModelParams, Thinking};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
-use turnleaf_store::exchanges;
+use turnleaf_store::turns::exchanges;
 
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, delta_step, message_to_send, streamed_answer, text_step, thinking_step};

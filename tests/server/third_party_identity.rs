@@ -8,8 +8,8 @@ use tokio::process::Child;
 use turnleaf::domain::AccountRole;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
-use turnleaf_store::identities::{self, ListedIdentity};
-use turnleaf_store::identity_groups;
+use turnleaf_store::accounts::identities::{self, ListedIdentity};
+use turnleaf_store::accounts::identity_groups;
 
 use crate::account_forms::part;
 use crate::accounts_api::{AccountsApi, FORM, HTML, SubmittedForm, TestCredential};

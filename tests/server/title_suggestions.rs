@@ -16,7 +16,7 @@ use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedSte
 use turnleaf_service::ServiceError;
 use turnleaf_service::chats::titles::TitleSuggestion;
 use turnleaf_service::turns::generations::GenerationStatus;
-use turnleaf_store::title_requests::{self, NewTitleRequest};
+use turnleaf_store::chats::title_requests::{self, NewTitleRequest};
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::document_pages::get;

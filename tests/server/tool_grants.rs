@@ -20,7 +20,7 @@ use turnleaf_service::chats::NewChat;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::{Service, ServiceError};
-use turnleaf_store::tool_listings;
+use turnleaf_store::tools::listings;
 use turnleaf_tools::toolbox::{CallOutcome, GateDecision, ToolCall, ToolCaller};
 
 use crate::accounts_api::PASSWORD;
@@ -47,7 +47,7 @@ async fn with_configured_tools(mut instance: TestServer) -> TestServer {
     instance.service.load_tools(instance.owner).await.unwrap();
     let listed = [tool("list", "Lists notes."), tool("write", "Writes notes.")];
     let mut tx = instance.db.begin().await.unwrap();
-    tool_listings::put(&mut tx, instance.owner, SERVER, (&listed, ""), SystemClock.now()).await.unwrap();
+    listings::put(&mut tx, instance.owner, SERVER, (&listed, ""), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
     instance
 }

@@ -6,7 +6,7 @@ use http::{Request, StatusCode};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use turnleaf_providers::scripted::ScriptedProvider;
-use turnleaf_store::tool_servers;
+use turnleaf_store::tools::tool_servers;
 
 use crate::http_api::TestApi;
 use crate::test_server::TestServer;

@@ -74,7 +74,7 @@ async fn chosen_tools_that_cannot_be_offered_are_announced_once() {
         let chat = instance.chat_with_tools(&lab.offered_tools()).await;
         let choice = ToolChoice { on: vec![choice.to_owned()], ..ToolChoice::default() };
         let mut tx = instance.db.begin().await.unwrap();
-        turnleaf_store::chat_tools::put(&mut tx, instance.owner, chat, &choice).await.unwrap();
+        turnleaf_store::chats::chat_tools::put(&mut tx, instance.owner, chat, &choice).await.unwrap();
         tx.commit().await.unwrap();
         for expected in expected {
             let turn = instance.wait_until_complete(instance.send_to(chat, "go").await.assistant_turn.id).await;

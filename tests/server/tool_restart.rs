@@ -14,7 +14,8 @@ use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::{EventCursor, FollowerItem};
 use turnleaf_service::accounts::Actor;
 use turnleaf_service::tools::calls::CallDecision;
-use turnleaf_store::{fsck, generations};
+use turnleaf_store::fsck;
+use turnleaf_store::turns::generations;
 
 use crate::test_server::{TestServer, finish_steps, streamed_answer, text_step, thinking_step};
 use crate::tool_call_support::{

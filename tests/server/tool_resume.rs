@@ -10,7 +10,7 @@ use turnleaf::domain::tools::approval::ApprovalDecision;
 use turnleaf::domain::{FailureKind, Turn, TurnStatus};
 use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_run::live_turns::Interrupt;
-use turnleaf_store::generations;
+use turnleaf_store::turns::generations;
 
 use crate::repair::{
     SIGNATURE, anthropic_provider, complete_answer, notices, refused_answer, request_messages, text_block,

@@ -9,7 +9,7 @@ use turnleaf::domain::blocks::block::ToolStatus;
 use turnleaf::domain::blocks::notice::Notice;
 use turnleaf::domain::{Turn, TurnId, limits};
 use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider};
-use turnleaf_store::tool_listings::ListedTool;
+use turnleaf_store::tools::listings::ListedTool;
 
 use crate::http_api::TestApi;
 use crate::test_server::{streamed_answer, text_step};

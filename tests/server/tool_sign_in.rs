@@ -21,7 +21,7 @@ use turnleaf_service::accounts::Actor;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::servers::sign_in::{SignInAnswer, SignInOrigin, SignInOutcome, SignInPerson};
 use turnleaf_service::tools::toolbox::ServiceToolbox;
-use turnleaf_store::tool_sign_ins;
+use turnleaf_store::tools::tool_sign_ins;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCall, ToolCaller, Toolbox};
 
 use crate::fake_sign_in::{FakeSignIn, SignInFault};

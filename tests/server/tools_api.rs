@@ -22,9 +22,9 @@ use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
-use turnleaf_store::tool_listings::{self, ListedTool};
-use turnleaf_store::tool_policies::{self, StoredPolicy};
-use turnleaf_store::tool_servers;
+use turnleaf_store::tools::listings::{self, ListedTool};
+use turnleaf_store::tools::tool_policies::{self, StoredPolicy};
+use turnleaf_store::tools::tool_servers;
 use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolCaller};
 
 use crate::http_api::TestApi;
@@ -95,7 +95,7 @@ pub fn tool(name: &str, description: &str) -> ListedTool {
 
 pub async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
     let mut tx = api.instance.db.begin().await.unwrap();
-    tool_listings::put(&mut tx, api.instance.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
+    listings::put(&mut tx, api.instance.owner, server, (tools, ""), SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 

@@ -23,7 +23,7 @@ use turnleaf_service::chats::NewChat;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::tools::web_search::WebSearchSettings;
-use turnleaf_store::settings;
+use turnleaf_store::accounts::settings;
 
 use crate::fakeprov::{FakeProvider, ServerStep};
 use crate::http_api::TestApi;

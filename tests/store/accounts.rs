@@ -4,19 +4,16 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use turnleaf::domain::accounts::access_rights::{AudienceScope, GrantAudience, GrantTarget};
 use turnleaf::domain::*;
-use turnleaf_store::access_rules::{self, NewGrant, StoredAccessRule};
-use turnleaf_store::account_groups;
-use turnleaf_store::api_tokens::{self, NewToken};
-use turnleaf_store::audit::{self, AuditEntry, AuditSelection};
-use turnleaf_store::group_mappings;
-use turnleaf_store::identities::{self, IdentityKey};
-use turnleaf_store::identity_groups;
-use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
-use turnleaf_store::invites::{self, NewInvite};
-use turnleaf_store::passkeys::{self, NewPasskey, PasskeyUse};
-use turnleaf_store::second_factors;
-use turnleaf_store::sessions::{self, NewSession};
-use turnleaf_store::users::{self, AccountNames};
+use turnleaf_store::accounts::access_rules::{self, NewGrant, StoredAccessRule};
+use turnleaf_store::accounts::api_tokens::{self, NewToken};
+use turnleaf_store::accounts::audit::{self, AuditEntry, AuditSelection};
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::identity_sign_ins::{self, StoredIdentitySignIn};
+use turnleaf_store::accounts::invites::{self, NewInvite};
+use turnleaf_store::accounts::passkeys::{self, NewPasskey, PasskeyUse};
+use turnleaf_store::accounts::sessions::{self, NewSession};
+use turnleaf_store::accounts::users::{self, AccountNames};
+use turnleaf_store::accounts::{group_mappings, groups, identity_groups, second_factors};
 use turnleaf_store::{Db, StoreError};
 use uuid::Uuid;
 
@@ -627,24 +624,24 @@ async fn check_audit(db: &Db, owner: UserId) {
 async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
     let (group, other, now): (GroupId, GroupId, _) = (next_id(), next_id(), next_time());
     let mut tx = db.begin().await.unwrap();
-    account_groups::insert(&mut tx, group, "Research", now).await.unwrap();
-    account_groups::insert(&mut tx, other, "Teaching", now).await.unwrap();
+    groups::insert(&mut tx, group, "Research", now).await.unwrap();
+    groups::insert(&mut tx, other, "Teaching", now).await.unwrap();
     for (user, is_added) in [(owner, true), (bob, true), (bob, false), (next_id(), false)] {
-        assert_eq!(account_groups::add_member(&mut tx, group, user).await.unwrap(), is_added, "{user}");
+        assert_eq!(groups::add_member(&mut tx, group, user).await.unwrap(), is_added, "{user}");
     }
-    assert!(!account_groups::add_member(&mut tx, next_id(), bob).await.unwrap(), "there is no such group");
-    assert!(account_groups::add_member(&mut tx, other, bob).await.unwrap());
-    assert!(account_groups::rename(&mut tx, group, "Lab").await.unwrap());
-    assert!(!account_groups::rename(&mut tx, next_id(), "Lab").await.unwrap());
+    assert!(!groups::add_member(&mut tx, next_id(), bob).await.unwrap(), "there is no such group");
+    assert!(groups::add_member(&mut tx, other, bob).await.unwrap());
+    assert!(groups::rename(&mut tx, group, "Lab").await.unwrap());
+    assert!(!groups::rename(&mut tx, next_id(), "Lab").await.unwrap());
     tx.commit().await.unwrap();
-    let listed = account_groups::list(db, 9).await.unwrap();
+    let listed = groups::list(db, 9).await.unwrap();
     let seen: Vec<_> = listed.iter().map(|group| (group.name.as_str(), group.members)).collect();
     assert_eq!(seen, [("Lab", 2), ("Teaching", 1)]);
-    assert_eq!(account_groups::find(db, group).await.unwrap().as_ref(), listed.first());
-    assert_eq!(account_groups::find(db, next_id()).await.unwrap(), None);
-    let members = account_groups::members(db, group, 9).await.unwrap();
+    assert_eq!(groups::find(db, group).await.unwrap().as_ref(), listed.first());
+    assert_eq!(groups::find(db, next_id()).await.unwrap(), None);
+    let members = groups::members(db, group, 9).await.unwrap();
     assert_eq!(members.iter().map(|member| member.user).collect::<Vec<_>>(), [owner, bob]);
-    assert_eq!(account_groups::all_members(db).await.unwrap().len(), 3);
+    assert_eq!(groups::all_members(db).await.unwrap().len(), 3);
 
     let model = GrantTarget::Model(ModelLock::new("openai", "large"));
     let server = GrantTarget::ToolServer("files".into());
@@ -665,14 +662,14 @@ async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
 
     // A group or a rule takes its memberships and grants with it.
     let mut tx = db.begin().await.unwrap();
-    assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
-    assert!(!account_groups::remove_member(&mut tx, group, owner).await.unwrap());
-    assert!(account_groups::delete(&mut tx, other).await.unwrap());
-    assert!(!account_groups::delete(&mut tx, other).await.unwrap());
+    assert!(groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(!groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert!(groups::delete(&mut tx, other).await.unwrap());
+    assert!(!groups::delete(&mut tx, other).await.unwrap());
     assert!(access_rules::delete(&mut tx, of_server).await.unwrap());
     assert!(!access_rules::delete(&mut tx, of_server).await.unwrap());
     tx.commit().await.unwrap();
-    assert_eq!(account_groups::all_members(db).await.unwrap(), [(group, bob)]);
+    assert_eq!(groups::all_members(db).await.unwrap(), [(group, bob)]);
     let listed = access_rules::list(db).await.unwrap().rules;
     assert_eq!((listed.len(), &listed[0].audience.groups), (1, &[group].into()));
 }
@@ -681,7 +678,7 @@ async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
 async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), bob: UserId) {
     const ISSUER: &str = "https://id.example/";
     const OTHER_ISSUER: &str = "https://id.example/other";
-    let group = account_groups::list(db, 1).await.unwrap().remove(0).id;
+    let group = groups::list(db, 1).await.unwrap().remove(0).id;
     let names = async || identity_groups::names(db, 9).await.unwrap();
     let name = async |account: UserId, identity: IdentityId, issuer: &str, groups: &[&str]| {
         let groups: Vec<String> = groups.iter().map(|group| (*group).to_owned()).collect();
@@ -720,15 +717,15 @@ async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), 
 
     // The reasons of each member.
     let members = async || {
-        let members = account_groups::members(db, group, 9).await.unwrap().into_iter();
+        let members = groups::members(db, group, 9).await.unwrap().into_iter();
         members.map(|member| (member.user, member.is_added, member.issuers)).collect::<Vec<_>>()
     };
     let (by_issuer, added) = ((owner, false, vec![ISSUER.to_owned()]), (bob, true, Vec::<String>::new()));
     assert_eq!(members().await, [by_issuer.clone(), added.clone()]);
-    assert_eq!(account_groups::members(db, group, 1).await.unwrap().len(), 1);
-    assert_eq!(account_groups::find(db, group).await.unwrap().unwrap().members, 2);
-    assert_eq!(account_groups::list(db, 1).await.unwrap()[0].members, 2);
-    let mut all = account_groups::all_members(db).await.unwrap();
+    assert_eq!(groups::members(db, group, 1).await.unwrap().len(), 1);
+    assert_eq!(groups::find(db, group).await.unwrap().unwrap().members, 2);
+    assert_eq!(groups::list(db, 1).await.unwrap()[0].members, 2);
+    let mut all = groups::all_members(db).await.unwrap();
     all.sort_unstable();
     let mut both = [(group, owner), (group, bob)];
     both.sort_unstable();
@@ -746,20 +743,20 @@ async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), 
     let mut tx = db.begin().await.unwrap();
     let key = IdentityKey { issuer: OTHER_ISSUER, subject: "7" };
     assert!(identities::insert(&mut tx, owner, (second, key), next_time()).await.unwrap());
-    assert!(account_groups::add_member(&mut tx, group, owner).await.unwrap());
+    assert!(groups::add_member(&mut tx, group, owner).await.unwrap());
     tx.commit().await.unwrap();
     name(owner, identity, ISSUER, &["admins", "staff"]).await;
     name(owner, second, OTHER_ISSUER, &["boards"]).await;
     let issuers = vec![ISSUER.to_owned(), OTHER_ISSUER.to_owned()];
     assert_eq!(members().await, [(owner, true, issuers.clone()), added.clone()]);
-    assert_eq!(account_groups::find(db, group).await.unwrap().unwrap().members, 2, "it is one member");
+    assert_eq!(groups::find(db, group).await.unwrap().unwrap().members, 2, "it is one member");
     let mut tx = db.begin().await.unwrap();
-    let memberships = account_groups::list_of_member(&mut tx, owner).await.unwrap();
+    let memberships = groups::list_of_member(&mut tx, owner).await.unwrap();
     let [membership] = &memberships[..] else { panic!("{memberships:?}") };
     let shown = (membership.group, membership.group_name.as_str(), membership.member_name.as_str());
     assert_eq!(shown, (group, "Lab", "Ann"));
-    assert_eq!(account_groups::list_of_member(&mut tx, next_id()).await.unwrap(), []);
-    assert!(account_groups::remove_member(&mut tx, group, owner).await.unwrap());
+    assert_eq!(groups::list_of_member(&mut tx, next_id()).await.unwrap(), []);
+    assert!(groups::remove_member(&mut tx, group, owner).await.unwrap());
     tx.commit().await.unwrap();
     assert_eq!(members().await, [(owner, false, issuers), added.clone()]);
     let mut tx = db.begin().await.unwrap();

@@ -2,10 +2,11 @@
 //! the tests of damage.
 
 use turnleaf::domain::*;
-use turnleaf_store::access_rules::NewGrant;
-use turnleaf_store::branch_shares::{self, OpenBranchShare};
-use turnleaf_store::identities::IdentityKey;
-use turnleaf_store::{Db, account_groups, branches, identities, identity_groups, users};
+use turnleaf_store::accounts::access_rules::NewGrant;
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::{groups, identity_groups, users};
+use turnleaf_store::shares::branch_shares::{self, OpenBranchShare};
+use turnleaf_store::{Db, branches};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;
@@ -23,7 +24,7 @@ async fn set_readers(db: &Db, owner: UserId, share: BranchShareId, readers: &[Ne
 pub async fn check_branch_shares(db: &Db, state: &StoryState<'_>) {
     let (owner, stranger): (UserId, UserId) = (state.owner, next_id());
     let bob = users::find_by_name(db, "bob").await.unwrap().unwrap();
-    let group = account_groups::list(db, 1).await.unwrap().remove(0);
+    let group = groups::list(db, 1).await.unwrap().remove(0);
     let (id, now): (BranchShareId, _) = (next_id(), next_time());
     let parts = LiveParts { tools: true, ..LiveParts::default() };
     let by_name = [NewGrant::Account(next_id(), bob.id)];
@@ -64,7 +65,7 @@ pub async fn check_branch_shares(db: &Db, state: &StoryState<'_>) {
     set_readers(db, owner, id, &[NewGrant::Group(next_id(), group.id)]).await;
     assert!(open(bob.id).await.is_some() && received(bob.id).await.len() == 1);
     let mut tx = db.begin().await.unwrap();
-    assert!(account_groups::remove_member(&mut tx, group.id, bob.id).await.unwrap());
+    assert!(groups::remove_member(&mut tx, group.id, bob.id).await.unwrap());
     tx.commit().await.unwrap();
     assert!(open(bob.id).await.is_none() && received(bob.id).await.is_empty());
     // So does one by a mapping.
@@ -81,7 +82,7 @@ pub async fn check_branch_shares(db: &Db, state: &StoryState<'_>) {
     tx.commit().await.unwrap();
     assert!(open(bob.id).await.is_none() && received(bob.id).await.is_empty());
     let mut tx = db.begin().await.unwrap();
-    assert!(account_groups::add_member(&mut tx, group.id, bob.id).await.unwrap());
+    assert!(groups::add_member(&mut tx, group.id, bob.id).await.unwrap());
     let ended: BranchShareId = next_id();
     assert!(branch_shares::insert(&mut tx, owner, (ended, state.branch), parts, now).await.unwrap());
     assert!(!branch_shares::delete(&mut tx, stranger, ended).await.unwrap());

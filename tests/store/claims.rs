@@ -7,7 +7,7 @@ use futures::FutureExt;
 use sqlx::{Connection, PgConnection};
 use tokio::time::timeout;
 use turnleaf_platform::ids::{self, BootId};
-use turnleaf_store::claim::ClaimState;
+use turnleaf_store::database::claim::ClaimState;
 use turnleaf_store::{Claim, Db, StoreError, TimeLimits};
 
 use crate::databases::{TestDatabase, empty_sqlite, migrated_postgres, noon};
@@ -206,7 +206,7 @@ async fn pool_reconnects_when_server_becomes_read_only() {
     tx.commit().await.unwrap();
     for _ in 0..3 {
         let mut tx = fresh.db.begin().await.unwrap();
-        turnleaf_store::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
+        turnleaf_store::accounts::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
         tx.commit().await.unwrap();
     }
     let mut conn = writer.acquire().await.unwrap();

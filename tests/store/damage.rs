@@ -28,10 +28,14 @@ use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::usage::{SpendingGrouping, UsagePeriod};
+use turnleaf_store::accounts::users;
+use turnleaf_store::chats::chat_tools;
+use turnleaf_store::database::dialect;
+use turnleaf_store::database::readable::is_placeholder;
 use turnleaf_store::fsck::{self, CheckMode, repair};
-use turnleaf_store::readable::is_placeholder;
-use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
-use turnleaf_store::{Db, StoreError, chat_tools, dialect, tool_listings, users};
+use turnleaf_store::tools::listings;
+use turnleaf_store::tools::tool_servers::{self, StoredToolServer, ToolServerSettings};
+use turnleaf_store::{Db, StoreError};
 
 use crate::damage_values::{RowDamage, damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::damaged_readers;
@@ -106,7 +110,7 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
     let other_chat = send_and_wait(&service, owner, WORDS).await;
     let mut tx = db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &server).await.unwrap();
-    tool_listings::put(&mut tx, owner, "files", (&[], ""), next_time()).await.unwrap();
+    listings::put(&mut tx, owner, "files", (&[], ""), next_time()).await.unwrap();
     chat_tools::put(&mut tx, owner, trashed, &ToolChoice::default()).await.unwrap();
     tx.commit().await.unwrap();
     damaged_readers::seed_reader_rows(db, owner).await;

@@ -13,9 +13,10 @@ use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::ImportRequest;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
-use turnleaf_store::blobs::NewBlockBlob;
+use turnleaf_store::Db;
+use turnleaf_store::chats::{chat_sources, chat_tools};
+use turnleaf_store::documents::blobs::{self, NewBlockBlob};
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::{Db, blobs, chat_sources, chat_tools};
 use uuid::Uuid;
 
 use crate::damage::{drop_checks, send_and_wait, sql, start_service};

@@ -3,19 +3,26 @@
 
 use turnleaf::domain::*;
 use turnleaf_service::Service;
-use turnleaf_store::audit::AuditSelection;
-use turnleaf_store::drafts::Draft;
-use turnleaf_store::generations::raw;
-use turnleaf_store::ledger::SpenderGrouping;
-use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
-use turnleaf_store::spending::{self, SpendingGrouping};
-use turnleaf_store::trusted_tools::{self, TrustedTool};
-use turnleaf_store::uploads::{NewUpload, UploadKind};
-use turnleaf_store::{
-    Db, StoreError, access_rules, account_groups, api_tokens, archive, audit, blobs, branch_shares, branches, budgets,
-    chats, drafts, exchanges, group_mappings, identities, identity_groups, imports, invites, ledger, passkeys,
-    second_factors, server_policies, sessions, turns, uploads, users,
+use turnleaf_store::accounts::audit::{self, AuditSelection};
+use turnleaf_store::accounts::{
+    access_rules, api_tokens, group_mappings, groups, identities, identity_groups, invites, passkeys, second_factors,
+    sessions, users,
 };
+use turnleaf_store::chats::drafts::{self, Draft};
+use turnleaf_store::chats::{self};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::documents::uploads::{self, NewUpload, UploadKind};
+use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
+use turnleaf_store::shares::branch_shares;
+use turnleaf_store::tools::server_policies;
+use turnleaf_store::tools::trusted_tools::{self, TrustedTool};
+use turnleaf_store::transfer::{archive, imports};
+use turnleaf_store::turns::generations::raw;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::usage::budgets;
+use turnleaf_store::usage::ledger::{self, SpenderGrouping};
+use turnleaf_store::usage::spending::{self, SpendingGrouping};
+use turnleaf_store::{Db, StoreError, branches};
 use uuid::Uuid;
 
 use crate::damage::{drop_checks, sql, start_service};
@@ -95,11 +102,11 @@ pub async fn read_all(
     budgets::list_all(db).await.map_err(text("budgets"))?;
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
-    for group in account_groups::list(db, 100).await.map_err(text("groups"))? {
-        account_groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
+    for group in groups::list(db, 100).await.map_err(text("groups"))? {
+        groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
         group_mappings::list(db, group.id).await.map_err(text("mappings of a group"))?;
     }
-    account_groups::all_members(db).await.map_err(text("members of all groups"))?;
+    groups::all_members(db).await.map_err(text("members of all groups"))?;
     identity_groups::names(db, 100).await.map_err(text("groups elsewhere"))?;
     access_rules::list(db).await.map_err(text("access rules"))?;
     trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;

@@ -6,7 +6,8 @@ use crate::domain_fixtures::{branch, chat, frozen_settings, next_id, next_time};
 use crate::failures::create_owner;
 use turnleaf::domain::tools::tool::ToolChoice;
 use turnleaf::domain::*;
-use turnleaf_store::{Db, StoreError, branches, chat_tools, chats};
+use turnleaf_store::chats::{self, chat_tools};
+use turnleaf_store::{Db, StoreError, branches};
 
 /// Stores these chats by deferred writes alone.
 async fn defer_and_commit(db: &Db, stored: &[&Chat]) -> Result<(), StoreError> {

@@ -5,13 +5,17 @@ use sha2::{Digest, Sha256};
 use turnleaf::domain::documents::attachment::{Attachment, AttachmentCard};
 use turnleaf::domain::*;
 use turnleaf_run::purge::{purge_expired, purge_scheduled};
-use turnleaf_store::blobs::{ImageForm, ImageFormKind};
+use turnleaf_store::accounts::users;
+use turnleaf_store::chats::drafts::{self, Draft};
+use turnleaf_store::chats::{self};
+use turnleaf_store::documents::blobs::{self, ImageForm, ImageFormKind};
 use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
+use turnleaf_store::documents::uploads::{self, NewUpload, UploadKind};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
-use turnleaf_store::drafts::Draft;
+use turnleaf_store::documents::{self};
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::uploads::{NewUpload, UploadKind};
-use turnleaf_store::{Db, StoreError, blobs, branches, chats, documents, drafts, exchanges, turns, uploads, users};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, StoreError, branches};
 use uuid::Uuid;
 
 use crate::databases;
@@ -115,15 +119,15 @@ async fn versions_rise_strictly_and_belong_to_their_owner() {
         let (owner, other) = two_owners(db).await;
         let at = next_time();
         let plan = create_document(db, owner, "你好😀\nworld\n", at).await;
-        let found = documents::find(db, owner, plan).await.unwrap().unwrap();
+        let found = documents::read::find(db, owner, plan).await.unwrap().unwrap();
         assert_eq!((found.title.as_str(), found.rev, found.used_in), ("Plan", 1, 0));
         let newest = &found.version;
         assert_eq!((newest.version_timestamp, newest.char_count, newest.line_count), (at, 10, 2));
         assert_eq!(newest.byte_count, "你好😀\nworld\n".len() as u64);
-        assert_eq!(documents::find(db, other, plan).await.unwrap(), None);
-        assert_eq!(documents::content(db, other, plan, at).await.unwrap(), None);
-        assert_eq!(documents::version(db, other, plan, at).await.unwrap(), None);
-        assert_eq!(documents::versions(db, other, plan, 9).await.unwrap(), []);
+        assert_eq!(documents::read::find(db, other, plan).await.unwrap(), None);
+        assert_eq!(documents::read::content(db, other, plan, at).await.unwrap(), None);
+        assert_eq!(documents::read::version(db, other, plan, at).await.unwrap(), None);
+        assert_eq!(documents::read::versions(db, other, plan, 9).await.unwrap(), []);
 
         // With an equal clock, and with a clock that went back, each version still gets a time later than the one
         // before.
@@ -136,18 +140,18 @@ async fn versions_rise_strictly_and_belong_to_their_owner() {
             write::add_version(&mut tx, plan, &new_text_version(content), Some(newest), clock).await.unwrap();
             tx.commit().await.unwrap();
         }
-        let versions = documents::versions(db, owner, plan, 9).await.unwrap();
+        let versions = documents::read::versions(db, owner, plan, 9).await.unwrap();
         let times: Vec<i64> =
             versions.iter().map(|version| (version.version_timestamp - at).num_microseconds().unwrap()).collect();
         assert_eq!(times, [2, 1, 0]);
-        assert_eq!(documents::content(db, owner, plan, at).await.unwrap().unwrap(), "你好😀\nworld\n");
+        assert_eq!(documents::read::content(db, owner, plan, at).await.unwrap().unwrap(), "你好😀\nworld\n");
         let mut tx = db.begin().await.unwrap();
         assert_eq!(write::count_versions(&mut tx, plan).await.unwrap(), 3);
         let nul = write::add_version(&mut tx, plan, &new_text_version("a\0b"), None, next_time()).await;
         assert!(matches!(nul, Err(StoreError::Nul(_))), "{nul:?}");
         write::set_title_and_kind(&mut tx, plan, "Другое", "text/plain").await.unwrap();
         tx.commit().await.unwrap();
-        let found = documents::find(db, owner, plan).await.unwrap().unwrap();
+        let found = documents::read::find(db, owner, plan).await.unwrap().unwrap();
         assert_eq!((found.title.as_str(), found.kind.as_str(), found.rev), ("Другое", "text/plain", 3));
         assert_fsck_clean(db).await;
         fresh.close().await;
@@ -169,13 +173,13 @@ async fn list_pagination_continues_where_it_ended() {
         made.reverse();
         let (mut seen, mut behind) = (Vec::new(), None);
         loop {
-            let page = documents::list(db, owner, behind, None, 2).await.unwrap();
+            let page = documents::read::list(db, owner, behind, None, 2).await.unwrap();
             let Some(last) = page.last() else { break };
             behind = Some((last.updated_at, last.id));
             seen.extend(page.iter().map(|document| document.id));
         }
         assert_eq!(seen, made);
-        assert_eq!(documents::list(db, other, None, None, 9).await.unwrap(), []);
+        assert_eq!(documents::read::list(db, other, None, None, 9).await.unwrap(), []);
         fresh.close().await;
     }
 }
@@ -198,7 +202,7 @@ async fn titles_are_found_despite_many_newer_candidates() {
         let needle = TextMatcher::new("план").unwrap();
         let (mut seen, mut behind) = (Vec::new(), None);
         loop {
-            let page = documents::list(db, owner, behind, Some(&needle), 2).await.unwrap();
+            let page = documents::read::list(db, owner, behind, Some(&needle), 2).await.unwrap();
             let Some(last) = page.last() else { break };
             behind = Some((last.updated_at, last.id));
             seen.extend(page.iter().map(|document| document.id));
@@ -217,8 +221,8 @@ async fn references_are_counted_and_deleted_with_document() {
         let at = next_time();
         let plan = create_document(db, owner, "x", at).await;
         let message = create_message(db, owner, vec![reference(plan, at), Content::text("see")]).await;
-        assert_eq!(documents::find(db, owner, plan).await.unwrap().unwrap().used_in, 1);
-        let used = documents::list_referencing_chats(db, owner, plan, 9).await.unwrap();
+        assert_eq!(documents::read::find(db, owner, plan).await.unwrap().unwrap().used_in, 1);
+        let used = documents::read::list_referencing_chats(db, owner, plan, 9).await.unwrap();
         assert_eq!(used, [(message.chat_id, "Trees".to_owned())]);
         assert_fsck_clean(db).await;
 
@@ -229,10 +233,10 @@ async fn references_are_counted_and_deleted_with_document() {
         assert!(!write::move_to_trash(&mut tx, owner, plan, next_id(), day).await.unwrap(), "it is there already");
         assert!(write::lock_for_update(&mut tx, owner, plan, None, day).await.unwrap().is_none());
         tx.commit().await.unwrap();
-        assert_eq!(documents::content(db, owner, plan, at).await.unwrap(), None);
-        assert_eq!(documents::list(db, owner, None, None, 9).await.unwrap(), []);
-        assert_eq!(documents::list_deleted(db, owner, 9).await.unwrap()[0].id, plan);
-        assert_eq!(documents::list_deleted(db, other, 9).await.unwrap(), []);
+        assert_eq!(documents::read::content(db, owner, plan, at).await.unwrap(), None);
+        assert_eq!(documents::read::list(db, owner, None, None, 9).await.unwrap(), []);
+        assert_eq!(documents::read::list_deleted(db, owner, 9).await.unwrap()[0].id, plan);
+        assert_eq!(documents::read::list_deleted(db, other, 9).await.unwrap(), []);
         let mut tx = db.begin().await.unwrap();
         assert!(!write::restore(&mut tx, other, plan).await.unwrap());
         assert!(write::restore(&mut tx, owner, plan).await.unwrap());
@@ -243,9 +247,9 @@ async fn references_are_counted_and_deleted_with_document() {
         tx.commit().await.unwrap();
 
         purge_expired(db, day + limits::TRASH_KEPT - TimeDelta::seconds(1)).await.unwrap();
-        assert_eq!(documents::list_deleted(db, owner, 9).await.unwrap().len(), 1);
+        assert_eq!(documents::read::list_deleted(db, owner, 9).await.unwrap().len(), 1);
         purge_expired(db, day + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
-        assert_eq!(documents::find(db, owner, plan).await.unwrap(), None);
+        assert_eq!(documents::read::find(db, owner, plan).await.unwrap(), None);
         let stored = turns::find(db, owner, message.id).await.unwrap().unwrap();
         assert_eq!(stored.blocks, message.blocks, "the message is unchanged");
         assert_fsck_clean(db).await;
@@ -292,7 +296,7 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
         let found = uploads::find(db, owner, &sent).await.unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.kind, found.size), ("b.png", UploadKind::Image, Some((3, 2))));
         assert_eq!(uploads::find(db, other, &sent).await.unwrap(), None);
-        assert_eq!(documents::find(db, owner, document.id).await.unwrap().unwrap().version.notes, notes);
+        assert_eq!(documents::read::find(db, owner, document.id).await.unwrap().unwrap().version.notes, notes);
         // Each blob counts once, and so does the text of the document.
         let all = b"forgotten".len() + b"sent".len() + b"small".len() + b"drafted".len() + b"original".len() + 1;
         assert_eq!(uploads::used_bytes(db, owner).await.unwrap(), all as u64);

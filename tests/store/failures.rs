@@ -9,8 +9,10 @@ use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use turnleaf::domain::*;
-use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
+use turnleaf_store::accounts::{settings, users};
+use turnleaf_store::turns::events::{self, EventRow};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, StoreError, branches, chats};
 
 pub async fn create_owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();
@@ -52,16 +54,16 @@ async fn full_disk_is_reported_and_reads_continue() {
     let large = format!("{{\"type\":\"x\",\"text\":\"{}\"}}", "x".repeat(1 << 20));
     let event = EventRow { turn_id: line[0].id, seq: 1, event: &large };
     let mut tx = fresh.db.begin().await.unwrap();
-    let error = turn_events::append(&mut tx, &[event]).await.unwrap_err();
+    let error = events::append(&mut tx, &[event]).await.unwrap_err();
     assert!(matches!(error, StoreError::Full), "{error:?}");
     drop(tx);
     assert_eq!(turns::find(&fresh.db, owner, line[0].id).await.unwrap().as_ref(), Some(&line[0]));
 
     sqlx::query("PRAGMA max_page_count = 100000").execute(writer).await.unwrap();
     let mut tx = fresh.db.begin().await.unwrap();
-    turn_events::append(&mut tx, &[event]).await.unwrap();
+    events::append(&mut tx, &[event]).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(turn_events::last_seq(&fresh.db, line[0].id).await.unwrap(), 1);
+    assert_eq!(events::last_seq(&fresh.db, line[0].id).await.unwrap(), 1);
 }
 
 #[tokio::test]

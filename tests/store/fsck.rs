@@ -9,11 +9,11 @@ use crate::databases::{TestDatabase, test_databases};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use turnleaf_store::claim::ClaimGate;
+use turnleaf_store::database::claim::ClaimGate;
+use turnleaf_store::database::sqlite_readers::SqliteReaders;
+use turnleaf_store::database::write_queue::WriteQueue;
 use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::search::queue;
-use turnleaf_store::sqlite_readers::SqliteReaders;
-use turnleaf_store::write_queue::WriteQueue;
 use turnleaf_store::{Db, TimeLimits};
 
 /// (broken invariant, table of the finding, statement that plants it). `$reply` is the finished reply, `$first` the

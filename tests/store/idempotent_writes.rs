@@ -2,11 +2,11 @@
 //! again.
 
 use turnleaf::domain::*;
-use turnleaf_store::generations::raw::{self, RawChunk};
-use turnleaf_store::generations::requests::StoredRequest;
-use turnleaf_store::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::turn_events::{EventRow, JoinedEvents};
-use turnleaf_store::{Db, StoreError, TimeLimits, turn_events};
+use turnleaf_store::turns::events::{self, EventRow, JoinedEvents};
+use turnleaf_store::turns::generations::raw::{self, RawChunk};
+use turnleaf_store::turns::generations::requests::StoredRequest;
+use turnleaf_store::turns::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::{Db, StoreError, TimeLimits};
 
 use crate::databases::{migrated_postgres, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
@@ -14,7 +14,7 @@ use crate::failures::{create_linear_chat, create_owner};
 
 async fn append(db: &Db, rows: &[EventRow<'_>]) -> Result<(), StoreError> {
     let mut tx = db.begin().await.unwrap();
-    turn_events::append(&mut tx, rows).await?;
+    events::append(&mut tx, rows).await?;
     tx.commit_idempotent().await
 }
 
@@ -54,7 +54,7 @@ async fn events_appended_again_are_stored_once_and_others_are_refused() {
         append(&fresh.db, &rows[..150]).await.unwrap();
         append(&fresh.db, &rows).await.unwrap();
         for turn in &line {
-            assert_eq!(turn_events::last_seq(&fresh.db, turn.id).await.unwrap(), 100);
+            assert_eq!(events::last_seq(&fresh.db, turn.id).await.unwrap(), 100);
         }
         let other = EventRow { event: "{\"type\":\"y\"}", ..rows[199] };
         let refused = append(&fresh.db, &[rows[0], other]).await.unwrap_err();
@@ -147,7 +147,7 @@ async fn deltas_stored_again_in_other_rows_are_read_once() {
         let texts: Vec<String> = (1..=9).map(|n| delta(&format!("{n} \"\u{e9}\" "))).collect();
         let rows: Vec<EventRow<'_>> = (1..).zip(&texts).map(|(seq, event)| EventRow { turn_id, seq, event }).collect();
         let store = async |some: &[EventRow<'_>]| {
-            let joined = turn_events::join(some.iter().copied());
+            let joined = events::join(some.iter().copied());
             let rows: Vec<EventRow<'_>> = joined.iter().map(JoinedEvents::row).collect();
             append(&fresh.db, &rows).await
         };
@@ -158,10 +158,10 @@ async fn deltas_stored_again_in_other_rows_are_read_once() {
         append(&fresh.db, &rows[2..]).await.unwrap();
         let all: Vec<(u64, String)> = (1..).zip(texts.clone()).collect();
         for after in 0..=9 {
-            let page = turn_events::list_after(&fresh.db, owner, turn_id, after, 100).await.unwrap();
+            let page = events::list_after(&fresh.db, owner, turn_id, after, 100).await.unwrap();
             assert_eq!(page.events, all[after as usize..], "after {after}");
         }
-        assert_eq!(turn_events::last_seq(&fresh.db, turn_id).await.unwrap(), 9);
+        assert_eq!(events::last_seq(&fresh.db, turn_id).await.unwrap(), 9);
         let others = [delta("other"), delta("writer")];
         let others: Vec<EventRow<'_>> =
             (1..).zip(&others).map(|(seq, event)| EventRow { turn_id, seq, event }).collect();

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 use turnleaf::domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UndoScope, UserId, limits};
-use turnleaf_store::deletions::{DeletionRoot, NewDeletion};
+use turnleaf_store::Db;
+use turnleaf_store::accounts::users;
+use turnleaf_store::deletions::{self, DeletionRoot, NewDeletion};
 use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
-use turnleaf_store::imports::kept::PresentDocument;
-use turnleaf_store::imports::{self, ImportedTurns};
-use turnleaf_store::{Db, deletions, users};
+use turnleaf_store::transfer::imports::kept::PresentDocument;
+use turnleaf_store::transfer::imports::{self, ImportedTurns};
 
 use crate::databases::test_databases;
 use crate::domain_fixtures::{next_id, next_time};
@@ -114,7 +115,7 @@ async fn document_of_import_is_listed_while_undone_and_unchanged() {
         let stored = imports::find(db, owner, id).await.unwrap().unwrap();
         assert_eq!((stored.state, stored.in_trash, stored.present.is_empty()), (ImportState::Undone, 1, true));
         assert_eq!(imports::undo::list_deleted_documents(db, owner, id).await.unwrap(), [document]);
-        assert!(turnleaf_store::documents::list_deleted(db, owner, 10).await.unwrap().is_empty());
+        assert!(turnleaf_store::documents::read::list_deleted(db, owner, 10).await.unwrap().is_empty());
         let mut tx = db.begin().await.unwrap();
         write::restore(&mut tx, owner, document).await.unwrap();
         assert!(imports::undo::mark_restored(&mut tx, owner, id, ImportState::Finished).await.unwrap());

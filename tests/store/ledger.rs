@@ -2,15 +2,16 @@
 //! written beside damaged rows.
 
 use turnleaf::domain::*;
-use turnleaf_store::generations::requests::StoredRequest;
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::identities::IdentityKey;
-use turnleaf_store::ledger::{self, PeriodSpending, SpenderGrouping};
-use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
-use turnleaf_store::users::{self, AccountNames};
-use turnleaf_store::{
-    Db, account_groups, budgets, generations, group_mappings, identities, identity_groups, title_requests,
-};
+use turnleaf_store::Db;
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::users::{self, AccountNames};
+use turnleaf_store::accounts::{group_mappings, groups, identity_groups};
+use turnleaf_store::chats::title_requests;
+use turnleaf_store::turns::generations::requests::StoredRequest;
+use turnleaf_store::turns::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::usage::budgets;
+use turnleaf_store::usage::ledger::{self, PeriodSpending, SpenderGrouping};
+use turnleaf_store::usage::spending::{self, SpendingGrouping, SpendingSum};
 
 use crate::databases::{empty_sqlite, noon, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
@@ -214,8 +215,8 @@ async fn budgets_of_groups_bound_present_members_and_go_with_group() {
         let (lab, staff): (GroupId, GroupId) = (next_id(), next_id());
         let mut tx = db.begin().await.unwrap();
         for (group, name) in [(lab, "Lab"), (staff, "Staff")] {
-            account_groups::insert(&mut tx, group, name, next_time()).await.unwrap();
-            assert!(account_groups::add_member(&mut tx, group, bob).await.unwrap());
+            groups::insert(&mut tx, group, name, next_time()).await.unwrap();
+            assert!(groups::add_member(&mut tx, group, bob).await.unwrap());
         }
         for (target, kind, most) in [
             (BudgetTarget::Default, BudgetKind::MonthRequests, 5),
@@ -268,11 +269,11 @@ async fn budgets_of_groups_bound_present_members_and_go_with_group() {
         assert_eq!(of(cy).await, [(month, 5)], "an identity takes its groups with it");
 
         let mut tx = db.begin().await.unwrap();
-        assert!(account_groups::remove_member(&mut tx, staff, bob).await.unwrap());
+        assert!(groups::remove_member(&mut tx, staff, bob).await.unwrap());
         tx.commit().await.unwrap();
         assert_eq!(of(bob).await, [(month, 9)]);
         let mut tx = db.begin().await.unwrap();
-        assert!(account_groups::delete(&mut tx, lab).await.unwrap());
+        assert!(groups::delete(&mut tx, lab).await.unwrap());
         budgets::set(&mut tx, next_id(), BudgetTarget::Group(staff), month, None).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(of(bob).await, [(month, 5)], "the default is left");

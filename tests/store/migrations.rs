@@ -9,7 +9,9 @@ use crate::databases::{TestDatabase, empty_sqlite, noon, postgres, test_database
 use sqlx::AssertSqlSafe;
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branches::branch::PromptPrefix;
-use turnleaf_store::{Db, StoreError, branches, dialect, identities, turns};
+use turnleaf_store::accounts::identities;
+use turnleaf_store::database::dialect;
+use turnleaf_store::{Db, StoreError, branches, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it is nullable), without the search words, which each database stores differently.
@@ -110,7 +112,7 @@ async fn dump(db: &Db) -> String {
 #[tokio::test]
 async fn schema_of_new_file_is_result_of_all_migrations() {
     const HEADER: &str =
-        "-- Generated: the result of all files of `sqlite/`, for new databases (src/store/migrate.rs).\n";
+        "-- Generated: the result of all files of `sqlite/`, for new databases (src/store/database/migrate.rs).\n";
     let step_by_step = empty_sqlite().await;
     migrated_up_to(&step_by_step.db, "sqlite", i64::MAX).await;
     let result = dump(&step_by_step.db).await;

@@ -1,8 +1,10 @@
 //! Find in chat: the words of a query are found on a path as they were written, equally on both databases.
 
 use turnleaf::domain::*;
+use turnleaf_store::accounts::users;
 use turnleaf_store::turns::text_search::{TurnMatches, find_on_path};
-use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, branches, chats};
 
 use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};

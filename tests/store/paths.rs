@@ -6,10 +6,11 @@ use crate::tree_fixtures::{self, TreeFixture, pseudo_random_parent};
 use turnleaf::domain::*;
 use turnleaf_run::path_cache::PathCache;
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::generations::raw::{self, RawChunk};
-use turnleaf_store::generations::requests::StoredRequest;
-use turnleaf_store::generations::{NewGeneration, RawKind};
-use turnleaf_store::{Db, StoreError, generations, turn_blocks, turns};
+use turnleaf_store::turns::generations::raw::{self, RawChunk};
+use turnleaf_store::turns::generations::requests::StoredRequest;
+use turnleaf_store::turns::generations::{self, NewGeneration, RawKind};
+use turnleaf_store::turns::{self, blocks};
+use turnleaf_store::{Db, StoreError};
 
 async fn plant_tree(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> TreeFixture {
     tree_fixtures::plant_tree(db, ModelLock::new("demo", "scripted"), length, hangs_on).await
@@ -56,9 +57,9 @@ async fn path_window_matches_walk_from_leaf() {
                 }
                 let blocks: Vec<(TurnId, Block)> =
                     part.iter().flat_map(|turn| turn.blocks.iter().map(|block| (turn.id, block.clone()))).collect();
-                let counted = turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap();
+                let counted = blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap();
                 assert_eq!(counted as usize, blocks.len());
-                let bytes = turn_blocks::bytes_on_path(&mut seen, bush.owner, &spans).await.unwrap();
+                let bytes = blocks::bytes_on_path(&mut seen, bush.owner, &spans).await.unwrap();
                 let held = |turn: &Turn| {
                     turn.blocks
                         .iter()
@@ -66,7 +67,7 @@ async fn path_window_matches_walk_from_leaf() {
                         .sum::<u64>()
                 };
                 assert!(part.iter().all(|turn| bytes.get(&turn.depth).copied().unwrap_or(0) == held(turn)));
-                let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();
+                let slice = blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();
                 assert!(slice.iter().eq(blocks.iter().skip(1).take(3)));
                 assert!(turns::path_spans(&mut seen, stranger, leaf.id, first, last).await.unwrap().is_empty());
                 seen.commit().await.unwrap();
@@ -135,9 +136,9 @@ pub async fn check_many_forks(db: &Db) {
     assert!(spans.len() > 128, "{}", spans.len());
     assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
     let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
-    assert_eq!(turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap() as usize, blocks.len());
+    assert_eq!(blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap() as usize, blocks.len());
     for (skip, limit) in [(0, 10), (90, 20), (150, 500), (blocks.len(), 5)] {
-        let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, skip as i64, limit).await.unwrap();
+        let slice = blocks::slice_on_path(&mut seen, bush.owner, &spans, skip as i64, limit).await.unwrap();
         assert!(slice.iter().map(|(_, block)| block).eq(blocks.iter().skip(skip).take(limit as usize)));
     }
     seen.commit().await.unwrap();

@@ -1,9 +1,10 @@
 //! Projects, on both databases: one chapter of the walkthrough.
 
 use turnleaf::domain::*;
-use turnleaf_store::chats::{BrowseFilter, browse};
+use turnleaf_store::chats::{self, BrowseFilter, browse};
 use turnleaf_store::projects::{self, ProjectUpdate};
-use turnleaf_store::{Db, StoreError, chats, storage};
+use turnleaf_store::usage::storage;
+use turnleaf_store::{Db, StoreError};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;

@@ -1,8 +1,9 @@
 //! Queued messages, on both databases: one chapter of the walkthrough.
 
 use turnleaf::domain::*;
-use turnleaf_store::queued_messages::{self, NewQueuedMessage};
-use turnleaf_store::{Db, StoreError, storage, turns};
+use turnleaf_store::turns::queued_messages::{self, NewQueuedMessage};
+use turnleaf_store::usage::storage;
+use turnleaf_store::{Db, StoreError, turns};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;

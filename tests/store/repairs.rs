@@ -12,8 +12,8 @@ use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::Db;
+use turnleaf_store::database::readable::is_placeholder;
 use turnleaf_store::fsck::{self, CheckMode, repair};
-use turnleaf_store::readable::is_placeholder;
 use uuid::Uuid;
 
 use crate::damage::{drop_checks, reply_of, send_and_wait, sql, start_service, wait_until_ended};

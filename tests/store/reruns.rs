@@ -2,8 +2,9 @@
 
 use turnleaf::domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf::domain::*;
-use turnleaf_store::reruns::{RerunAdvance, RerunStatusChange};
-use turnleaf_store::{Db, StoreError, exchanges, reruns, turns};
+use turnleaf_store::branches::reruns::{self, RerunAdvance, RerunStatusChange};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, StoreError};
 
 use crate::domain_fixtures::{next_id, next_time};
 

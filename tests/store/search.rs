@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use turnleaf::domain::id::DocumentId;
 use turnleaf::domain::*;
+use turnleaf_store::accounts::users;
 use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::{
     MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery, backfill, find_items, queue,
 };
-use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, Tx, branches, chats};
 
 use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};

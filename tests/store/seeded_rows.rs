@@ -9,13 +9,14 @@ use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest
 use turnleaf_service::projects::NewProject;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
-use turnleaf_store::drafts::Draft;
-use turnleaf_store::providers::{ProviderSettings, StoredProvider};
+use turnleaf_store::Db;
+use turnleaf_store::chats::drafts::Draft;
+use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
 use turnleaf_store::search::queue;
-use turnleaf_store::server_policies::{self, ServerPolicy};
-use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
-use turnleaf_store::trusted_tools::{self, TrustedTool};
-use turnleaf_store::{Db, providers, tool_servers};
+use turnleaf_store::tools::server_policies::{self, ServerPolicy};
+use turnleaf_store::tools::tool_servers;
+use turnleaf_store::tools::tool_sign_ins::{self, StoredSignIn};
+use turnleaf_store::tools::trusted_tools::{self, TrustedTool};
 use uuid::Uuid;
 
 use crate::damage::{send_and_wait, sql, wait_until_ended};

@@ -9,9 +9,10 @@ use turnleaf::domain::*;
 use turnleaf_interchange::{self, archive::ArchivedGeneration};
 use turnleaf_run::request_base_cache::RequestBaseCache;
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::generations::requests::{self, StoredRequest};
-use turnleaf_store::generations::{self, NewGeneration, RawKind};
-use turnleaf_store::{Db, archive, deletions};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::turns::generations::requests::{self, StoredRequest};
+use turnleaf_store::turns::generations::{self, NewGeneration, RawKind};
+use turnleaf_store::{Db, deletions};
 
 use crate::databases::{noon, test_databases};
 use crate::domain_fixtures::{next_id, next_time};

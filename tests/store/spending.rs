@@ -3,12 +3,14 @@
 
 use chrono::{DateTime, Utc};
 use turnleaf::domain::*;
+use turnleaf_store::accounts::users;
+use turnleaf_store::chats::title_requests::{self, NewTitleRequest};
 use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion};
-use turnleaf_store::generations::requests::StoredRequest;
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
-use turnleaf_store::title_requests::{self, NewTitleRequest};
-use turnleaf_store::{Db, branches, chats, exchanges, generations, turns, users};
+use turnleaf_store::turns::generations::requests::StoredRequest;
+use turnleaf_store::turns::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::usage::spending::{self, SpendingGrouping, SpendingSum};
+use turnleaf_store::{Db, branches, chats};
 
 use crate::databases::test_databases;
 use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};

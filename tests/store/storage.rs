@@ -1,9 +1,10 @@
 //! Stored bytes: a turn is counted after its end, a wrong number is found, and a change to the rows of an ended turn
 //! has it counted again.
 
+use turnleaf_store::Db;
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::generations::raw;
-use turnleaf_store::{Db, storage};
+use turnleaf_store::turns::generations::raw;
+use turnleaf_store::usage::storage;
 
 use crate::databases;
 use crate::walkthrough;

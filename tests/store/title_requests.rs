@@ -2,10 +2,11 @@
 
 use serde_json::json;
 use turnleaf::domain::*;
+use turnleaf_store::chats::title_requests::{self, NewTitleRequest};
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, RawKind};
-use turnleaf_store::title_requests::{self, NewTitleRequest};
-use turnleaf_store::{Db, StoreError, storage};
+use turnleaf_store::turns::generations::{GenerationEnd, GenerationStatus, RawKind};
+use turnleaf_store::usage::storage;
+use turnleaf_store::{Db, StoreError};
 
 use crate::domain_fixtures::{next_id, next_time};
 use crate::reruns::StoryState;

@@ -6,16 +6,17 @@ use turnleaf::domain::tools::approval::ToolApprovalPolicy;
 use turnleaf::domain::tools::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::tools::view_call::{ViewCall, ViewCallEnd, ViewCallOutcome};
 use turnleaf::domain::*;
-use turnleaf_store::server_policies::ServerPolicy;
-use turnleaf_store::tool_listings::ListedTool;
-use turnleaf_store::tool_policies::StoredPolicy;
-use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
-use turnleaf_store::tool_sign_ins::{StoredSignIn, StoredTokens};
-use turnleaf_store::view_calls::{self, NewViewCall};
-use turnleaf_store::{
-    Db, StoreError, blobs, branches, chat_tools, chats, exchanges, server_policies, tool_listings, tool_policies,
-    tool_servers, tool_sign_ins, turn_blocks, turns, users,
-};
+use turnleaf_store::accounts::users;
+use turnleaf_store::chats::{self, chat_tools};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::tools::listings::{self, ListedTool};
+use turnleaf_store::tools::server_policies::{self, ServerPolicy};
+use turnleaf_store::tools::tool_policies::{self, StoredPolicy};
+use turnleaf_store::tools::tool_servers::{self, StoredToolServer, ToolServerSettings};
+use turnleaf_store::tools::tool_sign_ins::{self, StoredSignIn, StoredTokens};
+use turnleaf_store::tools::view_calls::{self, NewViewCall};
+use turnleaf_store::turns::{self, blocks, exchanges};
+use turnleaf_store::{Db, StoreError, branches};
 use uuid::Uuid;
 
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
@@ -102,44 +103,42 @@ async fn offered_tools_are_stored_verbatim() {
             is_closed_to_models: false,
         };
         let mut tx = db.begin().await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time())
+        listings::put(&mut tx, owner, "files", (&[tool("old")], "Read first."), next_time()).await.unwrap();
+        listings::put(&mut tx, owner, "files", (&[tool("read"), tool("../x")], "Read \"first\"."), next_time())
             .await
             .unwrap();
-        tool_listings::put(&mut tx, owner, "a", (&[], ""), next_time()).await.unwrap();
+        listings::put(&mut tx, owner, "a", (&[], ""), next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let all = tool_listings::list(db, owner).await.unwrap();
+        let all = listings::list(db, owner).await.unwrap();
         assert_eq!(all.iter().map(|listing| listing.server.as_str()).collect::<Vec<_>>(), ["a", "files"]);
         assert_eq!(all[1].tools, [tool("read"), tool("../x")]);
         assert_eq!(all[1].tools[0].schema.to_string(), tool("read").schema.to_string());
-        assert_eq!(tool_listings::list(db, other).await.unwrap(), []);
+        assert_eq!(listings::list(db, other).await.unwrap(), []);
         assert_eq!((all[1].instructions.as_str(), all[1].offers_instructions), ("Read \"first\".", true));
         let mut tx = db.begin().await.unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "files", false).await.unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "new", false).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read."), next_time()).await.unwrap();
+        listings::set_offers_instructions(&mut tx, owner, "files", false).await.unwrap();
+        listings::set_offers_instructions(&mut tx, owner, "new", false).await.unwrap();
+        listings::put(&mut tx, owner, "files", (&all[1].tools, "Read."), next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let switched = tool_listings::list(db, owner).await.unwrap();
-        let offers = |listing: &tool_listings::ToolListing| (listing.instructions.clone(), listing.offers_instructions);
+        let switched = listings::list(db, owner).await.unwrap();
+        let offers = |listing: &listings::ToolListing| (listing.instructions.clone(), listing.offers_instructions);
         assert_eq!(offers(&switched[1]), ("Read.".to_owned(), false), "a new listing keeps the switch");
         assert_eq!(switched[1].listed_at, all[1].listed_at, "the same tools are not a new listing");
         assert_eq!((offers(&switched[2]), switched[2].tools.len()), ((String::new(), false), 0));
         assert_eq!(switched[2].listed_at, chrono::DateTime::UNIX_EPOCH, "it has listed nothing");
         let mut tx = db.begin().await.unwrap();
-        tool_listings::clear(&mut tx, owner, "files").await.unwrap();
+        listings::clear(&mut tx, owner, "files").await.unwrap();
         tx.commit().await.unwrap();
-        let cleared = tool_listings::list(db, owner).await.unwrap();
+        let cleared = listings::list(db, owner).await.unwrap();
         assert_eq!((offers(&cleared[1]), cleared[1].tools.len()), ((String::new(), false), 0), "the switch stays");
         let mut tx = db.begin().await.unwrap();
-        tool_listings::delete(&mut tx, owner, "new").await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at)
-            .await
-            .unwrap();
-        tool_listings::set_offers_instructions(&mut tx, owner, "files", true).await.unwrap();
-        tool_listings::delete(&mut tx, other, "files").await.unwrap();
-        tool_listings::delete(&mut tx, owner, "a").await.unwrap();
+        listings::delete(&mut tx, owner, "new").await.unwrap();
+        listings::put(&mut tx, owner, "files", (&all[1].tools, "Read \"first\"."), all[1].listed_at).await.unwrap();
+        listings::set_offers_instructions(&mut tx, owner, "files", true).await.unwrap();
+        listings::delete(&mut tx, other, "files").await.unwrap();
+        listings::delete(&mut tx, owner, "a").await.unwrap();
         tx.commit().await.unwrap();
-        assert_eq!(tool_listings::list(db, owner).await.unwrap(), all[1..]);
+        assert_eq!(listings::list(db, owner).await.unwrap(), all[1..]);
         fresh.close().await;
     }
 }
@@ -350,11 +349,11 @@ async fn bytes_are_readable_by_readers_of_referencing_block() {
         assert_eq!(blobs::find(db, owner, &"b".repeat(64)).await.unwrap(), None);
 
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(turn_blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 0);
+        assert_eq!(blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 0);
         tx.rollback().await.unwrap();
         create_message(db, (&chat, &branch), "answer", Some(message.blocks[0].id)).await;
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(turn_blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 1);
+        assert_eq!(blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 1);
         tx.rollback().await.unwrap();
         fresh.close().await;
     }

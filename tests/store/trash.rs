@@ -11,10 +11,11 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use turnleaf::domain::*;
 use turnleaf_run::purge::{purge_expired, purge_scheduled};
+use turnleaf_store::accounts::users;
 use turnleaf_store::deletions::{self, DeletedItem, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::turns::TurnProgress;
-use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
+use turnleaf_store::turns::{self, TurnProgress, exchanges};
+use turnleaf_store::{Db, StoreError, branches, chats};
 use uuid::Uuid;
 
 /// The columns of a turn that describe the tree.

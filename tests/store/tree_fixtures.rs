@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 use turnleaf::domain::*;
-use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
+use turnleaf_store::accounts::users;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, branches, chats};
 
 /// A chat with its turns in order of creation, and its owner.
 pub struct TreeFixture {

@@ -1,7 +1,8 @@
 //! Unread replies, on both databases: one chapter of the walkthrough.
 
 use turnleaf::domain::*;
-use turnleaf_store::{Db, chats, turns, unread_replies};
+use turnleaf_store::chats::{self, unread_replies};
+use turnleaf_store::{Db, turns};
 
 use crate::domain_fixtures::next_id;
 use crate::reruns::StoryState;

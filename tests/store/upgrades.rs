@@ -8,9 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use sqlx::AssertSqlSafe;
 use turnleaf::domain::branches::branch::PromptPrefix;
 use turnleaf::domain::{AccountRole, Role, TurnStatus, UserId};
+use turnleaf_store::accounts::users;
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::backfill;
-use turnleaf_store::{Db, branches, chats, generations, imports, tool_policies, turns, users};
+use turnleaf_store::tools::tool_policies;
+use turnleaf_store::transfer::imports;
+use turnleaf_store::turns::{self, generations};
+use turnleaf_store::{Db, branches, chats};
 use uuid::Uuid;
 
 use crate::databases::{TestDatabase, empty_sqlite, noon};

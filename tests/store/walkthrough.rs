@@ -10,20 +10,21 @@ use turnleaf::domain::providers::repair::{KeptResponse, ProviderState, RequestRe
 use turnleaf::domain::text::excerpt::first_words;
 use turnleaf::domain::turns::fold;
 use turnleaf::domain::*;
+use turnleaf_store::accounts::{settings, users};
+use turnleaf_store::chats::drafts::{self, Draft};
+use turnleaf_store::chats::{self, chat_sources, copies};
+use turnleaf_store::database::dialect;
 use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome};
-use turnleaf_store::drafts::Draft;
 use turnleaf_store::fsck::{self, CheckMode};
-use turnleaf_store::generations::requests::StoredRequest;
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
-use turnleaf_store::idempotency_keys::IdempotencyRecord;
-use turnleaf_store::providers::{ProviderSettings, StoredProvider};
-use turnleaf_store::turn_blocks::BlockUpsert;
-use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::turns::TurnProgress;
-use turnleaf_store::{
-    Db, StoreError, branches, chat_sources, chats, copies, dialect, drafts, exchanges, generations, idempotency_keys,
-    inventory, providers, settings, turn_blocks, turn_events, turns, users,
-};
+use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};
+use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
+use turnleaf_store::transfer::inventory;
+use turnleaf_store::turns::blocks::{self, BlockUpsert};
+use turnleaf_store::turns::events::{self, EventRow};
+use turnleaf_store::turns::generations::requests::StoredRequest;
+use turnleaf_store::turns::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
+use turnleaf_store::turns::{self, TurnProgress, exchanges};
+use turnleaf_store::{Db, StoreError, branches};
 
 use crate::accounts;
 use crate::branch_shares;
@@ -319,7 +320,7 @@ async fn check_ownership(db: &Db, story: &Story) {
     assert_eq!(turns::outline::count_leaves(db, other, chat).await.unwrap(), 0);
     assert_eq!(turns::leaf_below(db, other, turn).await.unwrap(), None);
     assert_eq!(turns::leaf_of_chat(db, other, chat).await.unwrap(), None);
-    assert_eq!(turn_events::list_after(db, other, turn, 0, 10).await.unwrap().events, []);
+    assert_eq!(events::list_after(db, other, turn, 0, 10).await.unwrap().events, []);
     assert_eq!(generations::list(db, other, turn).await.unwrap(), []);
     assert_eq!(generations::list_ids(db, other, turn).await.unwrap(), []);
     assert_eq!(drafts::find(db, other, Some(chat)).await.unwrap(), None);
@@ -394,11 +395,11 @@ async fn check_streaming_reads(db: &Db, story: &Story) -> Turn {
         let read = turns::find(db, story.owner, live.id).await.unwrap().unwrap();
         assert_eq!(json!(read).to_string(), json!(live).to_string(), "after commit {n}");
     }
-    let followed = turn_events::list_after(db, story.owner, live.id, 3, 3).await.unwrap().events;
+    let followed = events::list_after(db, story.owner, live.id, 3, 3).await.unwrap().events;
     assert_eq!(followed.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(followed[0].1, serde_json::to_string(&commits[1][0]).unwrap(), "events come back as they were written");
-    assert_eq!(turn_events::list_after(db, story.owner, live.id, u64::MAX, 2).await.unwrap().events, []);
-    assert_eq!(turn_events::last_seq(db, live.id).await.unwrap(), live.last_event_seq);
+    assert_eq!(events::list_after(db, story.owner, live.id, u64::MAX, 2).await.unwrap().events, []);
+    assert_eq!(events::last_seq(db, live.id).await.unwrap(), live.last_event_seq);
     assert_eq!(turns::list_unfinished(db).await.unwrap(), [live.clone()]);
     let (path, has_more) = turns::path(db, story.owner, live.id, 10).await.unwrap();
     assert_eq!((path, has_more), (vec![story.question.clone(), live.clone()], false));
@@ -422,10 +423,10 @@ async fn commit(db: &Db, live: &mut Turn, events: &[Event], generation: Generati
     let mut tx = db.begin().await.unwrap();
     let rows: Vec<EventRow<'_>> =
         written.iter().map(|(seq, event)| EventRow { turn_id: live.id, seq: *seq, event }).collect();
-    turn_events::append(&mut tx, &rows).await.unwrap();
+    events::append(&mut tx, &rows).await.unwrap();
     let blocks: Vec<BlockUpsert<'_>> =
         live.blocks.iter().map(|block| BlockUpsert { chat_id: live.chat_id, turn_id: live.id, block }).collect();
-    turn_blocks::upsert(&mut tx, &blocks, next_time()).await.unwrap();
+    blocks::upsert(&mut tx, &blocks, next_time()).await.unwrap();
     let piece = [n.to_le_bytes().as_slice(), &[0xFF, 0, b'\n']].concat();
     let offset = n * piece.len() as u64;
     raw::append_chunks(&mut tx, &[raw::RawChunk { generation_id: generation, offset, bytes: &piece }]).await.unwrap();
@@ -444,7 +445,7 @@ async fn commit(db: &Db, live: &mut Turn, events: &[Event], generation: Generati
 async fn check_event_numbers(db: &Db, live: &Turn) {
     let mut tx = db.begin().await.unwrap();
     let again = EventRow { turn_id: live.id, seq: 1, event: "{}" };
-    let error = turn_events::append(&mut tx, &[again]).await.unwrap_err();
+    let error = events::append(&mut tx, &[again]).await.unwrap_err();
     assert!(matches!(error, StoreError::NotUnique), "{error:?}");
 }
 
@@ -484,9 +485,9 @@ async fn check_single_ending(db: &Db, story: &mut Story) {
     assert!(turns::finish(&mut tx, &early).await.is_err(), "a running turn cannot be finished");
     let rows: Vec<EventRow<'_>> =
         written.iter().map(|(seq, event)| EventRow { turn_id: live.id, seq: *seq, event }).collect();
-    turn_events::append(&mut tx, &rows).await.unwrap();
+    events::append(&mut tx, &rows).await.unwrap();
     let last = BlockUpsert { chat_id: live.chat_id, turn_id: live.id, block: &live.blocks[3] };
-    turn_blocks::upsert(&mut tx, &[BlockUpsert { block: &early.blocks[3], ..last }, last], next_time()).await.unwrap();
+    blocks::upsert(&mut tx, &[BlockUpsert { block: &early.blocks[3], ..last }, last], next_time()).await.unwrap();
     assert!(generations::finish(&mut tx, &end).await.unwrap());
     assert!(generations::finish(&mut tx, &end).await.unwrap(), "the same end again is no other one");
     let other = GenerationEnd { status: GenerationStatus::Cancelled, ..end.clone() };
@@ -960,20 +961,20 @@ async fn check_large_journal(db: &Db, story: &Story) {
     let rows: Vec<EventRow<'_>> =
         (1000..).zip(&events).map(|(seq, event)| EventRow { turn_id: story.question.id, seq, event }).collect();
     let began = Instant::now();
-    turn_events::append(&mut tx, &rows).await.unwrap();
+    events::append(&mut tx, &rows).await.unwrap();
     eprintln!("{:.0} events/s", 20_000.0 / began.elapsed().as_secs_f64());
-    assert_eq!(turn_events::last_seq(db, story.question.id).await.unwrap(), 0);
+    assert_eq!(events::last_seq(db, story.question.id).await.unwrap(), 0);
     tx.rollback().await.unwrap();
 }
 
 async fn check_journal_cleanup(db: &Db, story: &Story) {
-    let before = turn_events::last_seq(db, story.reply.id).await.unwrap();
+    let before = events::last_seq(db, story.reply.id).await.unwrap();
     let mut tx = db.begin().await.unwrap();
-    assert_eq!(turn_events::delete_old(&mut tx, story.reply.completed_at.unwrap(), 10).await.unwrap(), 0);
-    assert_eq!(turn_events::delete_old(&mut tx, next_time(), 10).await.unwrap(), before);
-    assert_eq!(turn_events::delete_old(&mut tx, next_time(), 10).await.unwrap(), 0);
+    assert_eq!(events::delete_old(&mut tx, story.reply.completed_at.unwrap(), 10).await.unwrap(), 0);
+    assert_eq!(events::delete_old(&mut tx, next_time(), 10).await.unwrap(), before);
+    assert_eq!(events::delete_old(&mut tx, next_time(), 10).await.unwrap(), 0);
     tx.commit().await.unwrap();
-    assert_eq!(turn_events::last_seq(db, story.reply.id).await.unwrap(), 0);
+    assert_eq!(events::last_seq(db, story.reply.id).await.unwrap(), 0);
     assert_eq!(turns::find(db, story.owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
     dialect::quick_check(db).await.unwrap();
     assert_eq!(dialect::check_integrity(db).await.unwrap(), Vec::<String>::new());

@@ -15,7 +15,8 @@ use turnleaf::domain::tools::approval::ToolApprovalPolicy;
 use turnleaf::domain::tools::elicitation::{ElicitationAnswer, ElicitationRequest};
 use turnleaf::domain::tools::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
 use turnleaf::domain::tools::tool_output::AppView;
-use turnleaf_store::{Db, tool_policies};
+use turnleaf_store::Db;
+use turnleaf_store::tools::tool_policies;
 use turnleaf_tools::question::question_channel;
 use turnleaf_tools::result::{ResultPart, ResultView, build_result, text_result};
 use turnleaf_tools::toolbox::{

@@ -16,7 +16,7 @@ use turnleaf_domain::usage::tokens::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId};
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::provider::{AttachmentContent, AttachmentsByBlock, InputImage};
-use turnleaf_store::blobs::{self, ImageFormKind};
+use turnleaf_store::documents::blobs::{self, ImageFormKind};
 use turnleaf_store::{Db, StoreError, documents};
 
 /// The content sent for each attachment of a message, and the manifest entries about it.
@@ -124,7 +124,7 @@ async fn document(
     };
     let id = ref_id.parse::<DocumentId>().ok().filter(|_| ref_type == DOCUMENT_REF_TYPE);
     let content = match (id, version) {
-        (Some(id), Some(version)) => documents::content(db, owner, id, version).await?,
+        (Some(id), Some(version)) => documents::read::content(db, owner, id, version).await?,
         _ => None,
     };
     let part = content.as_deref().and_then(|content| match selected {

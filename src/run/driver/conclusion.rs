@@ -11,7 +11,7 @@ use turnleaf_platform::tasks;
 use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::DecodeOutcome;
 use turnleaf_providers::reply_ending::{ReplyEnding, reply_ending};
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};
+use turnleaf_store::turns::generations::{GenerationEnd, GenerationStatus, raw};
 
 impl TurnRun<'_> {
     /// Stores the end of the generation. After a failure it is stored together with the end of the turn.

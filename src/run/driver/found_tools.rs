@@ -6,7 +6,8 @@ use futures::FutureExt;
 use super::run::{HaltReason, TurnRun};
 use turnleaf_domain::blocks::notice::Notice;
 use turnleaf_domain::{Block, BlockState, Event};
-use turnleaf_store::{branches, chat_tools};
+use turnleaf_store::branches;
+use turnleaf_store::chats::chat_tools;
 use turnleaf_tools::tool_search;
 
 impl TurnRun<'_> {

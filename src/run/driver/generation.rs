@@ -26,8 +26,8 @@ use turnleaf_platform::ids;
 use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
 use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{DecodeOutcome, Decoder, ProviderError, ProviderReply};
-use turnleaf_store::generations::requests::{RequestBase, StoredRequest};
-use turnleaf_store::generations::{NewGeneration, RawKind};
+use turnleaf_store::turns::generations::requests::{RequestBase, StoredRequest};
+use turnleaf_store::turns::generations::{NewGeneration, RawKind};
 
 impl TurnRun<'_> {
     /// Makes one provider call, or two if the first is refused and can be repaired. Returns what the response

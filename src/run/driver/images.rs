@@ -12,7 +12,8 @@ use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::builder::BlockBuilder;
 use turnleaf_providers::pictures::{OmittedImage, omit_unsupported_images};
 use turnleaf_providers::provider::{AttachmentContent, AttachmentsByBlock, HistoryTurn, InputImage};
-use turnleaf_store::{StoreError, blobs};
+use turnleaf_store::StoreError;
+use turnleaf_store::documents::blobs;
 use turnleaf_tools::toolbox::NewBlob;
 
 impl TurnRun<'_> {

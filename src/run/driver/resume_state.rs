@@ -15,7 +15,7 @@ use turnleaf_domain::{Block, Charge, Content, Failure, FailureKind, GenerationId
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::provider::{DecodedItem, Provider};
 use turnleaf_store::StoreError;
-use turnleaf_store::generations::{self, Generation, raw};
+use turnleaf_store::turns::generations::{self, Generation, raw};
 
 impl TurnRun<'_> {
     /// Continues a turn that waits for a person.

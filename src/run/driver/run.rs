@@ -19,8 +19,8 @@ use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn, Provider};
 use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
 use turnleaf_providers::reply_ending::EndingNotice;
 use turnleaf_providers::stored_response::StoredResponse;
-use turnleaf_store::generations::GenerationEnd;
-use turnleaf_store::generations::requests::RequestBase;
+use turnleaf_store::turns::generations::GenerationEnd;
+use turnleaf_store::turns::generations::requests::RequestBase;
 
 /// The reason why a run halted before it was complete.
 pub(super) enum HaltReason {

@@ -28,8 +28,8 @@ use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::{ChatRequest, DecodeOutcome, DecodedItem, Decoder, HistoryTurn, Provider};
 use turnleaf_providers::registry::{ProviderScope, ScopedProvider};
 use turnleaf_providers::reply_ending::{ReplyContents, ReplyEnding, reply_ending};
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
-use turnleaf_store::title_requests::{self, NewTitleRequest};
+use turnleaf_store::chats::title_requests::{self, NewTitleRequest};
+use turnleaf_store::turns::generations::{GenerationEnd, GenerationStatus};
 use turnleaf_store::{Db, StoreError};
 
 /// The instruction behind the path.

@@ -6,8 +6,7 @@ use bytes::Bytes;
 
 use turnleaf_domain::providers::repair::ProviderState;
 use turnleaf_domain::{Block, BlockId, Event, ExchangeId, GenerationId, Turn};
-use turnleaf_store::generations;
-use turnleaf_store::turns::TurnProgress;
+use turnleaf_store::turns::{TurnProgress, generations};
 use turnleaf_tools::toolbox::NewBlob;
 
 /// A numbered event, serialised once for the journal and all followers.

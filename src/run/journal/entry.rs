@@ -13,12 +13,13 @@ use super::batch::JournalBatch;
 use super::health::WaitingBatch;
 use crate::live_turns::LiveTurn;
 use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, Turn, TurnId};
-use turnleaf_store::blobs::{self, NewBlockBlob};
-use turnleaf_store::generations::raw::{self, RawChunk};
-use turnleaf_store::generations::{GenerationEnd, NewGeneration};
-use turnleaf_store::turn_blocks::BlockUpsert;
-use turnleaf_store::turn_events::{EventRow, JoinedEvents};
-use turnleaf_store::{Db, StoreError, Tx, branches, exchanges, generations, turn_blocks, turn_events, turns};
+use turnleaf_store::documents::blobs::{self, NewBlockBlob};
+use turnleaf_store::turns::blocks::{self, BlockUpsert};
+use turnleaf_store::turns::events::{self, EventRow, JoinedEvents};
+use turnleaf_store::turns::generations::raw::{self, RawChunk};
+use turnleaf_store::turns::generations::{self, GenerationEnd, NewGeneration};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, StoreError, Tx, branches};
 use turnleaf_tools::toolbox::NewBlob;
 
 /// Capacity of the channel to the writer. Backpressure: a full channel slows the runs instead of using memory.
@@ -98,19 +99,19 @@ pub(super) async fn store_entries(
     let mut events: Vec<EventRow<'_>> = waiting.iter().filter(|entry| !is_ending(entry)).flat_map(event_rows).collect();
     // Deltas are joined if they are adjacent, and neighbouring rows cost fewer pages.
     events.sort_by_key(|event| (event.turn_id, event.seq));
-    let events = turn_events::join(events);
+    let events = events::join(events);
     // An ending may have events that came back from an attempt whose outcome is unknown. Row by row, they can only
     // repeat what is stored.
     let endings = waiting.iter().filter(is_ending).flat_map(event_rows);
     let events: Vec<EventRow<'_>> = events.iter().map(JoinedEvents::row).chain(endings).collect();
-    let inserted_events = turn_events::defer_append(&mut tx, &events).await?;
+    let inserted_events = events::defer_append(&mut tx, &events).await?;
     let blocks: Vec<BlockUpsert<'_>> = waiting
         .iter()
         .flat_map(|entry| {
             entry.batch.blocks.iter().map(|block| BlockUpsert { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
         })
         .collect();
-    turn_blocks::defer_upsert(&mut tx, &blocks, now).await?;
+    blocks::defer_upsert(&mut tx, &blocks, now).await?;
     let named: Vec<NewBlockBlob<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
     blobs::put(&mut tx, &named, now).await?;
     let raw = raw_pieces(waiting);
@@ -121,7 +122,7 @@ pub(super) async fn store_entries(
     let inserted_chunks = raw::defer_append_chunks(&mut tx, &chunks).await?;
     store_progress(&mut tx, waiting).await?;
     generations::check_inserted(&mut tx, &calls, &inserted_calls).await?;
-    turn_events::complete_append(&mut tx, &events, &inserted_events).await?;
+    events::complete_append(&mut tx, &events, &inserted_events).await?;
     raw::complete_append_chunks(&mut tx, &chunks, &inserted_chunks).await?;
     tx.commit_idempotent().await
 }

@@ -7,7 +7,7 @@ use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::output;
 use turnleaf_platform::config::Config;
 use turnleaf_platform::sealing::KEY_FILE;
-use turnleaf_store::dialect;
+use turnleaf_store::database::dialect;
 
 /// Copies the database to a file that must not exist yet.
 pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {

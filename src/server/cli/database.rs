@@ -3,8 +3,8 @@
 use crate::server::cli::exit::{CliError, CliExitCode};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::storage_dir::StorageDir;
-use turnleaf_store::db::Db;
-use turnleaf_store::error::StoreError;
+use turnleaf_store::database::db::Db;
+use turnleaf_store::database::error::StoreError;
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {

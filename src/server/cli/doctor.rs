@@ -18,7 +18,7 @@ use turnleaf_platform::config::{Config, binding};
 use turnleaf_platform::ids;
 use turnleaf_platform::lock_file::{LockError, LockFile};
 use turnleaf_platform::storage_dir::StorageDir;
-use turnleaf_store::dialect;
+use turnleaf_store::database::dialect;
 
 /// The severity of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

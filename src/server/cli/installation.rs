@@ -24,7 +24,8 @@ use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
-use turnleaf_store::{Db, users};
+use turnleaf_store::Db;
+use turnleaf_store::accounts::users;
 
 /// The folder of the data directory for files that are being imported or wait for it.
 pub const IMPORTS_DIR: &str = "imports";

@@ -9,7 +9,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
-use turnleaf_store::migrate::Migration;
+use turnleaf_store::database::migrate::Migration;
 use turnleaf_store::{Claim, Db};
 
 /// Migrates, or shows what would be done. A dry run changes nothing and creates no file.

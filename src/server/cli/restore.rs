@@ -13,8 +13,9 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
+use turnleaf_store::database::dialect;
 use turnleaf_store::fsck::{CheckMode, check as look_at};
-use turnleaf_store::{Db, StoreError, dialect};
+use turnleaf_store::{Db, StoreError};
 
 /// The suffix, before the time, of the previous database, which stays beside the new one.
 const BACKUP_SUFFIX: &str = "before-restore";

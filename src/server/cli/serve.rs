@@ -44,7 +44,8 @@ use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
-use turnleaf_store::{Db, StoreError, TimeLimits, users};
+use turnleaf_store::accounts::users;
+use turnleaf_store::{Db, StoreError, TimeLimits};
 
 /// The demo's delays are not scaled.
 const DEMO_PACE: f64 = 1.0;

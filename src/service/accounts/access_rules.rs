@@ -13,11 +13,11 @@ use turnleaf_domain::{AccessRuleId, AuditVerb, GroupId, InvalidField, MessageCod
 use turnleaf_platform::endpoint::{is_provider_id, is_tool_server_id};
 use turnleaf_platform::ids;
 use turnleaf_providers::demo;
-use turnleaf_store::access_rules::{self, NewGrant};
-use turnleaf_store::{account_groups, users};
+use turnleaf_store::accounts::access_rules::{self, NewGrant};
+use turnleaf_store::accounts::{groups, users};
 
 pub use turnleaf_providers::registry::SharedModels;
-pub use turnleaf_store::access_rules::StoredAccessRule;
+pub use turnleaf_store::accounts::access_rules::StoredAccessRule;
 
 impl Service {
     /// Reads the rights of all accounts when the server starts, and again when another process may have changed them.
@@ -31,7 +31,7 @@ impl Service {
     pub(super) async fn apply_rights(&self) -> Result<(), ServiceError> {
         let db = self.db();
         let (stored, members, disabled) =
-            tokio::try_join!(access_rules::list(db), account_groups::all_members(db), users::list_disabled(db))?;
+            tokio::try_join!(access_rules::list(db), groups::all_members(db), users::list_disabled(db))?;
         let rules = stored.rules.into_iter().map(|rule| (rule.target, rule.audience));
         let rights = AccessRights::new(self.local_owner(), rules, members, stored.is_incomplete);
         let rights = Arc::new(rights.without_disabled(disabled));

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use turnleaf_domain::accounts::account::check_account_name;
 use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::random::random_token;
-use turnleaf_store::users::AccountNames;
+use turnleaf_store::accounts::users::AccountNames;
 
 /// Cyrillic and Greek letters, in lower case, with the Latin letters that they look like.
 const LOOK_ALIKES: &[(char, char)] = &[

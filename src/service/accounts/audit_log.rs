@@ -7,11 +7,12 @@ use super::account_error::AccountError;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditEntryId, AuditOutcome, AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::audit::AuditSelection;
-use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, api_tokens, audit, identity_sign_ins, invites, sessions};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::audit::{self, AuditSelection};
+use turnleaf_store::accounts::{api_tokens, identity_sign_ins, invites, sessions};
+use turnleaf_store::database::db::Tx;
 
-pub use turnleaf_store::audit::AuditEntry;
+pub use turnleaf_store::accounts::audit::AuditEntry;
 
 /// The entries that an administrator asks for; all of them by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

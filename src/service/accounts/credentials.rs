@@ -8,7 +8,8 @@ use super::secrets::secret_hash;
 use crate::{Service, ServiceError};
 use turnleaf_domain::accounts::account::API_TOKEN_PREFIX;
 use turnleaf_domain::limits;
-use turnleaf_store::{StoreError, api_tokens, identities, sessions};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::{api_tokens, identities, sessions};
 
 /// The longest secret that is looked up; ours are shorter.
 const SECRET_BYTES: usize = 128;

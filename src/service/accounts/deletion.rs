@@ -6,7 +6,10 @@ use super::account_error::AccountError;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, MessageCode, UserId};
 use turnleaf_platform::tasks;
-use turnleaf_store::{invites, ledger, providers, sessions, tool_servers, users};
+use turnleaf_store::accounts::{invites, sessions, users};
+use turnleaf_store::providers;
+use turnleaf_store::tools::tool_servers;
+use turnleaf_store::usage::ledger;
 
 impl Service {
     /// Deletes the own account with everything that belongs to it. Its sessions, tokens, open connections, invitations

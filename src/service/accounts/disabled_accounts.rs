@@ -3,7 +3,7 @@
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
-use turnleaf_store::users;
+use turnleaf_store::accounts::users;
 
 impl Service {
     /// Lets calls follow the disabling of an account, which is stored, and stops its replies. A failure does not undo the

@@ -8,10 +8,11 @@ use super::secrets::secret_hash;
 use crate::Service;
 use turnleaf_domain::{AccountRole, BudgetKind, BudgetTarget, IdentityId, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityKey};
-use turnleaf_store::users::AccountNames;
-use turnleaf_store::{StoreError, budgets, ledger, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::users::{self, AccountNames};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::usage::{budgets, ledger};
 
 /// The issuer of the hashes. No identity provider has it, because it is no address.
 const FORMER_ISSUER: &str = "former";

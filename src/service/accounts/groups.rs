@@ -12,11 +12,11 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::accounts::account::check_group_name;
 use turnleaf_domain::{AuditVerb, GroupId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::account_groups::{self, StoredGroupMember};
-use turnleaf_store::db::Tx;
-use turnleaf_store::users;
+use turnleaf_store::accounts::groups::{self, StoredGroupMember};
+use turnleaf_store::accounts::users;
+use turnleaf_store::database::db::Tx;
 
-pub use turnleaf_store::account_groups::AccountGroup;
+pub use turnleaf_store::accounts::groups::AccountGroup;
 
 /// An account that is in a group, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,13 +32,13 @@ pub struct GroupMember {
 impl Service {
     /// Returns all groups in the order of their creation.
     pub async fn account_groups(&self) -> Result<Vec<AccountGroup>, ServiceError> {
-        Ok(account_groups::list(self.db(), limits::GROUPS).await?)
+        Ok(groups::list(self.db(), limits::GROUPS).await?)
     }
 
     /// Returns a group with its members.
     pub async fn group(&self, id: GroupId) -> Result<(AccountGroup, Vec<GroupMember>), ServiceError> {
-        let group = account_groups::find(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
-        let members = account_groups::members(self.db(), id, limits::ACCOUNTS_LISTED).await?;
+        let group = groups::find(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
+        let members = groups::members(self.db(), id, limits::ACCOUNTS_LISTED).await?;
         Ok((group, members.into_iter().map(|member| self.group_member(member)).collect()))
     }
 
@@ -72,7 +72,7 @@ impl Service {
             return Err(AccountError::conflict("too_many_groups", message));
         }
         check_name_is_free(&groups, None, &name)?;
-        account_groups::insert(&mut tx, id, &name, now).await?;
+        groups::insert(&mut tx, id, &name, now).await?;
         self.record(&mut tx, actor, AuditVerb::AddGroup, &name).await?;
         tx.commit().await?;
         Ok(Created::new(AccountGroup { id, name, members: 0, created_at: now }))
@@ -84,7 +84,7 @@ impl Service {
         let name = check_group_name(name)?;
         check_name_is_free(&self.account_groups().await?, Some(id), &name)?;
         let mut tx = self.db().begin().await?;
-        if !account_groups::rename(&mut tx, id, &name).await? {
+        if !groups::rename(&mut tx, id, &name).await? {
             return Err(AccountError::not_found());
         }
         self.record(&mut tx, actor, AuditVerb::RenameGroup, &name).await?;
@@ -101,7 +101,7 @@ impl Service {
         let _one_at_a_time = self.changing_providers().await;
         let (group, _) = self.group(id).await?;
         let mut tx = self.db().begin().await?;
-        if !account_groups::delete(&mut tx, id).await? {
+        if !groups::delete(&mut tx, id).await? {
             return Err(AccountError::not_found());
         }
         self.finish_rights_change(tx, actor, AuditVerb::DeleteGroup, &group.name).await
@@ -116,7 +116,7 @@ impl Service {
         let _one_at_a_time = self.changing_providers().await;
         let label = self.membership_label(id, user).await?;
         let mut tx = self.db().begin().await?;
-        if !account_groups::add_member(&mut tx, id, user).await? {
+        if !groups::add_member(&mut tx, id, user).await? {
             return Ok(());
         }
         self.finish_rights_change(tx, actor, AuditVerb::AddMember, &label).await
@@ -131,8 +131,8 @@ impl Service {
         let _one_at_a_time = self.changing_providers().await;
         let label = self.membership_label(id, user).await?;
         let mut tx = self.db().begin().await?;
-        if !account_groups::remove_member(&mut tx, id, user).await? {
-            let memberships = account_groups::list_of_member(&mut tx, user).await?;
+        if !groups::remove_member(&mut tx, id, user).await? {
+            let memberships = groups::list_of_member(&mut tx, user).await?;
             tx.rollback().await?;
             return match memberships.iter().any(|membership| membership.group == id) {
                 true => Err(AccountError::conflict("mapped_member", MessageCode::MemberIsMapped)),
@@ -149,7 +149,7 @@ impl Service {
 
     /// Returns the names of an account and a group for the audit log.
     async fn membership_label(&self, id: GroupId, user: UserId) -> Result<String, ServiceError> {
-        let group = account_groups::find(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
+        let group = groups::find(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
         let account = users::find(self.db(), user).await?.ok_or(ServiceError::NotFound)?;
         Ok(format!("{}: {}", group.name, account.name))
     }

@@ -14,9 +14,9 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, IdentityId, MessageCode, UserId, limits};
 use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, FoundIdentity, IdentityKey, ListedIdentity};
-use turnleaf_store::{account_groups, sessions, users};
+use turnleaf_store::accounts::identities::{self, FoundIdentity, IdentityKey, ListedIdentity};
+use turnleaf_store::accounts::{groups, sessions, users};
+use turnleaf_store::database::db::Tx;
 use turnleaf_tools::oauth::identity::VerifiedIdentity;
 use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer};
 
@@ -205,7 +205,7 @@ impl Service {
         let account = users::find(self.db(), owner).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
         users::lock(&mut tx, owner).await?;
-        let before = account_groups::list_of_member(&mut tx, owner).await?;
+        let before = groups::list_of_member(&mut tx, owner).await?;
         let issuer = identities::delete(&mut tx, owner, id).await?.filter(|issuer| issuer != PROXY_ISSUER);
         let issuer = issuer.ok_or_else(AccountError::not_found)?;
         let has_other_way =

@@ -15,7 +15,7 @@ use turnleaf_platform::config::identity_providers::IdentityProviderConfig;
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
 use turnleaf_store::StoreError;
-use turnleaf_store::identity_sign_ins::{self, StoredIdentitySignIn};
+use turnleaf_store::accounts::identity_sign_ins::{self, StoredIdentitySignIn};
 use turnleaf_tools::oauth::code_flow::{self, PendingSignIn, SignInAnswer};
 use turnleaf_tools::oauth::identity::VerifiedIdentity;
 use turnleaf_tools::oauth::metadata::{host_name, is_same_issuer, is_secure};

@@ -4,9 +4,10 @@
 use super::Actor;
 use crate::Service;
 use turnleaf_domain::{AuditVerb, GroupId, IdentityId, UserId};
-use turnleaf_store::account_groups::GroupMembership;
-use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, account_groups, identities, identity_groups};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::groups::{self, GroupMembership};
+use turnleaf_store::accounts::{identities, identity_groups};
+use turnleaf_store::database::db::Tx;
 
 /// The statements of a service about an identity.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +30,7 @@ impl Service {
         (owner, id): (UserId, IdentityId),
         used: IdentityUse<'_>,
     ) -> Result<bool, StoreError> {
-        let before = account_groups::list_of_member(tx, owner).await?;
+        let before = groups::list_of_member(tx, owner).await?;
         identities::record_use(tx, owner, id, used.email, self.clock().now()).await?;
         if !identity_groups::replace(tx, owner, id, (used.issuer, used.groups)).await? {
             return Ok(false);
@@ -47,7 +48,7 @@ impl Service {
         (owner, service): (UserId, &str),
         before: &[GroupMembership],
     ) -> Result<bool, StoreError> {
-        let after = account_groups::list_of_member(tx, owner).await?;
+        let after = groups::list_of_member(tx, owner).await?;
         let changes = membership_changes(before, &after);
         for (verb, membership) in &changes {
             let target = format!("{}: {} ({service})", membership.group_name, membership.member_name);

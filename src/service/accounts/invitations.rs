@@ -11,10 +11,10 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, InviteId, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
-use turnleaf_store::invites::{self, NewInvite};
-use turnleaf_store::users;
+use turnleaf_store::accounts::invites::{self, NewInvite};
+use turnleaf_store::accounts::users;
 
-pub use turnleaf_store::invites::OpenInvite;
+pub use turnleaf_store::accounts::invites::OpenInvite;
 
 impl Service {
     /// Makes an invitation and returns its code, which is not stored.

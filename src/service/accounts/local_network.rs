@@ -2,7 +2,7 @@
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, InvalidField, MessageCode, UserId};
-use turnleaf_store::users;
+use turnleaf_store::accounts::users;
 
 impl Service {
     /// Checks that a person may have a connection into the server's own network, if it is one.

@@ -12,13 +12,13 @@ use super::passwords::check_new_password;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{
-    StoreError, account_groups, identities, invites, passkeys, queued_messages, second_factors, sessions, users,
-};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::users::{self, StoredAccount};
+use turnleaf_store::accounts::{groups, identities, invites, passkeys, second_factors, sessions};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::turns::queued_messages;
 
-pub use turnleaf_store::users::ListedAccount;
+pub use turnleaf_store::accounts::users::ListedAccount;
 
 /// The ways into an account that another password does not end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl Service {
         sessions::delete_others(&mut tx, account, None).await?;
         let (mut target, mut is_member_no_more) = (found.name, false);
         if unlinks {
-            let before = account_groups::list_of_member(&mut tx, account).await?;
+            let before = groups::list_of_member(&mut tx, account).await?;
             identities::delete_all(&mut tx, account).await?;
             let services =
                 others.identities.iter().map(|identity| identity.name.as_str()).collect::<Vec<_>>().join(", ");

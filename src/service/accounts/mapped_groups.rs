@@ -8,8 +8,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::accounts::account::check_external_group_name;
 use turnleaf_domain::{AuditVerb, GroupId, GroupMappingId, InvalidField, MessageCode, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::group_mappings::StoredGroupMapping;
-use turnleaf_store::{account_groups, group_mappings, identity_groups};
+use turnleaf_store::accounts::group_mappings::{self, StoredGroupMapping};
+use turnleaf_store::accounts::{groups, identity_groups};
 
 /// A service that names groups of people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Service {
         self.require_recent_password(actor).await?;
         let (issuer, name) = (self.mapped_issuer(service)?, check_external_group_name(name)?);
         let _one_at_a_time = self.changing_providers().await;
-        let found = account_groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
+        let found = groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
         if group_mappings::insert(&mut tx, group, ids::mint(), (&issuer, &name)).await? {
             if group_mappings::count(&mut tx, group).await? > u64::from(limits::GROUP_MAPPINGS) {
@@ -110,7 +110,7 @@ impl Service {
     pub async fn unmap_group(&self, actor: Actor, group: GroupId, id: GroupMappingId) -> Result<(), AccountError> {
         self.require_recent_password(actor).await?;
         let _one_at_a_time = self.changing_providers().await;
-        let found = account_groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
+        let found = groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
         let mapping = self.group_mappings(group).await?.into_iter().find(|mapping| mapping.id == id);
         let mapping = mapping.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;

@@ -17,11 +17,11 @@ use relying_party::RelyingParty;
 use turnleaf_domain::accounts::account::check_passkey_name;
 use turnleaf_domain::{AuditVerb, MessageCode, PasskeyId, UserId, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::passkeys::{self, NewPasskey};
-use turnleaf_store::users;
+use turnleaf_store::accounts::passkeys::{self, NewPasskey};
+use turnleaf_store::accounts::users;
 use verification::{ExpectedAnswer, RegistrationAnswer, VerifiedCredential};
 
-pub use turnleaf_store::passkeys::ListedPasskey;
+pub use turnleaf_store::accounts::passkeys::ListedPasskey;
 
 pub mod authenticator_data;
 pub mod cbor;

@@ -5,10 +5,10 @@
 use super::account_error::AccountError;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, MessageCode, PendingStep, SecondFactorPolicy, SessionOrigin, UserId};
-use turnleaf_store::db::Tx;
-use turnleaf_store::sessions::ValidSession;
-use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{passkeys, second_factors, users};
+use turnleaf_store::accounts::sessions::ValidSession;
+use turnleaf_store::accounts::users::{self, StoredAccount};
+use turnleaf_store::accounts::{passkeys, second_factors};
+use turnleaf_store::database::db::Tx;
 
 impl Service {
     /// Sets of whom a second factor is required, at the start and after a reload of the configuration. Sessions follow at

@@ -16,10 +16,10 @@ use super::identity_use::IdentityUse;
 use super::secrets::secret_hash;
 use crate::Service;
 use turnleaf_domain::{AuditVerb, IdentityId, UserId, limits};
-use turnleaf_store::db::Tx;
-use turnleaf_store::identities::{self, IdentityKey};
-use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{StoreError, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::identities::{self, IdentityKey};
+use turnleaf_store::accounts::users::{self, StoredAccount};
+use turnleaf_store::database::db::Tx;
 
 /// A person as a proxy names them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::account_error::AccountError;
 use super::passwords::max_password_bytes;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, limits};
-use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{sessions, users};
+use turnleaf_store::accounts::sessions;
+use turnleaf_store::accounts::users::{self, StoredAccount};
 
 impl Service {
     /// Returns whether the actor may do what needs a password that was entered lately.

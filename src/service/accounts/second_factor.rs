@@ -13,9 +13,10 @@ use turnleaf_domain::encoding::url_encoding;
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::sealing::SecretBinding;
-use turnleaf_store::db::Tx;
-use turnleaf_store::second_factors::{self, StoredSecondFactor};
-use turnleaf_store::{StoreError, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::second_factors::{self, StoredSecondFactor};
+use turnleaf_store::accounts::users;
+use turnleaf_store::database::db::Tx;
 
 /// The name of the server in authenticator apps.
 const ISSUER: &str = "Turnleaf";

@@ -11,10 +11,10 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, SessionId, SessionOrigin, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
-use turnleaf_store::db::Tx;
-use turnleaf_store::sessions::{self, NewSession};
+use turnleaf_store::accounts::sessions::{self, NewSession};
+use turnleaf_store::database::db::Tx;
 
-pub use turnleaf_store::sessions::ListedSession;
+pub use turnleaf_store::accounts::sessions::ListedSession;
 
 impl Service {
     /// Begins a session whose person has just entered the password or used a passkey, and returns the secret for its cookie;

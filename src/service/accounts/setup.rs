@@ -13,8 +13,9 @@ use super::setup_state::{SETUP_CODE_FILE, remove_code};
 use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, SessionOrigin, UserId};
-use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::users;
+use turnleaf_store::database::db::Tx;
 
 impl Service {
     /// Opens the setup if the server has no owner who can sign in: makes a code, writes it into a file that only the

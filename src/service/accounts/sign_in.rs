@@ -16,8 +16,9 @@ use super::{Actor, ClientOrigin};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AccountRole, AuditVerb, InvalidField, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::client_network::client_network;
-use turnleaf_store::users::StoredAccount;
-use turnleaf_store::{StoreError, sessions, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::sessions;
+use turnleaf_store::accounts::users::{self, StoredAccount};
 
 /// The own account, as its person sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use turnleaf_domain::accounts::account::{API_TOKEN_PREFIX, check_token_name};
 use turnleaf_domain::{ApiTokenId, AuditVerb, InvalidField, MessageCode, TokenScope, TokenScopes, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::random::random_token;
-use turnleaf_store::api_tokens::{self, NewToken};
+use turnleaf_store::accounts::api_tokens::{self, NewToken};
 
-pub use turnleaf_store::api_tokens::ListedToken;
+pub use turnleaf_store::accounts::api_tokens::ListedToken;
 
 /// The request to create a token.
 #[derive(Debug, Clone, Default)]

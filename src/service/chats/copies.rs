@@ -14,9 +14,12 @@ use turnleaf_domain::{
     TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
-use turnleaf_store::branches::frozen;
-use turnleaf_store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, CopyPlan, PathSkeleton, copy, path_skeleton};
-use turnleaf_store::{branches, chat_tools, chats, turns};
+use turnleaf_store::branches::{self, frozen};
+use turnleaf_store::chats::copies::{
+    CopiedBlock, CopiedExchange, CopiedTurn, CopyPlan, PathSkeleton, copy, path_skeleton,
+};
+use turnleaf_store::chats::{self, chat_tools};
+use turnleaf_store::turns;
 
 /// The suffix of a copied chat's title.
 const MARK: &str = " (copy)";

@@ -6,7 +6,7 @@ use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
 use turnleaf_domain::documents::attachment::{Attachment, CARD_KEY};
 use turnleaf_domain::{ChatId, Content, InvalidField, MessageCode, UserId, limits};
-use turnleaf_store::drafts::{self, Draft};
+use turnleaf_store::chats::drafts::{self, Draft};
 
 /// The attempts to change a draft while others change it at the same moment. With each round one writer succeeds.
 const TRIES: usize = 64;

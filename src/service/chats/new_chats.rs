@@ -11,8 +11,9 @@ use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{ModelParams, UserId};
-use turnleaf_store::db::Tx;
-use turnleaf_store::{StoreError, settings};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::settings;
+use turnleaf_store::database::db::Tx;
 
 /// The setting that holds the prompt of all new chats.
 const INSTRUCTIONS: &str = "chats.instructions";

@@ -18,11 +18,12 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::{ids, tasks};
 use turnleaf_run::{PreparedTitleRequest, RunJob};
-use turnleaf_store::generations::GenerationStatus;
-use turnleaf_store::title_requests::{self, TitleRequest};
-use turnleaf_store::{StoreError, branches, ledger, turns};
+use turnleaf_store::chats::title_requests::{self, TitleRequest};
+use turnleaf_store::turns::generations::GenerationStatus;
+use turnleaf_store::usage::ledger;
+use turnleaf_store::{StoreError, branches, turns};
 
-pub use turnleaf_store::title_requests::ListedTitleRequest;
+pub use turnleaf_store::chats::title_requests::ListedTitleRequest;
 
 /// A suggested title, or the request for one.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]

@@ -3,7 +3,7 @@
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, UserId, limits};
-use turnleaf_store::unread_replies;
+use turnleaf_store::chats::unread_replies;
 
 impl Service {
     /// Returns the chats with unread replies.

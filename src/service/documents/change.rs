@@ -9,9 +9,9 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::{DocumentId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_store::documents::read::Document;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};
-use turnleaf_store::documents::{self, Document};
-use turnleaf_store::uploads;
+use turnleaf_store::documents::{self, uploads};
 
 /// The media type of a written document.
 const WRITTEN: &str = "text/markdown";
@@ -136,7 +136,7 @@ impl Service {
             return Ok(None);
         };
         // A file has another text in another encoding.
-        let text = documents::content(self.db(), owner, found.id, found.version.version_timestamp).await?;
+        let text = documents::read::content(self.db(), owner, found.id, found.version.version_timestamp).await?;
         Ok((text.as_ref() == Some(&words.text)).then_some(found))
     }
 

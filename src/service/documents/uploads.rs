@@ -19,11 +19,11 @@ use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::Tx;
-use turnleaf_store::blobs::{self, ImageForm, ImageFormKind};
-use turnleaf_store::uploads::{self, NewUpload};
+use turnleaf_store::documents::blobs::{self, ImageForm, ImageFormKind};
+use turnleaf_store::documents::uploads::{self, NewUpload};
 
-pub use turnleaf_store::blobs::StoredBlob;
-pub use turnleaf_store::uploads::{Upload, UploadKind};
+pub use turnleaf_store::documents::blobs::StoredBlob;
+pub use turnleaf_store::documents::uploads::{Upload, UploadKind};
 
 /// A stored upload.
 #[derive(Debug, Clone, PartialEq, Eq)]

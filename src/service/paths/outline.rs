@@ -7,8 +7,8 @@ use chrono::DateTime;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branches::tree::outline::{TreeOutline, TurnSketch, turns_by_branch};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, TurnId, UserId, limits};
-use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
-use turnleaf_store::{branches, spending, turns};
+use turnleaf_store::usage::spending::{self, SpendingGrouping, SpendingSum};
+use turnleaf_store::{branches, turns};
 
 /// The tree with the details that its rows show.
 pub struct ChatOutline {

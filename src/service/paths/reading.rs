@@ -10,8 +10,7 @@ use turnleaf_domain::blocks::group::{self, MessageGroup};
 use turnleaf_domain::blocks::legacy_message::LegacyMessage;
 use turnleaf_domain::branches::tree::TurnNode;
 use turnleaf_domain::{ChatId, MessageCode, Turn, TurnId, UserId, limits};
-use turnleaf_store::turns::{ShapeTurn, TurnPosition};
-use turnleaf_store::{turn_blocks, turns};
+use turnleaf_store::turns::{self, ShapeTurn, TurnPosition, blocks};
 
 /// The shape of a chat's tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +136,7 @@ impl Service {
     ) -> Result<Vec<u64>, ServiceError> {
         let mut seen = self.db().snapshot().await?;
         let spans = turns::path_spans(&mut seen, owner, leaf, first as i64, end as i64 - 1).await?;
-        let held = turn_blocks::bytes_on_path(&mut seen, owner, &spans).await?;
+        let held = blocks::bytes_on_path(&mut seen, owner, &spans).await?;
         seen.commit().await?;
         Ok((first..end).map(|depth| held.get(&(depth as i64)).copied().unwrap_or(0)).collect())
     }
@@ -158,11 +157,11 @@ impl Service {
         let last = end.depth - i64::from(running.is_some());
         let mut seen = self.db().snapshot().await?;
         let spans = turns::path_spans(&mut seen, owner, end.id, 0, last).await?;
-        let stored = turn_blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
+        let stored = blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
         let (skip, limit) = (u64::from(skip), limit as usize);
         let mut items = Vec::new();
         if skip < stored {
-            let rows = turn_blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
+            let rows = blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
             items.extend(rows.into_iter().map(|(turn, block)| {
                 let block = client_redaction::redact_block(block);
                 ContentBlock::new(chat, turn, &block)

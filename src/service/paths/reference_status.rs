@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::{Service, ServiceError};
 use turnleaf_domain::documents::attachment::{Attachment, ReferenceStatus};
 use turnleaf_domain::{BlockId, Content, DocumentId, Turn, UserId};
-use turnleaf_store::attachments;
+use turnleaf_store::documents::attachments;
 
 /// The number of ids in one statement.
 const IDS_AT_ONCE: usize = 1_000;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use turnleaf_store::providers::StoredProvider;
-use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_store::tools::tool_servers::StoredToolServer;
 use turnleaf_tools::oauth::metadata::host_name;
 
 /// The API key of a provider.

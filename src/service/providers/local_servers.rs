@@ -6,7 +6,7 @@ use crate::accounts::Actor;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, UserId};
 use turnleaf_providers::registry::LocalServer;
-use turnleaf_store::settings;
+use turnleaf_store::accounts::settings;
 
 /// The setting that holds the addresses of dismissed servers.
 const DISMISSED: &str = "found.dismissed";

@@ -16,10 +16,10 @@ use turnleaf_domain::{
     limits,
 };
 use turnleaf_platform::ids;
-use turnleaf_store::access_rules::NewGrant;
-use turnleaf_store::branch_shares;
+use turnleaf_store::accounts::access_rules::NewGrant;
+use turnleaf_store::shares::branch_shares;
 
-pub use turnleaf_store::branch_shares::{OpenBranchShare, ReceivedBranch};
+pub use turnleaf_store::shares::branch_shares::{OpenBranchShare, ReceivedBranch};
 
 /// The request to share a branch.
 #[derive(Debug, Clone)]

@@ -22,8 +22,8 @@ use turnleaf_interchange::conversation::{FileBytes, ImportedSource, MessageFile}
 use turnleaf_interchange::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
-use turnleaf_store::blobs;
-use turnleaf_store::shares::{self, OpenSharedTurns};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::shares::snapshots::{self, OpenSharedTurns};
 
 /// The name of shares as the origin of a chat.
 const FORMAT: &str = "shared-link";
@@ -41,7 +41,7 @@ impl Service {
     }
 
     async fn open_shared_turns(&self, token: &str) -> Result<OpenSharedTurns, ServiceError> {
-        let found = shares::open_turns(self.db(), &token_hash(token), self.clock().now()).await?;
+        let found = snapshots::open_turns(self.db(), &token_hash(token), self.clock().now()).await?;
         found.filter(|share| !share.turns.turns.is_empty()).ok_or(ServiceError::NotFound)
     }
 

@@ -15,7 +15,7 @@ use turnleaf_domain::documents::file_name;
 use turnleaf_domain::encoding::url_encoding;
 use turnleaf_domain::tools::elicitation::{ElicitationAction, KeyedAnswer, OpenQuestions};
 use turnleaf_domain::{ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
-use turnleaf_store::drafts::Draft;
+use turnleaf_store::chats::drafts::Draft;
 use turnleaf_tools::mcp::catalog::{PromptArgument, PromptEntry, ResourceEntry, ServerCatalog};
 
 pub use turnleaf_tools::mcp::catalog::ResourceContent;

@@ -20,15 +20,16 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
-use turnleaf_store::server_policies::{self, ServerPolicy};
-use turnleaf_store::tool_servers::{self, StoredToolServer};
-use turnleaf_store::{StoreError, tool_listings, trusted_tools};
-use turnleaf_store::{tool_policies, tool_sign_ins, users};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::users;
+use turnleaf_store::tools::server_policies::{self, ServerPolicy};
+use turnleaf_store::tools::tool_servers::{self, StoredToolServer};
+use turnleaf_store::tools::{listings, tool_policies, tool_sign_ins, trusted_tools};
 use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpTransport};
 
 pub use draft::{NewToolServer, ToolServerChange};
-pub use turnleaf_store::tool_policies::StoredPolicy;
+pub use turnleaf_store::tools::tool_policies::StoredPolicy;
 pub use view::{ServerSignIn, ToolServerStatus, ToolServerView, ToolView};
 
 /// A changed server, with notices for its owner.
@@ -268,7 +269,7 @@ impl Service {
         }
         if effects.has_moved {
             revoke_policies(&mut tx, owner, id).await?;
-            tool_listings::clear(&mut tx, owner, id).await?;
+            listings::clear(&mut tx, owner, id).await?;
         }
         if ends_sign_in {
             tool_sign_ins::delete_of_server(&mut tx, owner, row.id).await?;
@@ -384,7 +385,7 @@ impl Service {
 /// Deletes the policies and the listing of a server's tools.
 async fn forget(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     revoke_policies(tx, owner, server).await?;
-    tool_listings::delete(tx, owner, server).await
+    listings::delete(tx, owner, server).await
 }
 
 async fn revoke_policies(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {

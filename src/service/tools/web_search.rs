@@ -20,7 +20,7 @@ use turnleaf_domain::{AuditVerb, CodedMessage, InvalidField, MessageCode, UserId
 use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_platform::search_engine::{SearchEngine, SearchEngineKind};
-use turnleaf_store::settings;
+use turnleaf_store::accounts::settings;
 use turnleaf_tools::built_in::{self, web_search};
 use turnleaf_tools::oauth::metadata::host_name;
 

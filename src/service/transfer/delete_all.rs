@@ -9,11 +9,13 @@ use crate::accounts::Actor;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, MessageCode, UserId};
 use turnleaf_platform::tasks;
+use turnleaf_store::chats::drafts;
 use turnleaf_store::fsck::repair;
-use turnleaf_store::inventory;
-use turnleaf_store::{StoreError, drafts, imports, projects, tool_sign_ins};
+use turnleaf_store::tools::tool_sign_ins;
+use turnleaf_store::transfer::{imports, inventory};
+use turnleaf_store::{StoreError, projects};
 
-pub use turnleaf_store::inventory::InventoryCounts;
+pub use turnleaf_store::transfer::inventory::InventoryCounts;
 
 /// The page size for looking up chats or documents.
 const AT_A_TIME: u32 = 100;

@@ -12,7 +12,10 @@ use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::{AuditVerb, ChatId, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_providers::redaction::SecretSet;
-use turnleaf_store::{StoreError, archive, blobs, chat_sources, chats};
+use turnleaf_store::StoreError;
+use turnleaf_store::chats::{self, chat_sources};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::transfer::archive;
 
 mod archive_output;
 mod damages;

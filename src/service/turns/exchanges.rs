@@ -24,9 +24,12 @@ use turnleaf_domain::{
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::{BudgetReservation, ChatOpening, RunJob};
-use turnleaf_store::db::Tx;
-use turnleaf_store::turn_events::{self, EventRow};
-use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, ledger, queued_messages, turns};
+use turnleaf_store::chats::{self, drafts};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::turns::events::{self, EventRow};
+use turnleaf_store::turns::{self, exchanges, queued_messages};
+use turnleaf_store::usage::ledger;
+use turnleaf_store::{StoreError, branches};
 
 /// The time for which the outcome of a message's commit is queried.
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
@@ -177,7 +180,7 @@ async fn append_beginning(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     let Some(block) = turn.blocks.first() else { return Ok(()) };
     // Blocks hold strings, numbers and parsed JSON, so serialising cannot fail.
     let event = serde_json::to_string(&Event::BlockStart { block: block.clone() }).unwrap_or_default();
-    turn_events::append(tx, &[EventRow { turn_id: turn.id, seq: turn.last_event_seq, event: &event }]).await
+    events::append(tx, &[EventRow { turn_id: turn.id, seq: turn.last_event_seq, event: &event }]).await
 }
 
 /// Returns the title of a chat that begins with this message.

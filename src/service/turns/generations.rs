@@ -15,10 +15,10 @@ use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::tasks;
 use turnleaf_providers::response_values::response_values;
-use turnleaf_store::generations::{self, raw};
+use turnleaf_store::turns::generations::{self, raw};
 use turnleaf_store::{StoreError, branches, turns};
 
-pub use turnleaf_store::generations::{Generation, GenerationStatus};
+pub use turnleaf_store::turns::generations::{Generation, GenerationStatus};
 
 /// The requests of a reply, with the parts of one of them.
 pub struct SentRequests {

@@ -17,7 +17,7 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::endpoint::is_provider_id;
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
+use turnleaf_store::database::db::Tx;
 use turnleaf_store::{branches, chats, deletions, turns};
 
 /// The maximum length of a derived branch name, which is shown as a chip in the header.

@@ -18,8 +18,9 @@ use turnleaf_domain::{
     UserId, limits,
 };
 use turnleaf_platform::{ids, tasks};
-use turnleaf_store::queued_messages::{self, NewQueuedMessage, StoredQueuedMessage};
-use turnleaf_store::{StoreError, branches, drafts, turns};
+use turnleaf_store::chats::drafts;
+use turnleaf_store::turns::queued_messages::{self, NewQueuedMessage, StoredQueuedMessage};
+use turnleaf_store::{StoreError, branches, turns};
 
 /// The state of a queued message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]

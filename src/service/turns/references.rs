@@ -17,9 +17,10 @@ use turnleaf_domain::documents::{document_prompt, selection};
 use turnleaf_domain::text::byte_size::ByteSize;
 use turnleaf_domain::usage::tokens::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits};
-use turnleaf_store::blobs::ImageFormKind;
-use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
-use turnleaf_store::{blobs, turns, uploads};
+use turnleaf_store::documents::blobs::{self, ImageFormKind};
+use turnleaf_store::documents::read::{Document, StoredDocumentVersion};
+use turnleaf_store::documents::{self, uploads};
+use turnleaf_store::turns;
 
 /// The document and version that a reference names.
 struct NamedDocument {
@@ -145,11 +146,12 @@ impl Service {
             return Err(InvalidField::new("content", MessageCode::UnknownReferenceType).into());
         }
         let id: DocumentId = ref_id.parse().map_err(|_| ServiceError::NotFound)?;
-        let document = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
+        let document =
+            documents::read::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
         let document = document.ok_or(ServiceError::NotFound)?;
         let version = match version {
             None => document.version.clone(),
-            Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(version_gone)?,
+            Some(at) => documents::read::version(self.db(), owner, id, at).await?.ok_or_else(version_gone)?,
         };
         Ok(NamedDocument { document, version })
     }
@@ -164,7 +166,7 @@ impl Service {
     ) -> Result<(Content, AttachmentCard), ServiceError> {
         let NamedDocument { document, version } = named;
         let at = version.version_timestamp;
-        let text = documents::content(self.db(), owner, document.id, at).await?.ok_or_else(version_gone)?;
+        let text = documents::read::content(self.db(), owner, document.id, at).await?.ok_or_else(version_gone)?;
         let Content::PartialReference { ref_id, ref_type, selection_start, selection_end, .. } = content else {
             let tokens = approx_tokens(&text) + WRAPPING_TOKENS;
             let card = AttachmentCard { title: document.title, tokens, ..AttachmentCard::default() };
@@ -245,7 +247,7 @@ impl Service {
                 continue;
             };
             let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
-            if let Some(text) = documents::content(self.db(), owner, document, *at).await?
+            if let Some(text) = documents::read::content(self.db(), owner, document, *at).await?
                 && let Some(part) = selection::slice(&text, *selection_start, *selection_end)
             {
                 selected.insert(block.id, part.to_owned());

@@ -17,8 +17,10 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_store::reruns::RerunStatusChange;
-use turnleaf_store::{StoreError, branches, chats, exchanges, reruns, turns};
+use turnleaf_store::branches::reruns::{self, RerunStatusChange};
+use turnleaf_store::branches::{self};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{StoreError, chats};
 
 /// A path to rerun.
 #[derive(Debug, Clone)]

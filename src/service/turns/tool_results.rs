@@ -7,8 +7,8 @@ use crate::turns::messages::UserMessage;
 use crate::{Service, ServiceError};
 use turnleaf_domain::blocks::block::ToolStatus;
 use turnleaf_domain::{Block, BlockId, Content, MessageCode, Turn};
-use turnleaf_store::db::Tx;
-use turnleaf_store::turn_blocks;
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::turns::blocks;
 
 /// Binds every result of a message to its call, and copies the name of the tool.
 ///
@@ -55,7 +55,7 @@ impl Service {
         for block in &message.blocks {
             let Content::ToolResult { tool_use_id, .. } = &block.content else { continue };
             let Some(call) = block.parent_block_id else { continue };
-            if turn_blocks::count_results(tx, call).await? > 0 {
+            if blocks::count_results(tx, call).await? > 0 {
                 return Err(already_answered(tool_use_id));
             }
         }

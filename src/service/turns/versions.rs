@@ -16,8 +16,9 @@ use turnleaf_domain::{
     Role, Turn, TurnId, TurnStatus, UserId,
 };
 use turnleaf_platform::ids;
-use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, chats, exchanges, turns};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{branches, chats};
 
 /// The number of characters of a version that the list shows.
 const FIRST_WORDS: usize = 60;

@@ -9,10 +9,11 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{AuditVerb, BudgetKind, BudgetState, BudgetTarget, GroupId, MessageCode, SpendingAmount, UserId};
 use turnleaf_platform::ids;
 use turnleaf_run::{BudgetDecision, BudgetReservation};
-use turnleaf_store::{account_groups, budgets, ledger, users};
+use turnleaf_store::accounts::{groups, users};
+use turnleaf_store::usage::{budgets, ledger};
 
-pub use turnleaf_store::budgets::StoredBudgets;
-pub use turnleaf_store::ledger::{AccountSpending, SpenderGrouping};
+pub use turnleaf_store::usage::budgets::StoredBudgets;
+pub use turnleaf_store::usage::ledger::{AccountSpending, SpenderGrouping};
 
 /// The name of the default budgets in the audit log. No account has it, because names are one word.
 const ALL_ACCOUNTS: &str = "all accounts";
@@ -52,7 +53,7 @@ impl Service {
 
     /// Returns the members of all groups, to whom the budgets of these apply.
     pub async fn group_memberships(&self) -> Result<Vec<(GroupId, UserId)>, ServiceError> {
-        Ok(account_groups::all_members(self.db()).await?)
+        Ok(groups::all_members(self.db()).await?)
     }
 
     /// Sets budgets of an account or of a group, or the defaults of all accounts.
@@ -71,7 +72,7 @@ impl Service {
                 users::find(self.db(), account).await?.ok_or(ServiceError::NotFound)?.name
             }
             BudgetTarget::Group(group) => {
-                let group = account_groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
+                let group = groups::find(self.db(), group).await?.ok_or(ServiceError::NotFound)?;
                 format!("group {}", group.name)
             }
             BudgetTarget::Default => ALL_ACCOUNTS.to_owned(),

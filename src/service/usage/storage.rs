@@ -10,7 +10,7 @@ pub use bounds::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
-use turnleaf_store::storage::{self, StoredBytes};
+use turnleaf_store::usage::storage::{self, StoredBytes};
 
 pub(crate) mod bounds;
 pub(crate) mod spooled;

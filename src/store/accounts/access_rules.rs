@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable, ok_or_log};
-use crate::rows::{inconsistent, parse_word, to_unsigned, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable, ok_or_log};
+use crate::database::rows::{inconsistent, parse_word, to_unsigned, to_word};
 use turnleaf_domain::accounts::access_rights::{AudienceScope, GrantAudience, GrantKind, GrantTarget};
 use turnleaf_domain::{AccessRuleId, GroupId, UserId};
 

@@ -3,10 +3,10 @@
 
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::to_unsigned;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{GroupId, GroupMappingId};
 
 const TABLE: &str = "group_mappings";

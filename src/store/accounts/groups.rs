@@ -1,14 +1,14 @@
 //! Groups of accounts and their members. A group has no owner: administrators manage all of them. An account is a member
 //! because an administrator added it, or because a service names a group for one of its identities that is mapped
-//! ([`group_mappings`](crate::group_mappings)), or for both reasons.
+//! ([`group_mappings`](crate::accounts::group_mappings)), or for both reasons.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::to_unsigned;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{GroupId, UserId};
 
 const TABLE: &str = "account_groups";

@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_readable};
 use turnleaf_domain::{IdentityId, UserId};
 
 const TABLE: &str = "identity_groups";

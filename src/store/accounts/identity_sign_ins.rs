@@ -4,9 +4,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Tx;
-use crate::error::StoreError;
-use crate::rows::inconsistent;
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
+use crate::database::rows::inconsistent;
 use turnleaf_domain::{IdentitySignInId, UserId};
 
 sql! {

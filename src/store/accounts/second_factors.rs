@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, time_of_id};
-use crate::rows::to_unsigned;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, time_of_id};
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::UserId;
 
 const TABLE: &str = "second_factors";

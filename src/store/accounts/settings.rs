@@ -7,9 +7,9 @@ use serde_json::Value;
 use sqlx::QueryBuilder;
 use sqlx::types::Json;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::Lossy;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::Lossy;
 use turnleaf_domain::UserId;
 
 sql! {

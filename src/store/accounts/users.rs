@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable, ok_or_log};
-use crate::rows::parse_word;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable, ok_or_log};
+use crate::database::rows::parse_word;
 use turnleaf_domain::{AccountRole, UserId};
 
 const TABLE: &str = "users";

@@ -6,19 +6,15 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
-use crate::rows::{parse_word, storable_text, to_json, to_word};
+use crate::branches::insertion::instructions_column;
+use crate::database::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
+use crate::database::rows::{parse_word, storable_text, to_json, to_word};
 use crate::{ChangedRows, Db, StoreError, Tx};
 use turnleaf_domain::branches::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::providers::repair::ProviderState;
 use turnleaf_domain::tools::server_instructions::ServerInstructions;
 use turnleaf_domain::tools::tool::OfferedTool;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
-
-pub mod ends;
-pub mod insertion;
-pub use ends::{last_used_locks, lineages, set_ends};
-pub use insertion::{defer_insert_first, insert};
 
 sql! {
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -274,7 +270,7 @@ pub async fn set_instructions(
     branch: BranchId,
     instructions: &[ServerInstructions],
 ) -> Result<(), StoreError> {
-    let instructions = insertion::instructions_column(instructions)?;
+    let instructions = instructions_column(instructions)?;
     in_tx!(tx, |conn| {
         sqlx::query(SET_INSTRUCTIONS).bind(branch.uuid()).bind(instructions).execute(conn).await?;
     });

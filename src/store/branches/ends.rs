@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
 use turnleaf_domain::branches::branch::ModelLock;
 use turnleaf_domain::branches::lineage::{Lineage, Lineages};
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 
-use crate::rows::{storable_text, to_json, to_word};
+use crate::database::rows::{storable_text, to_json, to_word};
 use crate::{StoreError, Tx, turns};
 use turnleaf_domain::branches::branch::{Branch, PromptPrefix};
 use turnleaf_domain::tools::server_instructions::ServerInstructions;

@@ -7,10 +7,10 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::{parse_word, storable_text, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable};
+use crate::database::rows::{parse_word, storable_text, to_word};
 use turnleaf_domain::branches::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::{BranchId, ChatId, CodedMessage, ExchangeId, ModelParams, Rerun, RerunId, TurnId, UserId};
 

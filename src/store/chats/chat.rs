@@ -1,7 +1,5 @@
 //! Chats: the rows of whole trees; turns have tables of their own.
 
-pub mod listing;
-
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
@@ -10,16 +8,14 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::ChangedRows;
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, RowReader, SalvagedText};
-use crate::rows::storable_text;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{self, Damage, Lossy, RowReader, SalvagedText};
+use crate::database::rows::storable_text;
 use crate::search;
 use turnleaf_domain::chats::chat::ChatSettings;
 use turnleaf_domain::{BranchId, Chat, ChatId, ModelParams, ProjectId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
-
-pub use listing::{BrowseFilter, ListedChat, browse, list, list_after, list_newest, list_pinned};
 
 sql! {
     /// A project that was deleted meanwhile is left out.

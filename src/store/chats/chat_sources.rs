@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, Readable, RowReader, SalvagedText, keep_decoded, keep_readable};
-use crate::rows::{from_json, storable_text, to_json};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, Readable, RowReader, SalvagedText, keep_decoded, keep_readable};
+use crate::database::rows::{from_json, storable_text, to_json};
 use turnleaf_domain::{ChatId, ImportOrigin, UserId};
 
 sql! {

@@ -4,11 +4,11 @@
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::deferred_write::ChangedRows;
-use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
-use crate::rows::{from_json, to_json};
+use crate::database::db::{Db, Tx};
+use crate::database::deferred_write::ChangedRows;
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
+use crate::database::rows::{from_json, to_json};
 use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{ChatId, UserId};
 

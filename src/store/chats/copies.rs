@@ -5,11 +5,11 @@
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::rows::{from_json, inconsistent, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::rows::{from_json, inconsistent, to_unsigned};
 use crate::search;
-use crate::turn_events::fixed_chunks;
+use crate::turns::events::fixed_chunks;
 use turnleaf_domain::{
     BlockId, BranchId, ChatId, Content, ExchangeId, GenerationId, Role, TurnId, TurnStatus, UserId, limits,
 };

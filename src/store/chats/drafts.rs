@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{storable_text, to_json};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::{storable_text, to_json};
 use turnleaf_domain::branches::branch::ModelLock;
 use turnleaf_domain::documents::attachment::Attachment;
 use turnleaf_domain::{ChatId, Thinking, UserId};

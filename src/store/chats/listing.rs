@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::like_pattern::contains_pattern;
-use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::like_pattern::contains_pattern;
+use crate::database::readable::{Lossy, Readable, keep_readable, time_of_id};
 use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{ChatId, ProjectId, UserId};
 

@@ -7,14 +7,14 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::generations::provider_call::{ProviderCallRow, bind_end, call_columns, call_end};
-use crate::generations::raw::{compress, decompress_column};
-use crate::generations::{Generation, GenerationEnd, GenerationStatus, RawKind};
-use crate::ledger;
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, ok_or_log, time_of_id};
-use crate::rows::{from_json, parse_word, storable_text, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_decoded, keep_readable, ok_or_log, time_of_id};
+use crate::database::rows::{from_json, parse_word, storable_text, to_unsigned};
+use crate::turns::generations::provider_call::{ProviderCallRow, bind_end, call_columns, call_end};
+use crate::turns::generations::raw::{compress, decompress_column};
+use crate::turns::generations::{Generation, GenerationEnd, GenerationStatus, RawKind};
+use crate::usage::ledger;
 use turnleaf_domain::{ChatId, Failure, TitleRequestId, TurnId, UserId};
 
 const TABLE: &str = "title_requests";

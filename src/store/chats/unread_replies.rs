@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
-use crate::rows::parse_word;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable, time_of_id};
+use crate::database::rows::parse_word;
 use turnleaf_domain::{ChatId, TurnId, TurnStatus, UserId};
 
 const TABLE: &str = "unread_replies";

@@ -12,13 +12,13 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Error};
 use tokio::time::Instant;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::postgres_tx::is_alive;
-use crate::time_limits::{TimeLimits, with_deadline};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::postgres_tx::is_alive;
+use crate::database::time_limits::{TimeLimits, with_deadline};
 use turnleaf_platform::ids::BootId;
 
-pub(super) mod gate;
+pub(crate) mod gate;
 
 pub use gate::{ClaimGate, ClaimState};
 

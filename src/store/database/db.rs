@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use sqlx::{PgPool, SqlitePool};
 
-use crate::claim::gate::ClaimGate;
-use crate::error::StoreError;
-use crate::postgres_tx::PostgresTx;
-use crate::sqlite_readers::SqliteReaders;
-use crate::sqlite_tx::SqliteTx;
-use crate::time_limits::{TimeLimits, with_deadline};
-use crate::write_queue::WriteQueue;
+use crate::database::claim::gate::ClaimGate;
+use crate::database::error::StoreError;
+use crate::database::postgres_tx::PostgresTx;
+use crate::database::sqlite_readers::SqliteReaders;
+use crate::database::sqlite_tx::SqliteTx;
+use crate::database::time_limits::{TimeLimits, with_deadline};
+use crate::database::write_queue::WriteQueue;
 
 /// Runs the same body on the reader pool of either database, compiled once per driver.
 macro_rules! with_pool {
     ($db:expr, |$pool:ident| $body:expr) => {
         match $db {
-            $crate::db::Db::Sqlite { readers: $pool, .. } => $body,
-            $crate::db::Db::Postgres { readers, limits, .. } => match limits.bounded(readers) {
+            $crate::database::db::Db::Sqlite { readers: $pool, .. } => $body,
+            $crate::database::db::Db::Postgres { readers, limits, .. } => match limits.bounded(readers) {
                 $pool => $body,
             },
         }
@@ -29,11 +29,11 @@ macro_rules! with_pool {
 macro_rules! in_tx {
     ($tx:expr, |$conn:ident| $body:expr) => {
         match $tx {
-            $crate::db::Tx::Sqlite(tx) => {
+            $crate::database::db::Tx::Sqlite(tx) => {
                 let $conn = &mut **tx;
                 $body
             }
-            $crate::db::Tx::Postgres(tx) => {
+            $crate::database::db::Tx::Postgres(tx) => {
                 let $conn = &mut tx.bounded();
                 $body
             }
@@ -170,7 +170,8 @@ impl Db {
     /// statement takes the lock of the file, so no later one can find the database busy.
     ///
     /// # Errors
-    /// `Busy` while the claim of this process is lost (see [`crate::claim`]), `InUse` once another process has it.
+    /// `Busy` while the claim of this process is lost (see [`crate::database::claim`]), `InUse` once another process
+    /// has it.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let (Self::Sqlite { queue, .. } | Self::Postgres { queue, .. }) = self;
         let _first_in_queue = queue.wait().await?;

@@ -1,5 +1,5 @@
 //! Writes whose results nobody waits for. On SQLite they run together with the next statement that has a result, or
-//! with the commit (see [`crate::sqlite_tx`]); on PostgreSQL they run at once.
+//! with the commit (see [`crate::database::sqlite_tx`]); on PostgreSQL they run at once.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Encode, Postgres, Sqlite, Type};
 
-use crate::db::Tx;
-use crate::error::StoreError;
-use crate::postgres_tx::PostgresTx;
-use crate::sqlite_tx::{Argument, SqliteTx};
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
+use crate::database::postgres_tx::PostgresTx;
+use crate::database::sqlite_tx::{Argument, SqliteTx};
 
 /// A write with its values. It does nothing before [`DeferredWrite::run`].
 #[must_use]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sqlx::sqlite::SqliteConnection;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 
 /// An arbitrary number that all migrating processes share.
 const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
@@ -18,7 +18,7 @@ const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
 ///
 /// On PostgreSQL, constraints are checked after each statement: pending checks would keep a table whose rows an
 /// earlier file has changed from being altered by a later one.
-pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
+pub(crate) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Postgres(tx) = tx {
         for lifted in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"] {
             sqlx::query(sqlx::AssertSqlSafe(format!("SET LOCAL {lifted} = 0"))).execute(&mut **tx).await?;
@@ -30,7 +30,7 @@ pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
 }
 
 /// Returns whether the table exists.
-pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> {
+pub(crate) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> {
     let found: Option<i64> = match db {
         Db::Sqlite { writer, .. } => {
             sqlx::query_scalar("SELECT CAST(1 AS BIGINT) FROM sqlite_schema WHERE type = 'table' AND name = $1")
@@ -148,7 +148,7 @@ pub async fn reclaim_free_pages(db: &Db) -> Result<u64, StoreError> {
 }
 
 /// Returns an expression for the stored bytes of a column, whatever its type and content.
-pub(super) fn column_bytes_expr(db: &Db, column: &str) -> String {
+pub(crate) fn column_bytes_expr(db: &Db, column: &str) -> String {
     match db {
         Db::Sqlite { .. } => format!("CAST({column} AS BLOB)"),
         Db::Postgres { .. } => format!("convert_to(CAST({column} AS TEXT), 'UTF8')"),
@@ -156,7 +156,7 @@ pub(super) fn column_bytes_expr(db: &Db, column: &str) -> String {
 }
 
 /// Returns an expression that casts a bound text to a JSON column. All other texts are bound directly.
-pub(super) fn json_expr(db: &Db, placeholder: &str) -> String {
+pub(crate) fn json_expr(db: &Db, placeholder: &str) -> String {
     match db {
         Db::Sqlite { .. } => placeholder.to_owned(),
         Db::Postgres { .. } => format!("CAST({placeholder} AS JSONB)"),
@@ -164,7 +164,7 @@ pub(super) fn json_expr(db: &Db, placeholder: &str) -> String {
 }
 
 /// Returns the columns of a table that are stored, not computed.
-pub(super) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
+pub(crate) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
     const SQLITE: &str = "SELECT name FROM pragma_table_xinfo($1) WHERE hidden = 0";
     const POSTGRES: &str = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
         WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER' ORDER BY ordinal_position";
@@ -175,7 +175,7 @@ pub(super) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, 
 }
 
 /// Turns foreign key enforcement of SQLite on or off. PostgreSQL always enforces them.
-pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreError> {
+pub(crate) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(()) };
     let text = if is_on { "PRAGMA foreign_keys = ON" } else { "PRAGMA foreign_keys = OFF" };
     // The writer pool has one connection, so this applies to all writes.
@@ -184,7 +184,7 @@ pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreEr
 }
 
 /// Returns an expression for a null id, with the type of an id.
-pub(super) fn null_id_expr(db: &Db) -> &'static str {
+pub(crate) fn null_id_expr(db: &Db) -> &'static str {
     match db {
         Db::Sqlite { .. } => "NULL",
         Db::Postgres { .. } => "CAST(NULL AS UUID)",

@@ -1,7 +1,7 @@
 //! Patterns of `LIKE ... ESCAPE '!'` for text that a person typed.
 
 /// Returns a pattern for texts that contain this part; letters for which `is_any` holds become wildcards.
-pub(super) fn contains_pattern(part: &str, is_any: impl Fn(char) -> bool) -> String {
+pub(crate) fn contains_pattern(part: &str, is_any: impl Fn(char) -> bool) -> String {
     let mut pattern = String::with_capacity(part.len() + 2);
     pattern.push('%');
     for letter in part.chars() {

@@ -9,17 +9,17 @@ use sqlx::SqlStr;
 use sqlx::migrate::{MigrateError, Migration as AppliedMigration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnection;
 
-use crate::db::{Db, Tx};
-use crate::dialect;
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::dialect;
+use crate::database::error::StoreError;
 
 /// Embeds the files of both databases, which have the same names. A test compares the names with the folders.
 macro_rules! migration_files {
     ($($name:literal),+ $(,)?) => {
         const SQLITE_FILES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../migrations/sqlite/", $name, ".sql")))),+];
+            &[$(($name, include_str!(concat!("../../../migrations/sqlite/", $name, ".sql")))),+];
         const POSTGRES_FILES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../migrations/postgres/", $name, ".sql")))),+];
+            &[$(($name, include_str!(concat!("../../../migrations/postgres/", $name, ".sql")))),+];
     };
 }
 
@@ -78,7 +78,7 @@ migration_files!(
 
 /// The schema snapshot: the result of all SQLite files, created in a fifth of their time, because every start on an empty
 /// data folder and most tests begin with it. A test compares it with the files. PostgreSQL databases are rarely new.
-const SQLITE_SCHEMA: &str = include_str!("../../migrations/sqlite_schema.sql");
+const SQLITE_SCHEMA: &str = include_str!("../../../migrations/sqlite_schema.sql");
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)";
 const RECORD: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
     VALUES ($1, $2, TRUE, $3, -1)";

@@ -8,13 +8,13 @@ use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
-use crate::claim::gate::ClaimGate;
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::postgres_tx::{is_alive, is_alive_and_writable};
-use crate::sqlite_readers::SqliteReaders;
-use crate::time_limits::TimeLimits;
-use crate::write_queue::WriteQueue;
+use crate::database::claim::gate::ClaimGate;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::postgres_tx::{is_alive, is_alive_and_writable};
+use crate::database::sqlite_readers::SqliteReaders;
+use crate::database::time_limits::TimeLimits;
+use crate::database::write_queue::WriteQueue;
 
 /// The time that a statement waits for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);

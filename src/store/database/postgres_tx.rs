@@ -8,8 +8,8 @@ use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::{Connection, Error, PgPool, Transaction};
 use tokio::time::Instant;
 
-use crate::error::StoreError;
-use crate::time_limits::{BoundedConnection, BoundedPool, TimeLimits, with_deadline};
+use crate::database::error::StoreError;
+use crate::database::time_limits::{BoundedConnection, BoundedPool, TimeLimits, with_deadline};
 
 /// Null if the transaction has written nothing.
 const NUMBER: &str = "SELECT txid_current_if_assigned()";
@@ -43,33 +43,33 @@ impl DerefMut for PostgresTx {
 }
 
 impl PostgresTx {
-    pub(super) fn read_only(tx: Transaction<'static, Postgres>, limits: TimeLimits) -> Self {
+    pub(crate) fn read_only(tx: Transaction<'static, Postgres>, limits: TimeLimits) -> Self {
         Self { tx, limits, pool: None }
     }
 
-    pub(super) fn read_write(tx: Transaction<'static, Postgres>, limits: TimeLimits, pool: PgPool) -> Self {
+    pub(crate) fn read_write(tx: Transaction<'static, Postgres>, limits: TimeLimits, pool: PgPool) -> Self {
         Self { tx, limits, pool: Some(pool) }
     }
 
-    pub(super) fn limits(&self) -> TimeLimits {
+    pub(crate) fn limits(&self) -> TimeLimits {
         self.limits
     }
 
     /// Returns the connection with a deadline on its statements.
-    pub(super) fn bounded(&mut self) -> BoundedConnection<'_> {
+    pub(crate) fn bounded(&mut self) -> BoundedConnection<'_> {
         BoundedConnection { connection: &mut self.tx, limit: self.limits.response_deadline() }
     }
 
-    pub(super) async fn rollback(self) -> Result<(), Error> {
+    pub(crate) async fn rollback(self) -> Result<(), Error> {
         with_deadline(self.limits.response_deadline(), self.tx.rollback()).await
     }
 
-    pub(super) async fn commit_idempotent(self) -> Result<(), StoreError> {
+    pub(crate) async fn commit_idempotent(self) -> Result<(), StoreError> {
         Ok(with_deadline(self.limits.response_deadline(), self.tx.commit()).await?)
     }
 
     /// Commits; if the acknowledgement is lost, queries the outcome for at most `patience`.
-    pub(super) async fn commit(mut self, patience: Duration) -> Result<(), StoreError> {
+    pub(crate) async fn commit(mut self, patience: Duration) -> Result<(), StoreError> {
         let Some(pool) = self.pool.take() else { return self.commit_idempotent().await };
         let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
         let limits = self.limits;
@@ -117,13 +117,13 @@ async fn ask_outcome(
 
 /// Returns whether a connection answers in time; an error makes the pool close it at once. The pool also tests
 /// released connections, so that a dead one does not keep its slot.
-pub(super) async fn is_alive(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
+pub(crate) async fn is_alive(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
     with_deadline(Some(limit), conn.ping()).await.map(|()| true)
 }
 
 /// Works like [`is_alive`], for a connection that will write. After a failover its server may be a standby: then the
 /// pool reconnects.
-pub(super) async fn is_alive_and_writable(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
+pub(crate) async fn is_alive_and_writable(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
     let is_read_only = sqlx::query_scalar::<_, bool>(IS_READ_ONLY).fetch_one(conn);
     Ok(!with_deadline(Some(limit), is_read_only).await?)
 }

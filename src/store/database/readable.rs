@@ -10,7 +10,7 @@ use sqlx::error::BoxDynError;
 use sqlx::{Database, Decode, FromRow, Row, Type, ValueRef};
 use uuid::Uuid;
 
-use crate::error::StoreError;
+use crate::database::error::StoreError;
 use turnleaf_domain::blocks::notice;
 use turnleaf_domain::encoding::json_bounds;
 use turnleaf_domain::{Block, Content, TurnId, limits};
@@ -26,7 +26,7 @@ pub struct Damage {
 }
 
 /// Stands for the column if a whole row is unreadable.
-pub(super) const WHOLE_ROW: &str = "whole row";
+pub(crate) const WHOLE_ROW: &str = "whole row";
 
 impl Damage {
     fn of_row(table: &'static str, id: impl ToString, error: &sqlx::Error) -> Self {
@@ -47,7 +47,7 @@ impl Damage {
 }
 
 /// A row that is decoded in isolation: an error stays in it instead of ending the query.
-pub(super) struct Readable<T>(Result<T, sqlx::Error>);
+pub(crate) struct Readable<T>(Result<T, sqlx::Error>);
 
 impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
     fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
@@ -56,13 +56,13 @@ impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
 }
 
 /// Returns the readable rows, in order; the others are logged and omitted.
-pub(super) fn keep_readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
+pub(crate) fn keep_readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
     let read = |Readable(row): Readable<T>| row.inspect_err(|error| log_row(table, error)).ok();
     rows.into_iter().filter_map(read).collect()
 }
 
 /// Works like [`keep_readable`], and records the others as damages; `id` describes them.
-pub(super) fn keep_readable_with_damages<T>(
+pub(crate) fn keep_readable_with_damages<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
     id: impl std::fmt::Display,
@@ -79,7 +79,7 @@ pub(super) fn keep_readable_with_damages<T>(
 }
 
 /// Works like [`keep_readable`], and returns the errors of the others.
-pub(super) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
+pub(crate) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
     let (mut read, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
     for Readable(row) in rows {
         match row {
@@ -91,7 +91,7 @@ pub(super) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Er
 }
 
 /// Works like [`keep_readable_with_damages`], for rows that belong to a turn.
-pub(super) fn keep_readable_of_turn<T>(
+pub(crate) fn keep_readable_of_turn<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
     turn: TurnId,
@@ -104,7 +104,7 @@ pub(super) fn keep_readable_of_turn<T>(
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
-pub(super) fn ok_or_note<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
+pub(crate) fn ok_or_note<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
     match read {
         Err(StoreError::Inconsistent { table, column, id, reason }) => {
             damages.push(Damage { table, column, id, reason });
@@ -115,7 +115,7 @@ pub(super) fn ok_or_note<T>(read: Result<T, StoreError>, damages: &mut Vec<Damag
 }
 
 /// Works like [`keep_readable`], for rows whose values were decoded one by one.
-pub(super) fn keep_decoded<T, E: std::fmt::Display>(
+pub(crate) fn keep_decoded<T, E: std::fmt::Display>(
     rows: impl IntoIterator<Item = Result<T, E>>,
     table: &'static str,
 ) -> Vec<T> {
@@ -126,7 +126,7 @@ pub(super) fn keep_decoded<T, E: std::fmt::Display>(
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
-pub(super) fn ok_or_log<T>(read: Result<T, StoreError>, table: &'static str) -> Result<Option<T>, StoreError> {
+pub(crate) fn ok_or_log<T>(read: Result<T, StoreError>, table: &'static str) -> Result<Option<T>, StoreError> {
     match read {
         Err(error @ StoreError::Inconsistent { .. }) => {
             log_row(table, &error);
@@ -152,21 +152,21 @@ fn without_quotes(reason: &str) -> String {
 
 /// A column that is decoded in isolation.
 #[derive(Debug)]
-pub(super) struct Lossy<T>(Result<T, String>);
+pub(crate) struct Lossy<T>(Result<T, String>);
 
 impl<T> Lossy<T> {
     /// Returns the value, or the reason why it cannot be read.
-    pub(super) fn into_result(self) -> Result<T, String> {
+    pub(crate) fn into_result(self) -> Result<T, String> {
         self.0
     }
 
     /// Returns the value, if it can be read.
-    pub(super) fn get(&self) -> Option<&T> {
+    pub(crate) fn get(&self) -> Option<&T> {
         self.0.as_ref().ok()
     }
 
     /// Returns the value, or the default of its type, which is logged.
-    pub(super) fn unwrap_or_default(self, table: &'static str, column: &'static str, id: Uuid) -> T
+    pub(crate) fn unwrap_or_default(self, table: &'static str, column: &'static str, id: Uuid) -> T
     where
         T: Default,
     {
@@ -174,7 +174,7 @@ impl<T> Lossy<T> {
     }
 
     /// Returns the value, or a replacement, which is logged.
-    pub(super) fn unwrap_or_log(
+    pub(crate) fn unwrap_or_log(
         self,
         table: &'static str,
         column: &'static str,
@@ -217,7 +217,7 @@ impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
 
 /// Text of which all valid parts are read: U+FFFD replaces other bytes, as in a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct SalvagedText {
+pub(crate) struct SalvagedText {
     text: String,
     is_damaged: bool,
 }
@@ -251,7 +251,7 @@ where
 }
 
 /// Reads the values of one row and records those that cannot be read.
-pub(super) struct RowReader<'d> {
+pub(crate) struct RowReader<'d> {
     pub table: &'static str,
     pub id: Uuid,
     pub damages: &'d mut Vec<Damage>,
@@ -259,18 +259,18 @@ pub(super) struct RowReader<'d> {
 
 impl RowReader<'_> {
     /// Records that a value cannot be read.
-    pub(super) fn note(&mut self, column: &'static str, reason: impl ToString) {
+    pub(crate) fn note(&mut self, column: &'static str, reason: impl ToString) {
         let (table, id) = (self.table, self.id.to_string());
         self.damages.push(Damage { table, column, id, reason: reason.to_string() });
     }
 
     /// Returns the value of a column, if it can be read.
-    pub(super) fn value<T>(&mut self, column: &'static str, value: Lossy<T>) -> Option<T> {
+    pub(crate) fn value<T>(&mut self, column: &'static str, value: Lossy<T>) -> Option<T> {
         value.0.inspect_err(|reason| self.note(column, reason)).ok()
     }
 
     /// Returns the text of a column with its invalid bytes replaced, which is recorded.
-    pub(super) fn text(&mut self, column: &'static str, value: SalvagedText) -> String {
+    pub(crate) fn text(&mut self, column: &'static str, value: SalvagedText) -> String {
         if value.is_damaged {
             self.note(column, "some of its bytes are not text");
         }
@@ -278,13 +278,13 @@ impl RowReader<'_> {
     }
 
     /// Parses the stored word of a field-less enum.
-    pub(super) fn word<T: DeserializeOwned>(&mut self, column: &'static str, word: String) -> Option<T> {
+    pub(crate) fn word<T: DeserializeOwned>(&mut self, column: &'static str, word: String) -> Option<T> {
         serde_json::from_value(Value::String(word)).inspect_err(|error| self.note(column, error)).ok()
     }
 
     /// Parses JSON of a column. JSON beyond the nesting bound is read with its deep parts as strings, which is
     /// recorded.
-    pub(super) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
+    pub(crate) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
         let bounded = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH);
         if let Cow::Owned(_) = bounded {
             // Some of it could be read here, but not inside a response or an archive.
@@ -294,13 +294,13 @@ impl RowReader<'_> {
     }
 
     /// Returns a time; if it cannot be read, the one in the row's id, which is derived from it.
-    pub(super) fn moment(&mut self, column: &'static str, at: Lossy<DateTime<Utc>>) -> DateTime<Utc> {
+    pub(crate) fn moment(&mut self, column: &'static str, at: Lossy<DateTime<Utc>>) -> DateTime<Utc> {
         self.value(column, at).unwrap_or_else(|| time_of_id(self.id))
     }
 }
 
 /// Returns the creation time of an id (UUIDv7); the epoch for others.
-pub(super) fn time_of_id(id: Uuid) -> DateTime<Utc> {
+pub(crate) fn time_of_id(id: Uuid) -> DateTime<Utc> {
     let made = id.get_timestamp().map(|made| made.to_unix());
     made.and_then(|(seconds, nanos)| DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)).unwrap_or_default()
 }
@@ -311,7 +311,7 @@ const DAMAGED: &str = "damaged";
 const SHOWN_BYTES: usize = 64 << 10;
 
 /// Returns a placeholder for unreadable content, with the stored value as far as it is text.
-pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
+pub(crate) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
     let mut fields = Map::new();
     let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     set("type", notice::TYPE.into());

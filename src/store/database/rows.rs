@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::StoreError;
+use crate::database::error::StoreError;
 use turnleaf_domain::encoding::json_bounds;
 use turnleaf_domain::{Usage, limits};
 
 /// Returns the stored word of a field-less enum, which is its JSON string.
-pub(super) fn to_word<T: Serialize>(value: T) -> String {
+pub(crate) fn to_word<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
         // Unreachable for field-less enums; the column's CHECK refuses other values.
@@ -21,7 +21,7 @@ pub(super) fn to_word<T: Serialize>(value: T) -> String {
 }
 
 /// Parses a stored word.
-pub(super) fn parse_word<T: DeserializeOwned>(
+pub(crate) fn parse_word<T: DeserializeOwned>(
     word: String,
     table: &'static str,
     column: &'static str,
@@ -32,7 +32,7 @@ pub(super) fn parse_word<T: DeserializeOwned>(
 
 /// Encodes JSON whose text is preserved byte for byte. Parts beyond the nesting bound are stored as strings of their
 /// JSON.
-pub(super) fn to_json<T: Serialize>(
+pub(crate) fn to_json<T: Serialize>(
     value: &T,
     table: &'static str,
     column: &'static str,
@@ -45,7 +45,7 @@ pub(super) fn to_json<T: Serialize>(
 }
 
 /// Parses stored JSON.
-pub(super) fn from_json<T: DeserializeOwned>(
+pub(crate) fn from_json<T: DeserializeOwned>(
     text: &str,
     table: &'static str,
     column: &'static str,
@@ -55,7 +55,7 @@ pub(super) fn from_json<T: DeserializeOwned>(
 }
 
 /// Returns the error for an unreadable stored value.
-pub(super) fn inconsistent(
+pub(crate) fn inconsistent(
     table: &'static str,
     column: &'static str,
     id: impl ToString,
@@ -65,19 +65,19 @@ pub(super) fn inconsistent(
 }
 
 /// Checks that both databases can store a text; `label` names it in the error.
-pub(super) fn storable_text<'a>(text: &'a str, label: &'static str) -> Result<&'a str, StoreError> {
+pub(crate) fn storable_text<'a>(text: &'a str, label: &'static str) -> Result<&'a str, StoreError> {
     if text.contains('\0') { Err(StoreError::Nul(label)) } else { Ok(text) }
 }
 
 /// Returns the text of a turn for its row. NUL is replaced, because PostgreSQL cannot store it and an ending must
 /// never be refused for its content.
-pub(super) fn content_text_column(text: &str) -> String {
+pub(crate) fn content_text_column(text: &str) -> String {
     text.replace('\0', "\u{2400}")
 }
 
 /// The token counts of a turn or a generation as stored.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct UsageRow {
+pub(crate) struct UsageRow {
     input_tokens: Option<i64>,
     output_tokens: Option<i64>,
     cache_read_tokens: Option<i64>,
@@ -115,17 +115,17 @@ impl From<Usage> for UsageRow {
 
 /// Orders the counts like the columns, for binding.
 impl UsageRow {
-    pub(super) fn counts(self) -> [Option<i64>; 5] {
+    pub(crate) fn counts(self) -> [Option<i64>; 5] {
         [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens, self.reasoning_tokens]
     }
 }
 
 /// Converts a count or position from a column that a CHECK keeps at 0 or above.
-pub(super) fn to_unsigned(n: i64) -> u64 {
+pub(crate) fn to_unsigned(n: i64) -> u64 {
     n.max(0).unsigned_abs()
 }
 
 /// Converts a count or position for a BIGINT column, saturating, because larger values are beyond every row.
-pub(super) fn to_bigint(n: u64) -> i64 {
+pub(crate) fn to_bigint(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -10,7 +10,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnection, SqliteQueryResult, SqliteRow, SqliteStatement, SqliteTypeInfo};
 use sqlx::{Either, Error, Execute, Executor, SqlStr, Sqlite, SqlitePool};
 
-use crate::write_queue::Handover;
+use crate::database::write_queue::Handover;
 
 /// A pool of reading connections. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -15,8 +15,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteQueryResult, SqliteRow, SqliteStatement, SqliteTypeInfo};
 use sqlx::{Arguments, AssertSqlSafe, Either, Error, Execute, Executor, SqlStr, Sqlite};
 
-use crate::error::StoreError;
-use crate::write_queue::Handover;
+use crate::database::error::StoreError;
+use crate::database::write_queue::Handover;
 
 /// The sizes of scripts that repeat one statement. A few fixed sizes keep the number of prepared scripts low.
 const REPETITIONS: [usize; 5] = [16, 8, 4, 2, 1];
@@ -70,7 +70,7 @@ impl fmt::Debug for SqliteTx {
 impl SqliteTx {
     /// Returns a transaction that `begin` begins, together with its first statement. Afterwards the connection is
     /// handed to whoever waits for it there.
-    pub(super) fn new(connection: PoolConnection<Sqlite>, begin: &'static str, handover: Handover) -> Self {
+    pub(crate) fn new(connection: PoolConnection<Sqlite>, begin: &'static str, handover: Handover) -> Self {
         Self {
             connection: Some(connection),
             handover,
@@ -83,23 +83,23 @@ impl SqliteTx {
 
     /// Adds a statement, which runs before the next one with a result and before the end of the transaction. Its
     /// parameters are numbered. Returns its place for [`Self::rows_affected`].
-    pub(super) fn defer(&mut self, text: Cow<'static, str>, arguments: Vec<Argument>) -> usize {
+    pub(crate) fn defer(&mut self, text: Cow<'static, str>, arguments: Vec<Argument>) -> usize {
         self.deferred.push(DeferredStatement { text, arguments });
         self.counts.len() + self.deferred.len() - 1
     }
 
     /// Returns whether so many statements wait that they should be run.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.deferred.len() >= DEFERRED_AT_MOST
     }
 
     /// Returns the number of rows that a deferred statement has changed, once it was run.
-    pub(super) fn rows_affected(&self, place: usize) -> Option<u64> {
+    pub(crate) fn rows_affected(&self, place: usize) -> Option<u64> {
         self.counts.get(place).copied()
     }
 
     /// Runs the deferred statements: different ones as one script, repeated ones in scripts of fixed sizes.
-    pub(super) async fn flush(&mut self) -> Result<(), StoreError> {
+    pub(crate) async fn flush(&mut self) -> Result<(), StoreError> {
         if self.is_broken {
             return Err(broken().into());
         }
@@ -130,14 +130,14 @@ impl SqliteTx {
     }
 
     /// Commits the transaction.
-    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+    pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         sqlx::query("COMMIT").execute(&mut self).await?;
         self.release();
         Ok(())
     }
 
     /// Rolls the transaction back.
-    pub(super) async fn rollback(mut self) -> Result<(), StoreError> {
+    pub(crate) async fn rollback(mut self) -> Result<(), StoreError> {
         self.deferred.clear();
         if self.begin.is_none()
             && let Some(connection) = &mut self.connection
@@ -149,7 +149,7 @@ impl SqliteTx {
     }
 
     /// Rolls back to the savepoint and releases it. Statements that were deferred since then are dropped.
-    pub(super) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
+    pub(crate) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
         self.counts.resize(self.counts.len() + self.deferred.len(), 0);
         self.deferred.clear();
         let Some(connection) = &mut self.connection else { return Err(Error::WorkerCrashed.into()) };

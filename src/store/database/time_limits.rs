@@ -52,7 +52,7 @@ impl TimeLimits {
     pub const SERVING: Self = Self { statement: Some(Duration::from_secs(60)), ..Self::COMMAND };
 
     /// Adds the limits that the server enforces.
-    pub(super) fn apply(&self, options: PgConnectOptions) -> PgConnectOptions {
+    pub(crate) fn apply(&self, options: PgConnectOptions) -> PgConnectOptions {
         let options = options.options(KEEPALIVE);
         let Some(statement) = self.statement else { return options };
         let milliseconds = |limit: Duration| limit.as_millis().to_string();
@@ -69,18 +69,18 @@ impl TimeLimits {
     }
 
     /// Returns the deadline of a response, later than the server's own statement timeout.
-    pub(super) fn response_deadline(&self) -> Option<Duration> {
+    pub(crate) fn response_deadline(&self) -> Option<Duration> {
         self.statement.map(|statement| statement + self.probe)
     }
 }
 
 /// Returns the error of a passed deadline; the store treats it as busy, like any lost connection.
-pub(super) fn deadline_error() -> Error {
+pub(crate) fn deadline_error() -> Error {
     Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not respond in time"))
 }
 
 /// Runs the work with a deadline.
-pub(super) async fn with_deadline<T>(
+pub(crate) async fn with_deadline<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

@@ -9,7 +9,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Error, Sqlite, SqlitePool};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
-use crate::error::StoreError;
+use crate::database::error::StoreError;
 
 /// The queue before a pool of writers. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::parse_word;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable};
+use crate::database::rows::parse_word;
 use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{ChatId, DeletionId, UserId};
 use turnleaf_platform::ids;

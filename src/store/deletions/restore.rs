@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use crate::db::Tx;
-use crate::error::StoreError;
-use crate::rows::to_unsigned;
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{ChatId, DeletionId, UserId};
 
 sql! {

@@ -4,9 +4,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::rows::{to_bigint, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::rows::{to_bigint, to_word};
 use turnleaf_domain::chats::chat::derive_title;
 use turnleaf_domain::chats::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, TurnId, UserId};

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, UserId};
 

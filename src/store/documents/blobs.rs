@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, keep_decoded};
-use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{self, Damage, Lossy, Readable, keep_decoded};
+use crate::database::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::{BlockId, ShareId, UserId};
 
 /// SQL condition: a block that is not deleted, an upload, or a document of this owner ($1) references the blob `o`, or

@@ -1,8 +1,8 @@
 //! Search index of documents. Every writer of a document's text or title calls this in its own transaction, so that
 //! the index matches what is stored. Documents in Trash and deleted ones need no call.
 
-use crate::db::Tx;
-use crate::error::StoreError;
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
 use crate::search;
 use turnleaf_domain::DocumentId;
 

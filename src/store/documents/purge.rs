@@ -4,8 +4,8 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Tx;
-use crate::error::StoreError;
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
 use turnleaf_domain::{DocumentId, UserId};
 
 sql! {

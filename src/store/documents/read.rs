@@ -1,31 +1,16 @@
-//! Documents: a title and immutable versions. Each version is identified by its time, which rises strictly within a
-//! document (`docs/reference/domain.md C19`). This module reads; [`write`] creates and changes documents, [`purge`]
-//! deletes them permanently, and [`index`] updates the search index.
+//! Reads documents: a title and immutable versions. Each version is identified by its time, which rises strictly within
+//! a document (`docs/reference/domain.md C19`).
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::like_pattern::contains_pattern;
-use crate::readable::{self, Readable, RowReader, SalvagedText};
-use crate::rows::{to_bigint, to_unsigned};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::like_pattern::contains_pattern;
+use crate::database::readable::{self, Readable, RowReader, SalvagedText};
+use crate::database::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
-
-pub mod index;
-pub mod purge;
-pub mod salvage;
-pub mod write;
-
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
-    [
-        ("documents", STATEMENTS),
-        ("documents/purge", purge::STATEMENTS),
-        ("documents/remains", salvage::STATEMENTS),
-        ("documents/write", write::STATEMENTS),
-    ]
-}
 
 /// The number of chats in which a message that is not deleted references the document `d`.
 macro_rules! used_in {

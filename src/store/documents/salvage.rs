@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, RowReader, SalvagedText};
-use crate::rows::to_bigint;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, RowReader, SalvagedText};
+use crate::database::rows::to_bigint;
 use turnleaf_domain::{DocumentId, UserId};
 
 sql! {

@@ -4,9 +4,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::UserId;
 
 sql! {

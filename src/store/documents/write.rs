@@ -4,9 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::index;
-use crate::db::Tx;
-use crate::error::StoreError;
-use crate::rows::{storable_text, to_bigint};
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
+use crate::database::rows::{storable_text, to_bigint};
 use turnleaf_domain::documents::selection;
 use turnleaf_domain::{DeletionId, DocumentId, UserId};
 

@@ -1,8 +1,8 @@
 //! Checks the references of a turn's blocks: an image is stored, and what a message references is recorded in the
 //! reference tables.
 
-use crate::db::Db;
-use crate::error::StoreError;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
 use turnleaf_domain::{Content, DocumentId, Role, Turn};
 
 use super::bodies;

@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::finding::{FsckFinding, finding, note_unreadable, readable_ids};
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::generations::raw::{decompress, decompress_column};
-use crate::generations::requests::{
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::turns::generations::raw::{decompress, decompress_column};
+use crate::turns::generations::requests::{
     RequestBodyRow, RequestManifestRow, base_request_joins, manifest_columns, request_columns,
 };
 use turnleaf_platform::hex::hex;

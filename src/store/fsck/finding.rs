@@ -1,7 +1,7 @@
 //! Findings of the checker, and the conversion of failed reads into findings.
 
-use crate::error::StoreError;
-use crate::readable::{Readable, split_readable};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, split_readable};
 
 /// One violation of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,13 +4,12 @@ use uuid::Uuid;
 
 use super::finding::{FsckFinding, finding, readable_ids};
 use super::{attachments, calls};
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{is_placeholder, ok_or_log};
-use crate::rows::content_text_column;
-use crate::turn_events;
-use crate::turns::read;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{is_placeholder, ok_or_log};
+use crate::database::rows::content_text_column;
 use crate::turns::replay::turn_before_events;
+use crate::turns::{events, read};
 use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::blocks::derived_text::content_text_without_paragraphs;
 use turnleaf_domain::turns::fold;
@@ -40,7 +39,7 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
     for id in readable_ids::<Uuid>(ids) {
         let mut damages = Vec::new();
         let Some(Some(turn)) = ok_or_log(read::find_any(db, id.into(), &mut damages).await, "turns")? else { continue };
-        let events = turn_events::parse_up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
+        let events = events::parse_up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
         if !damages.is_empty() {
             // Unreadable values are reported elsewhere; other problems of the turn may only follow from them.
             continue;

@@ -9,10 +9,10 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::values::{self, CheckedColumn, CheckedTable, ColumnContent, DamagedRow, Replacement, RowKey};
-use crate::db::{Db, Tx};
-use crate::dialect;
-use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, placeholder, time_of_id};
+use crate::database::db::{Db, Tx};
+use crate::database::dialect;
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, placeholder, time_of_id};
 use turnleaf_domain::encoding::json_bounds;
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
@@ -30,7 +30,7 @@ pub use quarantine::{QuarantineEntry, delete_quarantined, list_quarantined};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
     [
-        ("fsck/repair/in_line", derived_state::STATEMENTS),
+        ("fsck/repair/derived_state", derived_state::STATEMENTS),
         ("fsck/repair/journal", journal::STATEMENTS),
         ("fsck/repair/quarantine", quarantine::STATEMENTS),
     ]

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::finding::{FsckFinding, finding, readable_ids};
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::ok_or_log;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::ok_or_log;
 use crate::search::keys::{self, RequiredKey};
 use crate::search::word_index::{self, IndexQuery};
 use crate::search::{SearchKind, index, parts, queue};

@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::storage::bytes_of_turn;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::usage::storage::bytes_of_turn;
 
 const DEEPER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
 

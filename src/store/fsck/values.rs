@@ -11,10 +11,10 @@ use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
 use uuid::Uuid;
 
 use super::finding::{FsckFinding, UNREADABLE, finding};
-use crate::db::Db;
-use crate::dialect;
-use crate::error::StoreError;
-use crate::readable::Lossy;
+use crate::database::db::Db;
+use crate::database::dialect;
+use crate::database::error::StoreError;
+use crate::database::readable::Lossy;
 
 pub(super) use columns::{CheckedColumn, ColumnContent, Replacement};
 pub(super) use table::CheckedTable;

@@ -4,9 +4,9 @@
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
 use crate::search::index::{self, IndexAge};
 use crate::search::keys::RULES_VERSION;
 use crate::search::{SearchKind, word_index};

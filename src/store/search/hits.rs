@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::Tx;
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::inconsistent;
+use crate::database::db::Tx;
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable};
+use crate::database::rows::inconsistent;
 use crate::search::cursor::RankedMatch;
 use crate::search::parts::{WITH_ROWS, push_row};
 use crate::search::{HighlightedText, SearchKind, TextQuery};

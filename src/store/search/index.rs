@@ -3,8 +3,8 @@
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use crate::search::keys::{self, TextLocation};
 use crate::search::{SearchKind, parts, word_index};
 use turnleaf_domain::UserId;

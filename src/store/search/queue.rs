@@ -3,9 +3,9 @@
 
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
 use crate::search::SearchKind;
 use crate::search::index::{self, IndexAge};
 use crate::search::word_index;

@@ -10,16 +10,16 @@ use sqlx::QueryBuilder;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
 use crate::search::cursor::{self, RankedMatch, SearchCursor};
 use crate::search::hits::{self, MatchedItem};
 use crate::search::keys::{self, RequiredKey, TextLocation};
 use crate::search::parts::{self, ROWS_PER_ENTRY, WITH_ROWS, push_row};
 use crate::search::word_index::{self, IndexQuery};
 use crate::search::{SearchKind, TextQuery, queue};
-use crate::turn_events::fixed_chunks;
+use crate::turns::events::fixed_chunks;
 use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, ProjectId, Role, UserId, limits};
 
 /// The batches of queued texts that are indexed before a search; an import may have queued far more.

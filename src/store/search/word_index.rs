@@ -2,8 +2,8 @@
 //! its rows newest first and stops at the limit. PostgreSQL's index is unordered: it yields all matching rows. So
 //! frequent words are searched in the newest rows directly, and only the others in the index.
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use crate::search::keys::RequiredKey;
 use crate::search::parts::ROWS_PER_ENTRY;
 

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::access_rules::NewGrant;
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
-use crate::rows::{to_json, to_unsigned};
+use crate::accounts::access_rules::NewGrant;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable, time_of_id};
+use crate::database::rows::{to_json, to_unsigned};
 use turnleaf_domain::{BranchId, BranchReaders, BranchShare, BranchShareId, ChatId, LiveParts, TurnId, UserId, limits};
 
 const TABLE: &str = "branch_shares";

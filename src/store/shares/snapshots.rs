@@ -5,11 +5,11 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::generations::raw::{compress, decompress_column};
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
-use crate::rows::{from_json, parse_word, to_json, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
+use crate::database::rows::{from_json, parse_word, to_json, to_unsigned};
+use crate::turns::generations::raw::{compress, decompress_column};
 use turnleaf_domain::{Share, ShareId, SharedTurns, TurnId, UserId};
 
 const TABLE: &str = "shares";

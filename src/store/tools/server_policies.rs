@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{from_json, parse_word, to_json, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::{from_json, parse_word, to_json, to_word};
 use turnleaf_domain::UserId;
 use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 

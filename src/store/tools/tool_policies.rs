@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::{parse_word, storable_text, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable};
+use crate::database::rows::{parse_word, storable_text, to_word};
 use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 use turnleaf_domain::{ChatId, ToolPolicyId, UserId};
 use turnleaf_platform::ids;

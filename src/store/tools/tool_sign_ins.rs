@@ -5,10 +5,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
-use crate::rows::inconsistent;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_readable};
+use crate::database::rows::inconsistent;
 use turnleaf_domain::{ToolServerId, ToolSignInId, UserId};
 
 sql! {

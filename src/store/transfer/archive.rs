@@ -10,17 +10,17 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::generations::requests::{
-    self, RequestBodyRow, RequestManifestRow, base_request_joins, manifest_columns, request_columns,
-};
-use crate::generations::{GenerationStatus, RawKind, raw};
-use crate::readable::{
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{
     Damage, Lossy, Readable, RowReader, SalvagedText, keep_readable, keep_readable_with_damages, ok_or_note,
 };
-use crate::rows::{UsageRow, to_bigint, to_json, to_unsigned, to_word};
-use crate::storage;
+use crate::database::rows::{UsageRow, to_bigint, to_json, to_unsigned, to_word};
+use crate::turns::generations::requests::{
+    self, RequestBodyRow, RequestManifestRow, base_request_joins, manifest_columns, request_columns,
+};
+use crate::turns::generations::{GenerationStatus, RawKind, raw};
+use crate::usage::storage;
 use turnleaf_domain::{ChatId, DocumentId, Failure, GenerationId, ModelLock, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_interchange::chat_builder::incremental::{ExistingChat, ExistingTurn};

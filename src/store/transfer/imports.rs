@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{parse_word, to_json, to_unsigned, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::{parse_word, to_json, to_unsigned, to_word};
 use turnleaf_domain::{ChatId, DocumentId, ImportCreations, ImportId, ImportState, UserId, limits};
 
 pub mod kept;

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::rows::to_unsigned;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{ChatId, DocumentId, UserId};
 
 sql! {

@@ -14,7 +14,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Database, Executor};
 
-use crate::error::StoreError;
+use crate::database::error::StoreError;
 use turnleaf_interchange::legacy::{LegacyField, LegacyRow, LegacyRowKind, LegacyTable};
 use turnleaf_platform::config::database::DatabaseUrl;
 

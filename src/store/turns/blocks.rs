@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::deferred_write::insert_of_rows;
-use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, RowReader};
-use crate::rows::{to_json, to_word};
-use crate::turn_events::fixed_chunks;
+use crate::database::db::{Db, Tx};
+use crate::database::deferred_write::insert_of_rows;
+use crate::database::error::StoreError;
+use crate::database::readable::{self, Damage, Lossy, Readable, RowReader};
+use crate::database::rows::{to_json, to_word};
+use crate::turns::events::fixed_chunks;
 use crate::turns::span::{self, PathSpan};
 use turnleaf_domain::blocks::block::{LAST_BLOCK_SEQ, chat_seq};
 use turnleaf_domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
@@ -56,7 +56,7 @@ pub struct BlockUpsert<'a> {
 
 pub(crate) struct BlockRow {
     id: Uuid,
-    pub(super) turn_id: Uuid,
+    pub(crate) turn_id: Uuid,
     seq: i64,
     chat_seq: i64,
     author: Lossy<String>,
@@ -207,7 +207,7 @@ pub async fn count_results(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError
 
 /// Returns the stored blocks of a turn, in order, and records unreadable values. While the turn runs they lag behind
 /// the journal.
-pub(super) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
+pub(crate) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
     let rows: Vec<Readable<BlockRow>> =
         with_pool!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
     Ok(readable::keep_readable_of_turn(rows, TABLE, turn, damages)
@@ -217,7 +217,7 @@ pub(super) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage
 }
 
 /// Returns the stored blocks of the turns in these spans of a path, in order, with their turns.
-pub(super) async fn list_on_path(
+pub(crate) async fn list_on_path(
     tx: &mut Tx,
     owner: UserId,
     spans: &[PathSpan],

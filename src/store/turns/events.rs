@@ -9,11 +9,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Map;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::deferred_write::{ChangedRows, insert_of_rows};
-use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, RowReader};
-use crate::rows::{to_bigint, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::deferred_write::{ChangedRows, insert_of_rows};
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, RowReader};
+use crate::database::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::{Event, TurnId, UserId};
 
 pub use self::joined::{EventRow, JoinedEvents, join};
@@ -24,7 +24,7 @@ const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
 /// The number of columns of [`INSERT`].
 const COLUMNS: usize = 3;
 /// The caller compares rows that were not inserted: a repeated write finds its own, another writer's differ.
-pub(super) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
+pub(crate) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
 
 sql! {
     /// From the row on that begins at the number or before it, because joined deltas have the number of the first.
@@ -54,7 +54,7 @@ pub struct EventPage {
 const CHUNKS: [usize; 7] = [256, 64, 16, 8, 4, 2, 1];
 
 /// Splits rows into slices of the fixed sizes, in order.
-pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+pub(crate) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = CHUNKS.into_iter().find(|size| *size <= rows.len())?;
         let (chunk, rest) = rows.split_at(size);
@@ -183,7 +183,7 @@ pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Resul
 
 /// Returns the parsed events of a turn up to a number, for folding. An unreadable event is replaced by one without
 /// effect, so that later ones keep their numbers; one with an unreadable number is missing.
-pub(super) async fn parse_up_to(
+pub(crate) async fn parse_up_to(
     db: &Db,
     turn: TurnId,
     seq: u64,

@@ -8,10 +8,10 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, keep_decoded};
-use crate::rows::{parse_word, storable_text, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{self, Damage, Lossy, Readable, RowReader, keep_decoded};
+use crate::database::rows::{parse_word, storable_text, to_word};
 use turnleaf_domain::{DroppedParam, Exchange, ExchangeId, ModelParams, TurnId, UserId};
 
 sql! {

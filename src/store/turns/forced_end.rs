@@ -3,9 +3,9 @@
 use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, Connection};
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::rows::{content_text_column, to_bigint};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::rows::{content_text_column, to_bigint};
 use turnleaf_domain::Turn;
 
 /// Other columns of the row and [`OF_RUNNING`] follow.
@@ -32,7 +32,7 @@ macro_rules! end_on {
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
 pub async fn force_end(db: &Db, turn: &Turn) -> Result<bool, StoreError> {
-    super::check_ended(turn)?;
+    super::write::check_ended(turn)?;
     let changed = match db {
         Db::Sqlite { writer, .. } => {
             // The connection is detached from the pool, so that the next one enforces the constraints again.

@@ -5,12 +5,12 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::deferred_write::ChangedRows;
-use crate::error::StoreError;
-use crate::ledger;
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
-use crate::rows::{inconsistent, parse_word, to_word};
+use crate::database::db::{Db, Tx};
+use crate::database::deferred_write::ChangedRows;
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_decoded, keep_readable};
+use crate::database::rows::{inconsistent, parse_word, to_word};
+use crate::usage::ledger;
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 
 mod kinds;

@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::keep_decoded;
-use crate::rows::{UsageRow, from_json, inconsistent, to_unsigned};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::keep_decoded;
+use crate::database::rows::{UsageRow, from_json, inconsistent, to_unsigned};
 use turnleaf_domain::{BranchId, ChatId, Content, Cost, Role, TurnId, TurnStatus, Usage, UserId, limits};
 
 sql! {

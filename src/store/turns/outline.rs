@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::like_pattern::contains_pattern;
-use crate::rows::inconsistent;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::like_pattern::contains_pattern;
+use crate::database::rows::inconsistent;
 use turnleaf_domain::branches::tree::TurnNode;
 use turnleaf_domain::branches::tree::outline::{TurnSketch, WORDS_CHARS};
 use turnleaf_domain::text::excerpt::first_words;

@@ -3,8 +3,8 @@
 use sqlx::QueryBuilder;
 
 use super::span::{self, PathSpan};
-use crate::db::Db;
-use crate::error::StoreError;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
 use turnleaf_domain::{TurnId, UserId};
 
 sql! {

@@ -3,11 +3,11 @@
 
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable;
-use crate::rows::inconsistent;
-use crate::turn_blocks::BlockRow;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable;
+use crate::database::rows::inconsistent;
+use crate::turns::blocks::BlockRow;
 use turnleaf_domain::{Block, Role, TurnId, UserId, limits};
 
 sql! {

@@ -8,14 +8,13 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, ok_or_log};
-use crate::rows::{UsageRow, to_unsigned};
-use crate::turn_blocks;
-use crate::turn_events;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{self, Damage, Lossy, Readable, RowReader, ok_or_log};
+use crate::database::rows::{UsageRow, to_unsigned};
 use crate::turns::replay::JournalReplay;
 use crate::turns::span::{self, PathSpan, TurnPosition};
+use crate::turns::{blocks, events};
 use turnleaf_domain::branches::tree::TurnNode;
 use turnleaf_domain::{Author, Block, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId};
 
@@ -169,7 +168,7 @@ pub async fn find_with_damages(
 /// Reads the blocks of a turn and returns its current state.
 async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = Vec::new();
-    let blocks = turn_blocks::list_of_turn(db, row.id.into(), &mut damages).await?;
+    let blocks = blocks::list_of_turn(db, row.id.into(), &mut damages).await?;
     readable::log_damages(&damages);
     let is_noticed = |damage: &Damage| {
         let stands_for = |block: &Block| block.id.to_string() == damage.id && readable::is_placeholder(&block.content);
@@ -207,7 +206,7 @@ pub async fn turns_between(
     let mut seen = db.snapshot().await?;
     let (rows, spans) = rows_between(&mut seen, owner, end, first, last).await?;
     let mut by_turn: HashMap<TurnId, Vec<Block>> = HashMap::with_capacity(rows.len());
-    for (turn, block) in turn_blocks::list_on_path(&mut seen, owner, &spans).await? {
+    for (turn, block) in blocks::list_on_path(&mut seen, owner, &spans).await? {
         by_turn.entry(turn).or_default().push(block);
     }
     // The snapshot ends before further reads, which need a connection of their own.
@@ -334,7 +333,7 @@ pub(crate) async fn find_any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -
     let row: Option<TurnRow> =
         with_pool!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
-    let blocks = turn_blocks::list_of_turn(db, turn, damages).await?;
+    let blocks = blocks::list_of_turn(db, turn, damages).await?;
     Ok(Some(row.into_turn(blocks, damages)))
 }
 
@@ -355,11 +354,11 @@ async fn current_turn(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Da
 /// Returns a running turn as folded from its journal, merged with its rows if the journal is damaged.
 async fn replay_running(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     // The whole journal is read, because deltas are stored without an update of the turn's row.
-    let events = turn_events::parse_up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
+    let events = events::parse_up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
     let replay = JournalReplay::new(&turn, &events);
     if replay.is_whole() {
         return Ok(replay.into_turn());
     }
-    turn.blocks = turn_blocks::list_of_turn(db, turn.id, damages).await?;
+    turn.blocks = blocks::list_of_turn(db, turn.id, damages).await?;
     Ok(JournalReplay::new(&turn, &events).into_merged_turn(damages))
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::readable::{Damage, is_placeholder};
+use crate::database::readable::{Damage, is_placeholder};
 use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::turns::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn, TurnStatus, Usage};

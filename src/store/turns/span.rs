@@ -4,8 +4,8 @@
 use sqlx::{Database, Encode, QueryBuilder, Type};
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 sql! {

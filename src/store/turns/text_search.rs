@@ -5,10 +5,10 @@ use futures::TryStreamExt;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::like_pattern::contains_pattern;
-use crate::rows::inconsistent;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::like_pattern::contains_pattern;
+use crate::database::rows::inconsistent;
 use turnleaf_domain::text::excerpt::strip_markdown;
 use turnleaf_domain::text::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{Role, TextMatcher, TurnId, UserId, limits};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
 use crate::{branches, chats};
 use turnleaf_domain::{ChatId, TurnId, UserId, limits};
 

@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
-use crate::rows::to_unsigned;
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable, time_of_id};
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{BranchId, ChatId, TurnId, TurnStatus, UserId};
 
 sql! {

@@ -1,43 +1,19 @@
 //! Writes of turns. A running turn changes only through [`record_progress`] and [`finish`], both conditional on it
-//! being unfinished, so that exactly one writer ends it (`docs/reference/domain.md 4.8`). [`read`] reads turns,
-//! [`span`] locates them on a path, [`text_search`] searches their text, [`tree`] has the shape of the tree.
+//! being unfinished, so that exactly one writer ends it (`docs/reference/domain.md 4.8`).
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::attachments;
-use crate::db::Tx;
-use crate::deferred_write::{ChangedRows, insert_of_rows};
-use crate::error::StoreError;
-use crate::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
+use crate::chats::unread_replies;
+use crate::database::db::Tx;
+use crate::database::deferred_write::{ChangedRows, insert_of_rows};
+use crate::database::error::StoreError;
+use crate::database::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
+use crate::documents::attachments;
 use crate::search;
-use crate::turn_blocks::{self, BlockUpsert};
-use crate::unread_replies;
+use crate::turns::blocks::{self, BlockUpsert};
 use turnleaf_domain::{Turn, TurnId, TurnStatus};
-
-mod forced_end;
-pub mod lineage;
-pub mod outline;
-pub mod path_fingerprint;
-pub mod provenance;
-pub mod read;
-pub(crate) mod replay;
-pub mod span;
-pub mod text_search;
-pub mod tree;
-pub mod versions;
-
-pub use forced_end::force_end;
-pub use lineage::{Ancestor, lineage, tools_called};
-pub use provenance::{PathBlock, path_turns, provenance};
-pub use read::{
-    find, find_with_damages, list_of_chat, list_of_chat_with_damages, list_unfinished, nodes_between, path,
-    turns_between,
-};
-pub use span::{PathSpan, TurnPosition, find_position, find_position_by_ord, path_spans};
-pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, siblings, tree_shape};
-pub use versions::{newest_after, newest_versions, versions};
 
 /// Rows of values follow.
 const INSERT: &str = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
@@ -141,7 +117,7 @@ pub async fn insert_path(tx: &mut Tx, turns: &[&Turn]) -> Result<(), StoreError>
     for (turn, text) in turns.iter().zip(&texts) {
         let block = |block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block };
         let blocks: Vec<BlockUpsert<'_>> = turn.blocks.iter().map(block).collect();
-        turn_blocks::defer_upsert(tx, &blocks, turn.created_at).await?;
+        blocks::defer_upsert(tx, &blocks, turn.created_at).await?;
         attachments::insert_references(tx, &turn.blocks).await?;
         if !text.is_empty() {
             search::queue::put_turn(tx, turn.id).await?;
@@ -168,7 +144,7 @@ pub async fn defer_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<Chan
 }
 
 /// Checks that a turn has an ending.
-fn check_ended(turn: &Turn) -> Result<(), StoreError> {
+pub(super) fn check_ended(turn: &Turn) -> Result<(), StoreError> {
     if turn.status.is_terminal() && turn.completed_at.is_some() {
         return Ok(());
     }
@@ -176,7 +152,7 @@ fn check_ended(turn: &Turn) -> Result<(), StoreError> {
 }
 
 /// Ends a turn with the values of `turn`: status, usage, cost, error, text, newest event, times. Its blocks are
-/// stored by [`turn_blocks::upsert`] in the same transaction. Returns false if it had another ending already: the
+/// stored by [`blocks::upsert`] in the same transaction. Returns false if it had another ending already: the
 /// first one wins. Idempotent: repeating the same ending succeeds, because the acknowledgement of an earlier commit
 /// may have been lost.
 ///

@@ -2,10 +2,10 @@
 
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, ok_or_log};
-use crate::rows::{inconsistent, parse_word, to_bigint, to_unsigned};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, ok_or_log};
+use crate::database::rows::{inconsistent, parse_word, to_bigint, to_unsigned};
 use turnleaf_domain::{Budget, BudgetId, BudgetKind, BudgetTarget, UserId};
 
 const TABLE: &str = "budgets";

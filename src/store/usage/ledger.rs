@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
-use crate::rows::{UsageRow, to_bigint, to_unsigned};
-use crate::spending::token_sums;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
+use crate::database::rows::{UsageRow, to_bigint, to_unsigned};
+use crate::usage::spending::token_sums;
 use turnleaf_domain::{
     ApiTokenId, ChatId, ExchangeId, GenerationId, SpendingAmount, TitleRequestId, TurnId, Usage, UserId,
 };

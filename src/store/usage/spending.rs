@@ -9,10 +9,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
-use crate::rows::{UsageRow, parse_word, to_unsigned};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_decoded, keep_readable};
+use crate::database::rows::{UsageRow, parse_word, to_unsigned};
 use turnleaf_domain::{ApiTokenId, BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
 
 const LEDGER: &str = "ledger";

@@ -7,10 +7,10 @@
 
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
-use crate::rows::to_unsigned;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_readable};
+use crate::database::rows::to_unsigned;
 use turnleaf_domain::{TurnId, UserId};
 
 /// The bytes of turn `t` without temporary data.
@@ -25,7 +25,7 @@ macro_rules! bytes_of_turn {
             WHERE g.turn_id = t.id), 0) AS BIGINT)"
     };
 }
-pub(super) use bytes_of_turn;
+pub(crate) use bytes_of_turn;
 
 /// Locks turns for counting: a concurrent change is either included in the count or invalidates it afterwards.
 /// `$locking` ends the selection of the rows.
@@ -129,7 +129,7 @@ pub async fn invalidate_turn_size(tx: &mut Tx, turn: TurnId) -> Result<(), Store
 }
 
 /// Invalidates the size of the turn that a call belongs to.
-pub(super) async fn invalidate_turn_size_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
+pub(crate) async fn invalidate_turn_size_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(RECOUNT_OF_CALL).bind(generation).execute(conn).await?;
     });

@@ -19,7 +19,9 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
-use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_store::accounts::users;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, Tx, branches, chats};
 
 /// After this many turns the path continues on another branch, as after an edit.
 const ON_ONE_BRANCH: usize = 500;

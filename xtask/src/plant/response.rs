@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use turnleaf_domain::{ModelLock, Turn, Usage};
 use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_platform::ids::mint;
-use turnleaf_store::{Tx, archive};
+use turnleaf_store::Tx;
+use turnleaf_store::transfer::archive;
 
 /// The characters of a piece, about those of a token.
 const LETTERS: usize = 4;

@@ -15,8 +15,10 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
+use turnleaf_store::accounts::users;
 use turnleaf_store::search::{SearchFilter, SearchKind, TextQuery, find_items};
-use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{Db, Tx, branches, chats};
 
 const TURNS_PER_CHAT: usize = 200;
 /// The vocabulary; the n-th word is n times as rare as the first.

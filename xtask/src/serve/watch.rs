@@ -152,7 +152,7 @@ mod tests {
         for (path, scope) in [
             ("style/main.css", site),
             ("public/favicon.ico", site),
-            ("src/store/turns.rs", server),
+            ("src/store/turns/write.rs", server),
             ("src/server/http/router.rs", server),
             ("migrations/sqlite/0001_start.sql", server),
             ("src/domain/blocks/block.rs", RebuildScope::EVERYTHING),

@@ -13,7 +13,7 @@ use turnleaf_domain::text::hidden_text;
 use turnleaf_domain::tools::approval::{ApprovalDecision, ApprovalRequest, KEY, ToolApprovalPolicy};
 use turnleaf_domain::{BlockId, BlockState, Event, Failure, FailureKind};
 use turnleaf_store::StoreError;
-use turnleaf_store::tool_policies::{self, StoredPolicy};
+use turnleaf_store::tools::tool_policies::{self, StoredPolicy};
 use turnleaf_tools::toolbox::request_with_arguments;
 
 impl TurnRun<'_> {

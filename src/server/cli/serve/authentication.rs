@@ -12,7 +12,8 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::config::security::AuthMode;
 use turnleaf_service::Service;
 use turnleaf_service::accounts::SETUP_CODE_FILE;
-use turnleaf_store::{Db, StoreError, users};
+use turnleaf_store::accounts::users;
+use turnleaf_store::{Db, StoreError};
 
 /// The ways into a server.
 pub struct OpenedWaysIn {

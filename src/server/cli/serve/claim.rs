@@ -8,7 +8,7 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids::BootId;
 use turnleaf_platform::tasks::{self, Task};
 use turnleaf_run::Supervisor;
-use turnleaf_store::claim::ClaimState;
+use turnleaf_store::database::claim::ClaimState;
 use turnleaf_store::{Claim, Db, StoreError};
 
 /// Claims the database before migrating it, so that a refused process has changed nothing.

@@ -10,7 +10,7 @@ use crate::domain::providers::repair::RequestRepair;
 use crate::domain::{Content, FailureKind, Turn, TurnId, Usage};
 use turnleaf_platform::ids;
 use turnleaf_service::turns::generations::GenerationStatus;
-use turnleaf_store::generations::RawKind;
+use turnleaf_store::turns::generations::RawKind;
 
 fn moment() -> DateTime<Utc> {
     "2026-11-22T07:00:00.5Z".parse().unwrap()

@@ -14,9 +14,10 @@ use crate::accounts::secrets::NewSecret;
 use crate::accounts::{Actor, ClientOrigin};
 use turnleaf_domain::{AuditVerb, MessageCode, SessionOrigin, UserId, limits};
 use turnleaf_platform::client_network::client_network;
-use turnleaf_store::db::Tx;
-use turnleaf_store::passkeys::{self, FoundPasskey, PasskeyUse};
-use turnleaf_store::{StoreError, sessions};
+use turnleaf_store::StoreError;
+use turnleaf_store::accounts::passkeys::{self, FoundPasskey, PasskeyUse};
+use turnleaf_store::accounts::sessions;
+use turnleaf_store::database::db::Tx;
 
 /// A request to use a passkey.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use turnleaf_domain::tools::view_call::{ViewCall, ViewCallEnd, ViewCallOutcome};
 use turnleaf_domain::{BlockId, InvalidField, TurnId, UserId, ViewCallId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::branches;
-use turnleaf_store::view_calls::{self, NewViewCall};
+use turnleaf_store::tools::view_calls::{self, NewViewCall};
 use turnleaf_tools::result::text_result;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, RunningCall, ToolCall, ToolCaller};
 

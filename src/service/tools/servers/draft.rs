@@ -14,7 +14,7 @@ use turnleaf_domain::{InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::credentials::{MASKED, mask_query};
 use turnleaf_platform::endpoint::is_tool_server_id;
-use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
+use turnleaf_store::tools::tool_servers::{StoredToolServer, ToolServerSettings};
 
 /// The request to connect a server.
 #[derive(Debug, Clone, Default)]

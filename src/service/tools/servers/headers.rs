@@ -7,7 +7,7 @@ use crate::providers::Sealer;
 use crate::providers::headers::SecretHeaders;
 use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
-use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_store::tools::tool_servers::StoredToolServer;
 
 /// The names under which the URL and the secret of the OAuth client are encrypted beside the headers; no header can
 /// have them.

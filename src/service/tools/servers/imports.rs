@@ -17,7 +17,7 @@ use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, UserId};
 use turnleaf_platform::config::tool_server_tables::ToolServerTable;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::sealing::SecretBinding;
-use turnleaf_store::tool_servers;
+use turnleaf_store::tools::tool_servers;
 use turnleaf_tools::server_file::parse_server_file;
 
 pub use plan::{NeededValue, PlannedAction, PlannedServer, ProgramImport, ServerImportPlan};

@@ -8,9 +8,9 @@ use turnleaf_domain::tools::approval::ToolApprovalPolicy;
 use turnleaf_domain::tools::tool::ToolOrigin;
 use turnleaf_domain::{AuditVerb, ChatId, InvalidField, MessageCode, UserId};
 use turnleaf_providers::page_fetcher::parse_host;
-use turnleaf_store::server_policies::{self, ServerPolicy};
-use turnleaf_store::tool_policies::{self, StoredPolicy};
-use turnleaf_store::{tool_listings, trusted_tools};
+use turnleaf_store::tools::server_policies::{self, ServerPolicy};
+use turnleaf_store::tools::tool_policies::{self, StoredPolicy};
+use turnleaf_store::tools::{listings, trusted_tools};
 use turnleaf_tools::built_in;
 use turnleaf_tools::toolbox::listing_hash;
 
@@ -140,7 +140,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let mut tx = self.db().begin().await?;
-        tool_listings::set_offers_instructions(&mut tx, owner, server, offers).await?;
+        listings::set_offers_instructions(&mut tx, owner, server, offers).await?;
         let target = format!("{server}: instructions {}", if offers { "on" } else { "off" });
         self.record(&mut tx, actor, AuditVerb::ChangeToolServer, &target).await?;
         tx.commit().await?;

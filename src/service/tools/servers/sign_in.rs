@@ -26,8 +26,8 @@ use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, SessionId, ToolSe
 use turnleaf_platform::{base_url, tasks};
 use turnleaf_run::mailbox::RunCommand;
 use turnleaf_store::StoreError;
-use turnleaf_store::tool_servers::{self, StoredToolServer};
-use turnleaf_store::tool_sign_ins::{self, StoredSignIn};
+use turnleaf_store::tools::tool_servers::{self, StoredToolServer};
+use turnleaf_store::tools::tool_sign_ins::{self, StoredSignIn};
 use turnleaf_tools::mcp::{McpServerStatus, ServerAuthorization, SignInNeed};
 use turnleaf_tools::oauth::code_flow::{self, PendingSignIn};
 use turnleaf_tools::oauth::metadata::is_same_resource;

@@ -8,8 +8,9 @@ use super::ServiceToolbox;
 use turnleaf_domain::UserId;
 use turnleaf_domain::accounts::access_rights::AccessRights;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
-use turnleaf_store::tool_listings::{self, ToolListing};
-use turnleaf_store::{StoreError, tool_servers};
+use turnleaf_store::StoreError;
+use turnleaf_store::tools::listings::{self, ToolListing};
+use turnleaf_store::tools::tool_servers;
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpTransport};
 
 impl ServiceToolbox {
@@ -62,13 +63,13 @@ impl ServiceToolbox {
     /// Returns the listings of the servers of an account. Those of configured servers are stored for the keeper; of its
     /// own the account has only whether its models are offered the instructions.
     pub(crate) async fn listings(&self, owner: UserId) -> Result<Vec<ToolListing>, StoreError> {
-        let mut own = tool_listings::list(&self.0.db, owner).await?;
+        let mut own = listings::list(&self.0.db, owner).await?;
         let Some(keeper) = self.0.keeper.get().copied().filter(|keeper| *keeper != owner) else { return Ok(own) };
         let granted = self.configured_for(owner);
         if granted.is_empty() {
             return Ok(own);
         }
-        for listing in tool_listings::list(&self.0.db, keeper).await? {
+        for listing in listings::list(&self.0.db, keeper).await? {
             if granted.iter().all(|server| server.id != listing.server) {
                 continue;
             }

@@ -14,7 +14,7 @@ use turnleaf_domain::text::external_links::can_be_file_name;
 use turnleaf_domain::tools::tool::ToolLabel;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, Role};
 use turnleaf_platform::ids;
-use turnleaf_store::readable::is_placeholder;
+use turnleaf_store::database::readable::is_placeholder;
 use turnleaf_store::turns::PathBlock;
 use turnleaf_store::{StoreError, documents, turns};
 use turnleaf_tools::built_in;
@@ -57,7 +57,7 @@ impl ServiceToolbox {
             }
             // A deleted document cannot be proved to be the owner's own.
             exposure.is_untrusted = match document {
-                Some(document) => !documents::is_written_by_owner(db, owner, document).await?,
+                Some(document) => !documents::read::is_written_by_owner(db, owner, document).await?,
                 None => true,
             };
         }

@@ -2,7 +2,7 @@
 
 use turnleaf_domain::ChatId;
 use turnleaf_domain::tools::approval::ToolApprovalPolicy;
-use turnleaf_store::tool_policies::StoredPolicy;
+use turnleaf_store::tools::tool_policies::StoredPolicy;
 
 /// Returns true when a stored policy allows the tool for this host (`None` for a tool without hosts): in this chat or
 /// in all, for the schema that was seen, and only when no policy forbids it. Allowing every host does not count.

@@ -7,7 +7,7 @@ use super::ServiceToolbox;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tools::server_instructions::{ServerInstructions, fit_instructions};
 use turnleaf_domain::tools::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin};
-use turnleaf_store::tool_listings::ToolListing;
+use turnleaf_store::tools::listings::ToolListing;
 use turnleaf_tools::mcp::McpServerState;
 use turnleaf_tools::tool_search;
 

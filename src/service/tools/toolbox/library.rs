@@ -12,8 +12,9 @@ use super::search_engines::SearchEngines;
 use turnleaf_domain::{Role, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::search_engine::SearchEngine;
+use turnleaf_store::Db;
 use turnleaf_store::search::{MatchedItem, SearchFilter, SearchKind, TextQuery, find_items};
-use turnleaf_store::{Db, tool_policies};
+use turnleaf_store::tools::tool_policies;
 use turnleaf_tools::built_in::{self, ToolLibrary};
 use turnleaf_tools::toolbox::ToolCaller;
 

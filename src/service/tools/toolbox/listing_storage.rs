@@ -9,8 +9,9 @@ use super::trust::pin_trusted_tools;
 use super::{ServiceToolbox, ToolboxInner, described, listed};
 use turnleaf_domain::UserId;
 use turnleaf_platform::clock::Clock;
-use turnleaf_store::tool_listings::{self, ListedTool, ToolListing};
-use turnleaf_store::{StoreError, tool_servers};
+use turnleaf_store::StoreError;
+use turnleaf_store::tools::listings::{self, ListedTool, ToolListing};
+use turnleaf_store::tools::tool_servers;
 use turnleaf_tools::mcp::{McpServerKey, McpServerState};
 use turnleaf_tools::toolbox::ToolDescription;
 
@@ -58,7 +59,7 @@ impl ServiceToolbox {
             };
             let owner = key.owner.unwrap_or(owner);
             let tools: Vec<ListedTool> = status.tools.iter().map(listed).collect();
-            let known = tool_listings::list(&self.0.db, owner).await?;
+            let known = listings::list(&self.0.db, owner).await?;
             if let Some(server) = self.configured_server(&key.server) {
                 // A tool of the stored listing has been seen before, so it is pinned before the new listing.
                 let before = known.iter().find(|listing| listing.server == key.server);
@@ -73,7 +74,7 @@ impl ServiceToolbox {
                 continue;
             }
             let mut tx = self.0.db.begin().await?;
-            tool_listings::put(&mut tx, owner, &key.server, (&tools, &instructions), clock.now()).await?;
+            listings::put(&mut tx, owner, &key.server, (&tools, &instructions), clock.now()).await?;
             tx.commit().await?;
         }
         Ok(())

@@ -5,7 +5,7 @@
 use super::ServiceToolbox;
 use turnleaf_domain::UserId;
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
-use turnleaf_store::trusted_tools::{self, TrustedTool};
+use turnleaf_store::tools::trusted_tools::{self, TrustedTool};
 use turnleaf_store::{Db, StoreError};
 use turnleaf_tools::toolbox::ToolDescription;
 

@@ -4,7 +4,7 @@ use crate::ServiceError;
 use turnleaf_domain::text::plural::counted;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, limits};
 use turnleaf_store::StoreError;
-use turnleaf_store::readable::{self, Damage};
+use turnleaf_store::database::readable::{self, Damage};
 
 /// The damages of a chat, or of the data outside the chats.
 #[derive(Debug, Default)]

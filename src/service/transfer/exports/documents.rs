@@ -9,8 +9,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{DocumentId, UserId};
 use turnleaf_interchange::archive::{ArchivedDocument, ArchivedVersion};
 use turnleaf_interchange::bounds;
+use turnleaf_store::database::readable::Damage;
 use turnleaf_store::documents::salvage;
-use turnleaf_store::readable::Damage;
 
 /// The maximum number of exported versions; a document has fewer.
 const VERSIONS: u64 = bounds::VERSIONS as u64;

@@ -19,7 +19,9 @@ use turnleaf_interchange::git::{
     BranchManifest, ChatRecord, Repository, RepositoryFolder, RepositorySink, ZipSink, to_ref_name,
 };
 use turnleaf_platform::tasks;
-use turnleaf_store::{archive, blobs, chats};
+use turnleaf_store::chats;
+use turnleaf_store::documents::blobs;
+use turnleaf_store::transfer::archive;
 
 /// The capacity of the channel to the packing thread.
 const AHEAD: usize = 8;

@@ -10,7 +10,8 @@ use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::tools::tool_output;
 use turnleaf_domain::{BranchId, Content, ImportOrigin, Turn, limits};
-use turnleaf_store::{branches, chat_sources, chat_tools};
+use turnleaf_store::branches;
+use turnleaf_store::chats::{chat_sources, chat_tools};
 
 /// The hashes of referenced blobs, with whether each exists.
 pub(super) type BlobPresence = HashMap<String, bool>;

@@ -8,8 +8,9 @@ use super::tree::ReadTurn;
 use crate::paths::ChatPath;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, ImportDifference, ImportOrigin, TurnId, UserId, limits};
-use turnleaf_store::archive::salvage;
-use turnleaf_store::{StoreError, archive, branches, chat_sources, chats};
+use turnleaf_store::chats::{self, chat_sources};
+use turnleaf_store::transfer::archive::{self, salvage};
+use turnleaf_store::{StoreError, branches};
 
 /// A limit beyond the length of any path.
 const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;

@@ -8,7 +8,7 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{
     Author, Block, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnLocation, TurnStatus, UNKNOWN_MODEL,
 };
-use turnleaf_store::archive::salvage;
+use turnleaf_store::transfer::archive::salvage;
 
 impl Service {
     /// Builds a branch for turns whose own branch cannot be read; `original` is the one that they were on.

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use super::damages::ExportDamages;
 use turnleaf_domain::{Branch, BranchId, ExchangeId, Role, TurnId};
-use turnleaf_store::archive::salvage::SalvagedTurn;
+use turnleaf_store::transfer::archive::salvage::SalvagedTurn;
 
 /// A turn in export order.
 #[derive(Debug, Clone, PartialEq, Eq)]

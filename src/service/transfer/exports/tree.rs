@@ -12,9 +12,10 @@ use turnleaf_domain::{
     Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
     FailureKind, ModelParams, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
-use turnleaf_store::archive::salvage;
-use turnleaf_store::readable::{Damage, is_damage_note, is_placeholder};
-use turnleaf_store::{branches, exchanges, turns};
+use turnleaf_store::branches;
+use turnleaf_store::database::readable::{Damage, is_damage_note, is_placeholder};
+use turnleaf_store::transfer::archive::salvage;
+use turnleaf_store::turns::{self, exchanges};
 
 /// Turns that had finished when the export began, their exchanges, and the unreadable values of both.
 type FinishedTurns = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);

@@ -19,10 +19,10 @@ use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_store::blobs::ImageForm;
+use turnleaf_store::StoreError;
+use turnleaf_store::documents::blobs::{self, ImageForm};
+use turnleaf_store::documents::uploads::{self, NewUpload};
 use turnleaf_store::documents::{self, write};
-use turnleaf_store::uploads::{self, NewUpload};
-use turnleaf_store::{StoreError, blobs};
 
 /// The media type of bytes that claim to be an image but are not.
 const FILE: &str = "application/octet-stream";
@@ -217,7 +217,7 @@ impl Service {
         let id = DocumentId::from(imported_id(import.owner, document.id.uuid()));
         for local_id in [document.id, id] {
             if report.tally.has_document(local_id)
-                || documents::find(self.db(), import.owner, local_id).await?.is_some()
+                || documents::read::find(self.db(), import.owner, local_id).await?.is_some()
             {
                 return Ok(());
             }

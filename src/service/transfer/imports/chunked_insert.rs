@@ -16,8 +16,11 @@ use turnleaf_domain::{
 use turnleaf_interchange::archive::{ArchivedChat, ChatPart};
 use turnleaf_platform::ids;
 use turnleaf_run::purge::purge_scheduled;
+use turnleaf_store::chats::chat_tools;
 use turnleaf_store::deletions::purge;
-use turnleaf_store::{StoreError, Tx, archive, branches, chat_tools, exchanges};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::turns::exchanges;
+use turnleaf_store::{StoreError, Tx, branches};
 
 /// The number of turns in one transaction.
 const TURNS: usize = 200;

@@ -9,7 +9,8 @@ use turnleaf_domain::{ChatId, Turn, TurnId, limits};
 use turnleaf_interchange::chat_builder::source_changes::{first_part_behind, placeholder_files};
 use turnleaf_interchange::chat_builder::turn_id_key;
 use turnleaf_interchange::{Conversation, split_replies};
-use turnleaf_store::{StoreError, Tx, archive};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::{StoreError, Tx};
 
 /// Splits the merged replies of a conversation where the stored ones end; `None` if there is nothing to split.
 pub(super) async fn split_continued_replies(

@@ -5,7 +5,7 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, UserId};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_run::purge::purge_scheduled;
-use turnleaf_store::archive::{self, ChatPresence};
+use turnleaf_store::transfer::archive::{self, ChatPresence};
 use turnleaf_store::{StoreError, Tx};
 
 impl Service {

@@ -17,8 +17,9 @@ use turnleaf_domain::documents::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Content, DocumentId, ImportId, Role, UserId, limits};
 use turnleaf_interchange::conversation::{FileBytes, MessageFile};
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation, PieceBody};
+use turnleaf_store::documents::blobs;
 use turnleaf_store::documents::{self, write};
-use turnleaf_store::{StoreError, Tx, blobs};
+use turnleaf_store::{StoreError, Tx};
 
 /// The content of a file, or the reason why it was lost.
 type FileContent = Result<Content, String>;
@@ -217,7 +218,7 @@ impl FileImport<'_> {
         let mut part = self.part.clone();
         let (id, existing) = loop {
             let id = DocumentId::from(self.key.part_id(&part));
-            match documents::find(service.db(), owner, id).await? {
+            match documents::read::find(service.db(), owner, id).await? {
                 // A document that its owner deleted stays deleted; the next id is tried.
                 Some(existing) if existing.deleted_at.is_some() => part.push('+'),
                 existing => break (id, existing),
@@ -225,7 +226,7 @@ impl FileImport<'_> {
         };
         let version_timestamp = if existing.is_some() {
             // References the imported version, whatever the document was changed to later.
-            let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
+            let all = documents::read::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
             all.last().map(|first| first.version_timestamp)
         } else {
             let bytes = self.pending_bytes() + words.text.len() as u64;

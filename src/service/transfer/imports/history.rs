@@ -5,7 +5,7 @@ use super::recording::{self, interrupted_report, read_report};
 use super::reversal::{KeptChat, KeptCreations, KeptDocument};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ImportId, ImportState, MessageCode, UserId, limits};
-use turnleaf_store::imports::{self, StoredImport};
+use turnleaf_store::transfer::imports::{self, StoredImport};
 
 /// Returns a recorded import as a job. One that is recorded as running although it does not run was interrupted.
 fn recorded_job(stored: StoredImport, is_running: bool) -> ImportJob {

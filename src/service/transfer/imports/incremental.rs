@@ -24,8 +24,11 @@ use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{
     Conversation, ImportFormat, ImportIssue, ImportedMessage, IssueKind, IssueLocation, PieceBody,
 };
-use turnleaf_store::imports::{self, ImportedTurns};
-use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
+use turnleaf_store::chats::{self, chat_sources};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::transfer::imports::{self, ImportedTurns};
+use turnleaf_store::turns::exchanges;
+use turnleaf_store::{StoreError, Tx, branches};
 
 /// The additions to a chat, and the number of messages that cannot be attached.
 pub(super) struct ChatExtension {

@@ -23,13 +23,13 @@ use turnleaf_interchange::legacy::{
 };
 use turnleaf_interchange::{Conversation, ImportIssue, IssueKind, IssueLocation};
 use turnleaf_platform::ids;
-use turnleaf_store::legacy::LegacyDatabase;
+use turnleaf_store::transfer::legacy::LegacyDatabase;
 use turnleaf_store::{StoreError, Tx, branches};
 
 mod extension;
 
 pub use turnleaf_interchange::legacy::LegacySchema;
-pub use turnleaf_store::legacy::{LegacySource, is_sqlite_file};
+pub use turnleaf_store::transfer::legacy::{LegacySource, is_sqlite_file};
 
 /// The provider of replies; the sources name none.
 const PROVIDER: &str = "imported";

@@ -14,9 +14,9 @@ use turnleaf_domain::documents::attachment::CARD_KEY;
 use turnleaf_domain::{Content, ImportId, ImportOrigin, Turn, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, IssueLocation};
-use turnleaf_store::blobs::ImageFormKind;
+use turnleaf_store::StoreError;
 use turnleaf_store::deletions::purge::INCOMING_CHAT;
-use turnleaf_store::{StoreError, blobs};
+use turnleaf_store::documents::blobs::{self, ImageFormKind};
 
 /// The field of an attachment card that names the thumbnail.
 const THUMBNAIL: &str = "thumbnail";

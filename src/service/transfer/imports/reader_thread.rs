@@ -28,7 +28,7 @@ use turnleaf_interchange::{
     bounds,
 };
 use turnleaf_platform::tasks::{self, Task};
-use turnleaf_store::legacy::is_sqlite_file;
+use turnleaf_store::transfer::legacy::is_sqlite_file;
 
 /// An item of the file.
 pub(super) enum ReadItem {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::report::ImportReport;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, DocumentId, ImportId, MessageCode, UserId, limits};
-use turnleaf_store::imports::{self, ImportedTurns};
+use turnleaf_store::transfer::imports::{self, ImportedTurns};
 use turnleaf_store::{StoreError, Tx};
 
 /// Returns the report as it is stored.

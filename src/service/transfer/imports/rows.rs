@@ -5,7 +5,11 @@ use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::tools::tool_output;
 use turnleaf_domain::{Chat, Content, ImportOrigin, Turn, UserId};
 use turnleaf_interchange::archive::{ArchivedBranch, ArchivedChat};
-use turnleaf_store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
+use turnleaf_store::chats::{self, chat_sources};
+use turnleaf_store::documents::blobs;
+use turnleaf_store::transfer::archive;
+use turnleaf_store::turns::{self, exchanges};
+use turnleaf_store::{StoreError, Tx, branches};
 
 /// Stores a chat in a transaction.
 pub(crate) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {

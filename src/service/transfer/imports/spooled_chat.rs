@@ -24,7 +24,8 @@ use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_platform::tasks;
-use turnleaf_store::{StoreError, archive, documents};
+use turnleaf_store::transfer::archive;
+use turnleaf_store::{StoreError, documents};
 
 /// Maps an id of the archive to its id here.
 type IdRename = Arc<dyn Fn(Uuid) -> Uuid + Send + Sync>;
@@ -131,8 +132,8 @@ impl Service {
         let mut existing = HashSet::new();
         for id in named {
             let other = DocumentId::from(imported_id(owner, id.uuid()));
-            if documents::find(self.db(), owner, other).await?.is_none()
-                && documents::find(self.db(), owner, *id).await?.is_some()
+            if documents::read::find(self.db(), owner, other).await?.is_none()
+                && documents::read::find(self.db(), owner, *id).await?.is_some()
             {
                 existing.insert(id.uuid());
             }

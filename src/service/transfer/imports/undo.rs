@@ -17,7 +17,7 @@ use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportId, ImportState, M
 use turnleaf_platform::ids;
 use turnleaf_store::deletions::DeletionRoot;
 use turnleaf_store::documents::write;
-use turnleaf_store::imports;
+use turnleaf_store::transfer::imports;
 
 /// The import that is undone.
 #[derive(Clone, Copy)]

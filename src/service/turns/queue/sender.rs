@@ -14,7 +14,7 @@ use turnleaf_domain::{CodedMessage, ExchangeKind, MessageCode, QueuedMessageId, 
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::StoreError;
-use turnleaf_store::queued_messages::{self, StoredQueuedMessage};
+use turnleaf_store::turns::queued_messages::{self, StoredQueuedMessage};
 
 /// The outcome of one attempt to send a due message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,9 +20,9 @@ use turnleaf_domain::{
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::BudgetReservation;
-use turnleaf_store::db::Tx;
-use turnleaf_store::reruns::RerunStatusChange;
-use turnleaf_store::{StoreError, reruns, turns};
+use turnleaf_store::branches::reruns::{self, RerunStatusChange};
+use turnleaf_store::database::db::Tx;
+use turnleaf_store::{StoreError, turns};
 
 impl Service {
     /// Settles the reruns that an earlier process left running: finished ones are marked as done, the others are

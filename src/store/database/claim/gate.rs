@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::error::StoreError;
+use crate::database::error::StoreError;
 
 /// The claim state of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,13 @@ use uuid::Uuid;
 
 use super::journal::{self, JournalRebuild};
 use super::outcome::ValueRepair;
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, WHOLE_ROW, is_placeholder, keep_readable_of_turn, ok_or_log};
-use crate::rows::content_text_column;
-use crate::turn_blocks::BlockRow;
-use crate::{search, storage};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, WHOLE_ROW, is_placeholder, keep_readable_of_turn, ok_or_log};
+use crate::database::rows::content_text_column;
+use crate::search;
+use crate::turns::blocks::BlockRow;
+use crate::usage::storage;
 use turnleaf_domain::Block;
 use turnleaf_domain::blocks::derived_text::content_text;
 

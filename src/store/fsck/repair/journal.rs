@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use super::outcome::{ColumnChange, RepairedValue, ValueRepair};
 use super::quarantine::{NewQuarantineEntry, ValueOwners, put};
-use crate::db::{Db, Tx};
-use crate::dialect;
-use crate::error::StoreError;
+use crate::database::db::{Db, Tx};
+use crate::database::dialect;
+use crate::database::error::StoreError;
+use crate::database::readable::{Damage, Lossy, Readable, keep_readable, time_of_id};
+use crate::database::rows::{to_json, to_unsigned, to_word};
 use crate::fsck::values::CheckedColumn;
-use crate::readable::{Damage, Lossy, Readable, keep_readable, time_of_id};
-use crate::rows::{to_json, to_unsigned, to_word};
-use crate::turn_events::{self, EventColumns};
+use crate::turns::events::{self, EventColumns};
 use crate::turns::replay::JournalReplay;
 use turnleaf_domain::{Block, Failure, Role, Turn, TurnLocation};
 
@@ -53,7 +53,7 @@ pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, S
     });
     let Some((chat, ord, last, created_at, true)) = row else { return Ok(JournalRebuild::NoJournal) };
     let mut damages: Vec<Damage> = Vec::new();
-    let mut events = turn_events::parse_rows(turn, lines, &mut damages);
+    let mut events = events::parse_rows(turn, lines, &mut damages);
     events.retain(|(seq, _)| *seq <= to_unsigned(last));
     if events.is_empty() {
         return Ok(JournalRebuild::NoJournal);

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{
     self, Damage, Lossy, Readable, RowReader, WHOLE_ROW, keep_readable, keep_readable_with_damages, ok_or_log,
 };
-use crate::turn_blocks::BlockRow;
-use crate::{turn_blocks, turns};
+use crate::turns::blocks::{self, BlockRow};
+use crate::turns::{self};
 use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::{Block, BranchId, ChatId, Content, ExchangeId, ModelLock, Role, Turn, TurnId, UserId};
 
@@ -174,7 +174,7 @@ pub async fn is_live(db: &Db, turn: TurnId) -> Result<bool, StoreError> {
 /// Returns the blocks of a turn whose own row cannot be read, and records their unreadable values. The caller has
 /// found its chat by its owner.
 pub async fn blocks(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
-    turn_blocks::list_of_turn(db, turn, damages).await
+    blocks::list_of_turn(db, turn, damages).await
 }
 
 /// Returns a notice that a row of this table cannot be read, with what is known of it.

@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use super::undo::is_unused;
-use crate::db::Db;
-use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, keep_readable};
+use crate::database::db::Db;
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, Readable, keep_readable};
 use turnleaf_domain::{ChatId, DocumentId, ImportId, UserId};
 
 sql! {

@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::ImportedTurns;
-use crate::db::{Db, Tx};
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_readable};
+use crate::database::rows::to_word;
 use crate::deletions::{DeletionRoot, NewDeletion};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
-use crate::rows::to_word;
 use turnleaf_domain::transfer::import_record::PlacedTurn;
 use turnleaf_domain::{ChatId, DeletionId, DocumentId, ImportId, ImportState, TurnId, UndoScope, UserId};
 

@@ -9,10 +9,10 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{GenerationStatus, RawKind, raw};
-use crate::deferred_write::DeferredWrite;
-use crate::error::StoreError;
-use crate::readable::{Lossy, time_of_id};
-use crate::rows::{UsageRow, parse_word, to_bigint, to_unsigned, to_word};
+use crate::database::deferred_write::DeferredWrite;
+use crate::database::error::StoreError;
+use crate::database::readable::{Lossy, time_of_id};
+use crate::database::rows::{UsageRow, parse_word, to_bigint, to_unsigned, to_word};
 use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, SpendingAmount, TurnId, Usage};
 
 /// The columns of [`ProviderCallRow`], of a call `g`.

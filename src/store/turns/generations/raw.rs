@@ -10,11 +10,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable, ok_or_log};
-use crate::rows::inconsistent;
-use crate::storage;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::readable::{Readable, keep_decoded, keep_readable, ok_or_log};
+use crate::database::rows::inconsistent;
+use crate::usage::storage;
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 use turnleaf_platform::tasks;
 

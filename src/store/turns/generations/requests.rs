@@ -7,9 +7,9 @@ use bytes::Bytes;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::db::{Db, Tx};
-use crate::error::StoreError;
-use crate::rows::inconsistent;
+use crate::database::db::{Db, Tx};
+use crate::database::error::StoreError;
+use crate::database::rows::inconsistent;
 use turnleaf_domain::encoding::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 

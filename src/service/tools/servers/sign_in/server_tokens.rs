@@ -19,7 +19,7 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_platform::tasks;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::registry::ProviderRegistry;
-use turnleaf_store::tool_sign_ins;
+use turnleaf_store::tools::tool_sign_ins;
 use turnleaf_store::{Db, StoreError};
 use turnleaf_tools::mcp::{AccessTokens, RequestRefusal, SignInNeed};
 use turnleaf_tools::oauth::SignInClient;

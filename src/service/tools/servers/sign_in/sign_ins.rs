@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::server_tokens::{ServerTokens, SignInRuntime, TokenTarget};
 use turnleaf_domain::ToolServerId;
-use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_store::tools::tool_servers::StoredToolServer;
 use turnleaf_tools::mcp::ServerAuthorization;
 
 /// The tokens in use, one set for each server, so that only one request at a time renews them.

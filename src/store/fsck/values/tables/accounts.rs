@@ -4,7 +4,7 @@
 use crate::fsck::values::columns::Replacement::{Keep, Lossy, Moment, Null, Row, Sql, Text};
 use crate::fsck::values::columns::{id, text, time, word};
 use crate::fsck::values::table::{CheckedTable, ID, table};
-use crate::generations::GenerationStatus;
+use crate::turns::generations::GenerationStatus;
 use turnleaf_domain::accounts::access_rights::{AudienceScope, GrantKind};
 use turnleaf_domain::{AccountRole, AuditOutcome, BudgetKind, CostBasis, SessionOrigin};
 

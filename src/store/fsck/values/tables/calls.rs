@@ -2,7 +2,7 @@
 
 use crate::fsck::values::columns::Replacement::{Lossy, Moment, Null, Sql, Text};
 use crate::fsck::values::columns::{CheckedColumn, UNKNOWN_FAILURE, json, text, time, word};
-use crate::generations::GenerationStatus;
+use crate::turns::generations::GenerationStatus;
 use turnleaf_domain::{CostBasis, Failure};
 
 pub(super) const CALL_COLUMNS: &[CheckedColumn] = &[

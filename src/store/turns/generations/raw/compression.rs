@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 use zstd::bulk::Compressor;
 
-use crate::error::StoreError;
-use crate::rows::inconsistent;
+use crate::database::error::StoreError;
+use crate::database::rows::inconsistent;
 use turnleaf_domain::limits;
 
 /// An upper bound on any kept response, of this server or of an archive.

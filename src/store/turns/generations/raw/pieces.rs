@@ -7,13 +7,13 @@ use std::cell::RefCell;
 use uuid::Uuid;
 use zstd::bulk::Compressor;
 
-use crate::db::{Db, Tx};
-use crate::deferred_write::{ChangedRows, insert_of_rows};
-use crate::error::StoreError;
-use crate::generations::raw::compression::decompress;
-use crate::readable::Lossy;
-use crate::rows::{inconsistent, to_bigint};
-use crate::turn_events::{IGNORE_CONFLICTS, fixed_chunks};
+use crate::database::db::{Db, Tx};
+use crate::database::deferred_write::{ChangedRows, insert_of_rows};
+use crate::database::error::StoreError;
+use crate::database::readable::Lossy;
+use crate::database::rows::{inconsistent, to_bigint};
+use crate::turns::events::{IGNORE_CONFLICTS, fixed_chunks};
+use crate::turns::generations::raw::compression::decompress;
 use turnleaf_domain::GenerationId;
 
 /// The level of compression: pieces are many, and packed again at the end.

@@ -6,7 +6,7 @@ use tokio::sync::MutexGuard as AsyncMutexGuard;
 use super::{KnownTokenSet, ServerTokens, Shared, TokenCache};
 use turnleaf_domain::limits;
 use turnleaf_store::StoreError;
-use turnleaf_store::tool_sign_ins::{self, StoredTokens};
+use turnleaf_store::tools::tool_sign_ins::{self, StoredTokens};
 use turnleaf_tools::oauth::tokens::{RenewalError, TokenSet};
 
 impl ServerTokens {

@@ -1,0 +1,4 @@
+//! Shares: snapshots of paths, and branches that accounts and groups read while they grow.
+
+pub mod branch_shares;
+pub mod snapshots;
