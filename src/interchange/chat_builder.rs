@@ -20,7 +20,7 @@ use crate::domain::turns::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
     BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
 };
-use crate::message_builder;
+use crate::reading::message_builder;
 use crate::report::{ImportIssue, IssueKind, IssueLocation, message_count};
 
 mod blocks;

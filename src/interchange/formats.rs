@@ -3,14 +3,16 @@
 use serde_json::Value;
 
 use crate::domain::text::plural;
-use crate::fields::printable;
 use crate::input::{Input, InputPart};
-use crate::openai_messages::MessageKeys;
+use crate::programs::openai_messages::{self, MessageKeys};
+use crate::programs::{
+    ai_studio, anything_llm, big_agi, chatgpt, cherry_studio, claude, claude_code, codex, deepseek, gemini_cli,
+    gemini_takeout, grok, jan, librechat, llama_cpp, lobehub, open_webui, silly_tavern,
+};
+use crate::reading::export_entries;
+use crate::reading::fields::printable;
 use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
-use crate::{ai_studio, deepseek, gemini_takeout, grok, openai_messages};
-use crate::{anything_llm, cherry_studio, jan, lobehub, silly_tavern};
-use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
-use crate::{claude_code, codex, gemini_cli};
+use crate::{archive, bounds, git};
 
 /// A supported import format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageEnding, PieceBody};
 use crate::formats::{ImportFormat, detect, read};
 use crate::input::Input;
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 use crate::report::{ImportIssue, IssueKind};
 use crate::sink::{ImportError, ImportSink};
 

@@ -8,7 +8,7 @@ use crate::conversation::Conversation;
 use crate::domain::branches::branch::Branch;
 use crate::domain::turns::turn::{Role, Turn};
 use crate::domain::{BranchId, BranchOrigin, Chat, ModelLock, UNKNOWN_MODEL};
-use crate::fields::printable;
+use crate::reading::fields::printable;
 
 /// The branch of each message.
 #[derive(Debug, Default)]

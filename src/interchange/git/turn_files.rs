@@ -2,7 +2,7 @@
 
 use crate::domain::tools::tool_output;
 use crate::domain::{Content, Turn};
-use crate::media;
+use crate::reading::media;
 
 /// The folder with the turns of a path.
 pub(super) const TURNS_FOLDER: &str = "turns";

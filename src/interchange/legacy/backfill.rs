@@ -13,11 +13,11 @@ use super::entry::{TimelineEntry, read_date, read_name, sort};
 use super::{LegacyField, LegacyRow, LegacyRowKind, LegacySchema, RowCount};
 use crate::conversation::Conversation;
 use crate::domain::turns::turn::Role;
-use crate::message_builder::split_system_prompt;
-use crate::notes::ConversationNotes;
-use crate::orphan_results;
+use crate::reading::message_builder::split_system_prompt;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::orphan_results;
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
-use crate::unique_ids::UniqueIds;
 use exchange_messages::build_messages;
 use exchanges::{collect_turns, group_exchanges};
 

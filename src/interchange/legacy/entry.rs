@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{LegacyField, LegacyRow, LegacyRowKind, LegacySchema};
-use crate::fields::{SourceDate, as_date};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{SourceDate, as_date};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// A message, a call or a piece of reasoning in the timeline.

@@ -5,7 +5,7 @@ use super::rows::{LegacyRow, RowCount, shortened_id};
 use super::{LegacyField, LegacyRowKind, LegacySchema};
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 
 /// A complete conversation with its issues.

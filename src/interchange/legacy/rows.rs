@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{LegacyField, LegacyRowKind};
 use crate::bounds;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// A row of any table.

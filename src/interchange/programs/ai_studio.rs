@@ -22,15 +22,14 @@ use serde_json::{Value, json};
 
 use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turns::turn::Role;
-use crate::export_entries;
-use crate::fields::{self, first_text, list, printable, text};
 use crate::input::{Input, InputPart};
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::fields::{self, first_text, list, printable, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::{export_entries, message_builder};
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{SourceNode, order_messages};
 use chunks::ChunkReader;
 
 mod chunks;

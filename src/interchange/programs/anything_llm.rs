@@ -15,14 +15,14 @@
 use serde_json::{Value, json};
 
 use crate::bounds;
-use crate::export_entries::candidate_filter;
-use crate::fields::{content_id, text};
 use crate::input::{Input, InputPart};
-use crate::notes::ConversationNotes;
-use crate::parts::{SeenConversations, read_each_part};
+use crate::reading::export_entries::candidate_filter;
+use crate::reading::fields::{content_id, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{SeenConversations, read_each_part};
+use crate::reading::table_spool::{RowBudget, TableSpool};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::table_spool::{RowBudget, TableSpool};
 
 mod csv;
 mod dates;

@@ -24,18 +24,17 @@
 use serde_json::{Map, Value};
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
-use crate::deepseek;
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::export_entries;
-use crate::fields;
 use crate::input::Input;
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::programs::deepseek;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{self, SourceNode};
+use crate::reading::{export_entries, fields};
 use crate::report::{IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{self, SourceNode};
 use assets::ExportAssets;
 use citations::SearchBudget;
 use content::{MessageContent, MessageSpeaker};

@@ -22,12 +22,12 @@
 
 use serde_json::Value;
 
-use crate::dump_tables::{DumpTable, read_tables};
-use crate::export_entries::candidate_filter;
-use crate::fields::{id, text};
 use crate::input::{Input, InputPart, InputParts};
-use crate::notes::ConversationNotes;
-use crate::parts::{SeenConversations, read_each_part};
+use crate::reading::dump_tables::{DumpTable, read_tables};
+use crate::reading::export_entries::candidate_filter;
+use crate::reading::fields::{id, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{SeenConversations, read_each_part};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 use chat::ChatContext;

@@ -25,14 +25,13 @@ use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessageP
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::export_entries;
-use crate::fields;
 use crate::input::{Input, InputParts};
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{self, SourceNode};
+use crate::reading::{export_entries, fields};
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{self, SourceNode};
 
 mod content;
 mod keys;

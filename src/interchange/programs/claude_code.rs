@@ -29,14 +29,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::export_entries::candidate_filter;
-use crate::fields;
 use crate::input::json_lines::JsonLine;
 use crate::input::{Input, InputPart, InputParts};
-use crate::notes::ConversationNotes;
-use crate::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::export_entries::candidate_filter;
+use crate::reading::fields;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::session_lines::SessionLines;
 use crate::report::IssueLocation;
-use crate::session_lines::SessionLines;
 use crate::sink::{FirstIssue, ImportError, ImportSink};
 
 mod content;

@@ -31,13 +31,13 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::domain::limits;
-use crate::fields;
 use crate::input::json_lines::JsonLine;
 use crate::input::{Input, InputPart};
-use crate::notes::ConversationNotes;
-use crate::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::fields;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::session_lines::SessionLines;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
-use crate::session_lines::SessionLines;
 use crate::sink::{FirstIssue, ImportError, ImportSink, report_issue};
 
 mod contexts;

@@ -21,15 +21,15 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turns::turn::Role;
-use crate::export_entries;
-use crate::fields::{self, first_text, list, text};
 use crate::input::Input;
-use crate::message_builder::empty_message;
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::export_entries;
+use crate::reading::fields::{self, first_text, list, text};
+use crate::reading::message_builder::empty_message;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{SourceNode, order_messages};
 
 mod fragments;
 mod keys;

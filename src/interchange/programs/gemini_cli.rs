@@ -28,14 +28,14 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::export_entries::candidate_filter;
-use crate::fields;
 use crate::input::json_lines::JsonLine;
 use crate::input::{Input, InputPart};
-use crate::notes::ConversationNotes;
-use crate::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::export_entries::candidate_filter;
+use crate::reading::fields;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::session_lines::value_size;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
-use crate::session_lines::value_size;
 use crate::sink::{ImportError, ImportSink, report_issue};
 
 mod contents;

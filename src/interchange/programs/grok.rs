@@ -20,14 +20,14 @@ use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turns::turn::Role;
-use crate::fields::{self, first_text, is_set, list, printable, text};
 use crate::input::{Input, InputPart};
-use crate::message_builder::{self, empty_message};
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::fields::{self, first_text, is_set, list, printable, text};
+use crate::reading::message_builder::{self, empty_message};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{SourceNode, order_messages};
 use assets::ExportedAssets;
 
 mod assets;

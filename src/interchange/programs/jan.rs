@@ -20,17 +20,17 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::fields::{content_id, id, is_set, list, text};
 use crate::input::{Input, InputPart};
-use crate::known_keys::KnownKeys;
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::parts::{SeenConversations, read_each_part};
+use crate::reading::fields::{content_id, id, is_set, list, text};
+use crate::reading::known_keys::KnownKeys;
+use crate::reading::message_builder;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{SeenConversations, read_each_part};
+use crate::reading::session_lines::{SessionLines, value_size};
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
-use crate::session_lines::{SessionLines, value_size};
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::tree::{SourceNode, order_messages};
-use crate::unique_ids::UniqueIds;
 
 mod content;
 mod keys;

@@ -23,17 +23,17 @@ use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turns::turn::Role;
-use crate::export_entries::candidate_filter;
-use crate::fields::{content_id, count, first_text, id, is_set, list, printable, text};
 use crate::input::Input;
 use crate::input::nested::PARENT_MEMBER;
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::export_entries::candidate_filter;
+use crate::reading::fields::{content_id, count, first_text, id, is_set, list, printable, text};
+use crate::reading::message_builder;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{SourceNode, order_messages};
-use crate::unique_ids::UniqueIds;
 
 mod citations;
 mod content;

@@ -21,14 +21,13 @@ use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece};
 use crate::domain::turns::turn::Role;
-use crate::fields;
 use crate::input::{Input, InputPart};
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::parts::read_parts;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::read_parts;
+use crate::reading::tree::{self, SourceNode};
+use crate::reading::{fields, message_builder};
 use crate::report::IssueKind;
 use crate::sink::{ImportError, ImportSink};
-use crate::tree::{self, SourceNode};
 
 mod content;
 mod details;

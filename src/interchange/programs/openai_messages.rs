@@ -22,18 +22,17 @@ use serde_json::{Map, Value, json};
 
 use crate::bounds;
 use crate::conversation::Conversation;
-use crate::export_entries;
-use crate::fields::{self, list, text};
 use crate::input::{Input, InputPart};
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
-use crate::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::fields::{self, list, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
+use crate::reading::parts::{PartOutcomes, SeenConversations, deliver};
+use crate::reading::session_lines::value_size;
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::unique_ids::UniqueIds;
+use crate::reading::{export_entries, message_builder};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
-use crate::session_lines::value_size;
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::tree::{SourceNode, order_messages};
-use crate::unique_ids::UniqueIds;
 pub use message_keys::{InvalidMessageKeys, MessageKeys};
 
 mod keys;

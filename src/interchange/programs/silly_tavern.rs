@@ -24,11 +24,11 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::domain::limits;
-use crate::export_entries::report_unread_entries;
-use crate::fields::{list, text};
 use crate::input::{Input, InputPart};
-use crate::notes::ConversationNotes;
-use crate::parts::{SeenConversations, read_each_part};
+use crate::reading::export_entries::report_unread_entries;
+use crate::reading::fields::{list, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::parts::{SeenConversations, read_each_part};
 use crate::report::IssueLocation;
 use crate::sink::{ImportError, ImportSink};
 use media::StoredFiles;

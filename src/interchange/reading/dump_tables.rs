@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::input::Input;
+use crate::reading::table_spool::TableSpool;
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::table_spool::TableSpool;
 
 /// A table of a dump.
 #[derive(Clone, Copy)]

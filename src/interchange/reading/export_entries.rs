@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::input::{Input, InputPart};
-use crate::media::mime_of;
+use crate::reading::media::mime_of;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::fields::printable;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::printable;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The keys of one kind of object.

@@ -8,9 +8,9 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::fields::printable;
-use crate::media::parse_data_url;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::printable;
+use crate::reading::media::parse_data_url;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The failure text for replies whose source gives no reason.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::bounds;
 use crate::domain::text::plural;
 use crate::domain::turns::turn::Role;
-use crate::fields::{self, SourceDate, printable};
+use crate::reading::fields::{self, SourceDate, printable};
 use crate::report::{ImportIssue, IssueKind, IssueLocation, NO_MESSAGES};
 use crate::sink::{ImportError, ImportSink, report_issue};
 

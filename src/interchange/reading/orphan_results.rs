@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Number of ancestors that are searched for the call of a result.

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::conversation::Conversation;
 use crate::input::{Input, InputPart};
-use crate::notes::ConversationNotes;
-use crate::orphan_results;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::orphan_results;
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::{ImportIssue, IssueKind, IssueLocation, SAME_CONVERSATION};
 use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
-use crate::unique_ids::UniqueIds;
 
 /// Parses one element into a conversation; `None`, with an issue in the notes, if it cannot.
 pub(crate) type ConversationParser<'a> = &'a mut dyn FnMut(&Value, &mut ConversationNotes) -> Option<Conversation>;

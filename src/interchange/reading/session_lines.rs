@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bounds;
 use crate::domain::text::plural::counted;
 use crate::input::json_lines::JsonLine;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The lines of a session in their order. Lines above a bound are counted and dropped.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use crate::bounds;
 use crate::conversation::ImportedMessage;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
-use crate::unique_ids::UniqueIds;
 
 /// A node of a source's tree.
 pub(crate) struct SourceNode {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The ids in use, each with the last suffix number, so that many duplicates of one id need no search.

@@ -11,8 +11,8 @@ use crate::chat_builder::FAILURE_CHARS;
 use crate::conversation::{ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
-use crate::message_builder::{call_body, empty_message};
-use crate::unique_ids::UniqueIds;
+use crate::reading::message_builder::{call_body, empty_message};
+use crate::reading::unique_ids::UniqueIds;
 
 /// Returns the messages as a chain.
 pub(super) fn build_messages(

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::entry::{EntryContent, TimelineEntry, read_flag};
 use super::super::{LegacyField, LegacyRow, LegacyRowKind, RowCount};
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// A question and the rows of its reply, as indexes in the timeline.

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{count, first_text, id, is_set, list, text};
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{attachment_body, call_body, empty_message, name_from_mime};
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
+use crate::reading::fields::{count, first_text, id, is_set, list, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::{attachment_body, call_body, empty_message, name_from_mime};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
 
 /// The names of the provider's own tools.
 const CODE: &str = "code_execution";

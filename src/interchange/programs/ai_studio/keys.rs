@@ -1,6 +1,6 @@
 //! The keys of AI Studio's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const CONVERSATION: KnownKeys = KnownKeys {
     kind: "conversation",

@@ -10,8 +10,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const TIDES: &str = include_str!("../samples/ai_studio/Tides and ports");
-const PARTS: &str = include_str!("../samples/ai_studio/Parts and functions.json");
+const TIDES: &str = include_str!("../../samples/ai_studio/Tides and ports");
+const PARTS: &str = include_str!("../../samples/ai_studio/Parts and functions.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::fields::{SourceDate, as_date};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{SourceDate, as_date};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Returns the date of a row; an invalid one is reported and dropped.

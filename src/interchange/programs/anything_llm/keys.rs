@@ -1,6 +1,6 @@
 //! The keys of AnythingLLM's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// A row, in JSON or CSV.
 pub(super) const ROW: KnownKeys = KnownKeys {

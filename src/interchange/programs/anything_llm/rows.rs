@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::{dates, keys};
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{content_id, first_text, id, list, text};
-use crate::message_builder::{attachment_body, empty_message, report_missing_files, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{content_id, first_text, id, list, text};
+use crate::reading::message_builder::{attachment_body, empty_message, report_missing_files, resolve_address};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::thought_tags::split_leading_thought;
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
-use crate::thought_tags::split_leading_thought;
-use crate::tree::{SourceNode, order_messages};
-use crate::unique_ids::UniqueIds;
 
 /// The name of a person whom the source does not know, as in installations for one person.
 const NO_USER: &str = "unknown user";

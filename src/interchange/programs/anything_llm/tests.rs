@@ -10,11 +10,11 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const ROWS: &str = include_str!("../samples/anything_llm/chats.json");
-const TABLE: &str = include_str!("../samples/anything_llm/chats.csv");
-const LINES: &str = include_str!("../samples/anything_llm/workspaces.jsonl");
-const ALPACA: &str = include_str!("../samples/anything_llm/alpaca.json");
-const THREAD: &str = include_str!("../samples/anything_llm/thread.json");
+const ROWS: &str = include_str!("../../samples/anything_llm/chats.json");
+const TABLE: &str = include_str!("../../samples/anything_llm/chats.csv");
+const LINES: &str = include_str!("../../samples/anything_llm/workspaces.jsonl");
+const ALPACA: &str = include_str!("../../samples/anything_llm/alpaca.json");
+const THREAD: &str = include_str!("../../samples/anything_llm/thread.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

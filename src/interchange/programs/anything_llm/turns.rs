@@ -6,9 +6,9 @@ use super::keys;
 use super::rows::{add_attachment, add_reply, finish, push};
 use crate::conversation::Conversation;
 use crate::domain::turns::turn::Role;
-use crate::fields::{content_id, list, printable, text};
-use crate::message_builder::empty_message;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{content_id, list, printable, text};
+use crate::reading::message_builder::empty_message;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Returns whether the value is the export of a thread.

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::bounds;
-use crate::fields::printable;
 use crate::input::Input;
+use crate::reading::fields::printable;
 
 /// The part of a backup that is not conversations.
 #[derive(Deserialize)]

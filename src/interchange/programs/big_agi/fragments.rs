@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields::{count, first_text, id, list, text};
-use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{count, first_text, id, list, text};
+use crate::reading::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The parts whose members are read one by one; others are reported as a whole.
@@ -162,7 +162,7 @@ fn document(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     let mime = if kind.starts_with("application/vnd.agi.") { "" } else { kind };
     let mime = text(data, "mimeType").unwrap_or(if mime.is_empty() { "text/plain" } else { mime }).to_owned();
     let file = if was_read {
-        let mime = crate::media::mime_of(&name).to_owned();
+        let mime = crate::reading::media::mime_of(&name).to_owned();
         MessageFile { name, mime, bytes: FileBytes::TextOnly(words) }
     } else {
         MessageFile { name, mime, bytes: FileBytes::Inline(words.into_bytes().into()) }

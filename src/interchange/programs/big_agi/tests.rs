@@ -10,7 +10,7 @@ use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all, read_detected,
 };
 
-const ALL: &str = include_str!("../samples/big_agi/all.json");
+const ALL: &str = include_str!("../../samples/big_agi/all.json");
 
 /// Reads a file after its format was detected.
 fn read(text: &str) -> CollectingSink {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::bounds;
 use crate::conversation::{FileBytes, MessageFile};
 use crate::input::Input;
-use crate::media::mime_of;
+use crate::reading::media::mime_of;
 
 /// The list of original file names.
 const NAMES: &str = "conversation_asset_file_names.json";

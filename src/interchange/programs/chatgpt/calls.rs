@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::content::shortened_word;
 use crate::conversation::PieceBody;
 use crate::domain::turns::turn::Role;
-use crate::fields;
-use crate::notes::ConversationNotes;
+use crate::reading::fields;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::SourceNode;
 use crate::report::IssueKind;
-use crate::tree::SourceNode;
 
 /// Number of ancestors that are searched.
 const STEPS: usize = 64;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::conversation::ImportedSource;
-use crate::fields;
+use crate::reading::fields;
 
 const MARK: char = '\u{e200}';
 const MARK_END: char = '\u{e201}';

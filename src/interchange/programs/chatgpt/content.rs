@@ -9,9 +9,9 @@ use super::assets::{ExportAssets, pointer_id};
 use super::citations::{SearchBudget, extract_citations, source_of};
 use crate::conversation::{ImportedSource, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
-use crate::fields;
-use crate::message_builder::{QUOTE_BEFORE_TEXT, as_quote};
-use crate::notes::ConversationNotes;
+use crate::reading::fields;
+use crate::reading::message_builder::{QUOTE_BEFORE_TEXT, as_quote};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The role of a message, as far as it affects its content.
@@ -243,7 +243,7 @@ impl MessageContent<'_> {
     fn recording(&self, part: &Value, notes: &mut ConversationNotes) -> Option<PieceBody> {
         let pointer = fields::text(part, "asset_pointer")?;
         let mime = match fields::text(part, "format") {
-            Some(format) => crate::media::mime_of(&format!(".{format}")),
+            Some(format) => crate::reading::media::mime_of(&format!(".{format}")),
             None => "",
         };
         let file = self.assets.file(pointer, None, Some(mime).filter(|mime| !mime.is_empty()));

@@ -1,6 +1,6 @@
 //! The keys of ChatGPT's objects, as far as exports of 2023 to 2026 are known (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const CONVERSATION: KnownKeys = KnownKeys {
     kind: "conversation",

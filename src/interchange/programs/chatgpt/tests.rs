@@ -11,7 +11,7 @@ use crate::test_support::{
     zip_archive,
 };
 
-const SAMPLE: &[u8] = include_bytes!("../samples/chatgpt/conversations.json");
+const SAMPLE: &[u8] = include_bytes!("../../samples/chatgpt/conversations.json");
 
 #[test]
 fn branches_edits_and_regenerations_are_kept() {

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{citations, keys};
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
-use crate::fields::{first_text, list, text};
 use crate::input::InputParts;
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, list, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The table of the blocks of messages.

@@ -10,14 +10,14 @@ use super::store::PersistedStore;
 use super::{keys, legacy};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turns::turn::Role;
-use crate::fields::{as_id, content_id, count, id, is_set, list, text};
 use crate::input::InputParts;
-use crate::message_builder::{self, FAILED_IN_SOURCE, empty_message};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{as_id, content_id, count, id, is_set, list, text};
+use crate::reading::message_builder::{self, FAILED_IN_SOURCE, empty_message};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::table_spool::{RowBudget, TableSpool};
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
 use crate::sink::ImportError;
-use crate::table_spool::{RowBudget, TableSpool};
-use crate::tree::{SourceNode, order_messages};
 
 /// The context that all chats of a backup share.
 pub(super) struct ChatContext<'a> {

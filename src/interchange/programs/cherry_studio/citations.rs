@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::conversation::ImportedSource;
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields::{first_text, list, text};
+use crate::reading::fields::{first_text, list, text};
 
 /// Returns the sources of a citation block.
 pub(super) fn sources(block: &Value) -> Vec<ImportedSource> {

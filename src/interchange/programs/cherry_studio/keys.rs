@@ -1,6 +1,6 @@
 //! The keys of Cherry Studio's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// A row of the table `topics`.
 pub(super) const TOPIC_ROW: KnownKeys =

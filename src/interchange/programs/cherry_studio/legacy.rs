@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::fields::{list, text};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{list, text};
+use crate::reading::notes::ConversationNotes;
 
 /// Returns the blocks of a message in the order of the product.
 pub(super) fn blocks(row: &Value, message: &str, notes: &mut ConversationNotes) -> Vec<Value> {

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::fields::id;
 use crate::input::Input;
 use crate::input::json_lines::has_too_many_values;
+use crate::reading::fields::id;
 use crate::sink::ImportError;
 
 const PATH: [&str; 2] = ["localStorage", "persist:cherry-studio"];

@@ -11,8 +11,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const BACKUP: &str = include_str!("../samples/cherry_studio/data.json");
-const OLDER: &str = include_str!("../samples/cherry_studio/older.json");
+const BACKUP: &str = include_str!("../../samples/cherry_studio/data.json");
+const OLDER: &str = include_str!("../../samples/cherry_studio/older.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -9,11 +9,10 @@ use super::keys;
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
-use crate::fields;
 use crate::input::InputParts;
-use crate::media;
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
+use crate::reading::{fields, media};
 use crate::report::IssueKind;
 
 /// The metadata of a message, read before its pieces.

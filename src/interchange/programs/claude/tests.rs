@@ -9,7 +9,7 @@ use crate::test_support::{
     any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
 };
 
-const SAMPLE: &[u8] = include_bytes!("../samples/claude/conversations.json");
+const SAMPLE: &[u8] = include_bytes!("../../samples/claude/conversations.json");
 
 #[test]
 fn branches_and_blocks_are_kept() {

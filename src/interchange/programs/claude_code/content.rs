@@ -7,10 +7,9 @@ use super::user_text::{self, UserText};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::usage::token_counts::Usage;
-use crate::fields;
-use crate::media;
-use crate::message_builder::{CallNames, attachment_body, call_body};
-use crate::notes::ConversationNotes;
+use crate::reading::message_builder::{CallNames, attachment_body, call_body};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::{fields, media};
 use crate::report::IssueKind;
 
 /// The issue for what the program adds to the messages for the model.

@@ -1,6 +1,6 @@
 //! The types of lines of Claude Code's sessions, and the keys of their objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// The structured copy of a result that stands beside the result which the model got.
 pub(super) const RESULT_COPY: &str = "toolUseResult";

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::user_text::{self, UserText};
-use crate::fields;
 use crate::input::json_lines::JsonLine;
+use crate::reading::fields;
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

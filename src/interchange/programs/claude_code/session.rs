@@ -12,12 +12,12 @@ use super::user_text;
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::fields::{self, printable};
 use crate::input::json_lines::JsonLine;
-use crate::message_builder::{CallNames, empty_message, report_missing_files};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{self, printable};
+use crate::reading::message_builder::{CallNames, empty_message, report_missing_files};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
-use crate::tree::{SourceNode, order_messages};
 
 /// The issue for slash commands that were not sent to the model.
 const LOCAL_COMMANDS: &str = "commands that only ran in Claude Code are not imported";

@@ -11,9 +11,9 @@ use crate::test_support::{
     read_detected_file, zip_archive,
 };
 
-const SESSION: &str = include_str!("../samples/claude_code/session.jsonl");
-const AGENT: &str = include_str!("../samples/claude_code/agent.jsonl");
-const SESSION_2025: &str = include_str!("../samples/claude_code/session_2025.jsonl");
+const SESSION: &str = include_str!("../../samples/claude_code/session.jsonl");
+const AGENT: &str = include_str!("../../samples/claude_code/agent.jsonl");
+const SESSION_2025: &str = include_str!("../../samples/claude_code/session_2025.jsonl");
 const ID: &str = "3f6c2a10-0000-4000-8000-000000000001";
 
 /// Reads a file by its name after its format was detected.

@@ -7,10 +7,10 @@ use super::keys;
 use super::tool_output::{self, ToolOutput};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
-use crate::fields;
-use crate::media::parse_data_url;
-use crate::message_builder::{CallNames, call_body};
-use crate::notes::ConversationNotes;
+use crate::reading::fields;
+use crate::reading::media::parse_data_url;
+use crate::reading::message_builder::{CallNames, call_body};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Returns the texts of a content.

@@ -1,6 +1,6 @@
 //! The types of Codex's lines, and the keys of their objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// The types of lines with a payload.
 pub(super) const LINE_TYPES: &[&str] = &[

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::fields::{self, SourceDate};
 use crate::input::json_lines::JsonLine;
+use crate::reading::fields::{self, SourceDate};
 
 /// The content of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,12 +11,12 @@ use super::records::{self, Record};
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, PieceBody};
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::fields::{self, SourceDate, printable};
 use crate::input::json_lines::JsonLine;
-use crate::message_builder::{CallNames, empty_message, report_missing_files};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{self, SourceDate, printable};
+use crate::reading::message_builder::{CallNames, empty_message, report_missing_files};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
-use crate::tree::{SourceNode, order_messages};
 
 /// Builds the conversation; `None`, with an issue, if no line holds a message. `names` are those that the user gave
 /// sessions.

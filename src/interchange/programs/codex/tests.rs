@@ -11,10 +11,10 @@ use crate::test_support::{
     read_detected_file, zip_archive,
 };
 
-const SESSION: &str = include_str!("../samples/codex/session.jsonl");
-const SESSION_2025: &str = include_str!("../samples/codex/session_2025.jsonl");
-const BARE: &str = include_str!("../samples/codex/session_bare.jsonl");
-const WHOLE: &str = include_str!("../samples/codex/rollout.json");
+const SESSION: &str = include_str!("../../samples/codex/session.jsonl");
+const SESSION_2025: &str = include_str!("../../samples/codex/session_2025.jsonl");
+const BARE: &str = include_str!("../../samples/codex/session_bare.jsonl");
+const WHOLE: &str = include_str!("../../samples/codex/rollout.json");
 const ID: &str = "019f5c5a-eb02-7ff0-90af-653b66eba9f4";
 
 /// Reads a file by its name after its format was detected.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::conversation::{FileBytes, MessageFile, PieceBody};
-use crate::fields;
-use crate::message_builder::{attachment_body, resolve_address};
+use crate::reading::fields;
+use crate::reading::message_builder::{attachment_body, resolve_address};
 
 /// A result.
 #[derive(Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub(super) fn image_body(address: &str) -> PieceBody {
 
 /// Returns an image of which the bytes are base64 text.
 pub(super) fn generated_image_body(base64: &str) -> PieceBody {
-    let bytes = crate::media::decode_base64(base64);
+    let bytes = crate::reading::media::decode_base64(base64);
     let bytes = bytes.map_or_else(|| FileBytes::Absent("picture".to_owned()), |bytes| FileBytes::Inline(bytes.into()));
     attachment_body(MessageFile { name: "picture".to_owned(), mime: "image/png".to_owned(), bytes }, "", true)
 }

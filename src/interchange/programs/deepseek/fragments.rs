@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::keys;
-use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields::{count, first_text, id, list, printable, seconds_as_ms, text};
 use crate::markdown::escaping::link_target;
-use crate::media::mime_of;
-use crate::message_builder::{attachment_body, call_body};
-use crate::notes::ConversationNotes;
+use crate::reading::code_fences::CodeFences;
+use crate::reading::fields::{count, first_text, id, list, printable, seconds_as_ms, text};
+use crate::reading::media::mime_of;
+use crate::reading::message_builder::{attachment_body, call_body};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The number of characters of a page's text that its source repeats; the result of the search has the whole text.

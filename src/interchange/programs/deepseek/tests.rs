@@ -10,7 +10,7 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const SAMPLE: &str = include_str!("../samples/deepseek/conversations.json");
+const SAMPLE: &str = include_str!("../../samples/deepseek/conversations.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

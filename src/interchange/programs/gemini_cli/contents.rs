@@ -8,11 +8,10 @@ use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
-use crate::fields;
-use crate::media;
-use crate::message_builder::{attachment_body, call_body};
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
+use crate::reading::message_builder::{attachment_body, call_body};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
+use crate::reading::{fields, media};
 
 /// Returns the parts of a content: a text, one part, or a list of both.
 pub(super) fn parts_of(content: &Value) -> Vec<&Value> {

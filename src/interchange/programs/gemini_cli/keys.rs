@@ -1,6 +1,6 @@
 //! The keys of the Gemini CLI's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// A recorded session without its messages.
 pub(super) const SESSION: KnownKeys = KnownKeys {

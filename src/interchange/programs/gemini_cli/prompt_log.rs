@@ -8,13 +8,13 @@ use super::keys;
 use crate::bounds;
 use crate::conversation::Conversation;
 use crate::domain::turns::turn::Role;
-use crate::fields;
-use crate::message_builder::empty_message;
-use crate::notes::ConversationNotes;
+use crate::reading::fields;
+use crate::reading::message_builder::empty_message;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::session_lines::value_size;
+use crate::reading::tree::{SourceNode, order_messages};
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
-use crate::session_lines::value_size;
-use crate::tree::{SourceNode, order_messages};
-use crate::unique_ids::UniqueIds;
 
 /// Returns whether the value is an entry of a log.
 pub(super) fn is_entry(value: &Value) -> bool {

@@ -11,11 +11,11 @@ use crate::conversation::{Conversation, ImportedMessage, PieceBody};
 use crate::domain::text::plural::counted;
 use crate::domain::turns::turn::Role;
 use crate::domain::usage::token_counts::Usage;
-use crate::fields::{self, printable};
-use crate::message_builder::{empty_message, report_missing_files};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{self, printable};
+use crate::reading::message_builder::{empty_message, report_missing_files};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
-use crate::tree::{SourceNode, order_messages};
 
 /// Builds the conversation; `None`, with an issue, if it has no messages.
 pub(super) fn conversation(session: &Recording, notes: &mut ConversationNotes) -> Option<Conversation> {

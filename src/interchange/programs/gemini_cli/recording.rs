@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::bounds;
-use crate::fields;
-use crate::session_lines::value_size;
+use crate::reading::fields;
+use crate::reading::session_lines::value_size;
 
 /// A session with its messages; what was rewound is still there.
 #[derive(Debug, Default)]

@@ -7,11 +7,11 @@ use super::keys;
 use crate::conversation::Conversation;
 use crate::domain::encoding::url_encoding;
 use crate::domain::turns::turn::Role;
-use crate::fields;
-use crate::message_builder::{empty_message, report_missing_files};
-use crate::notes::ConversationNotes;
+use crate::reading::fields;
+use crate::reading::message_builder::{empty_message, report_missing_files};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::{SourceNode, order_messages};
 use crate::report::IssueKind;
-use crate::tree::{SourceNode, order_messages};
 
 /// Returns whether the value is a content of the Gemini API.
 pub(super) fn is_content(value: &Value) -> bool {

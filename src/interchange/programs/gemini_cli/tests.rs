@@ -10,10 +10,10 @@ use crate::test_support::{
     read_detected_file, zip_archive,
 };
 
-const SESSION: &str = include_str!("../samples/gemini_cli/session.jsonl");
-const SESSION_2025: &str = include_str!("../samples/gemini_cli/session.json");
-const SAVED: &str = include_str!("../samples/gemini_cli/checkpoint-files.json");
-const LOGS: &str = include_str!("../samples/gemini_cli/logs.json");
+const SESSION: &str = include_str!("../../samples/gemini_cli/session.jsonl");
+const SESSION_2025: &str = include_str!("../../samples/gemini_cli/session.json");
+const SAVED: &str = include_str!("../../samples/gemini_cli/checkpoint-files.json");
+const LOGS: &str = include_str!("../../samples/gemini_cli/logs.json");
 const ID: &str = "5b1d0000-0000-4000-8000-00000000000a";
 
 /// Reads a file by its name after its format was detected.

@@ -11,13 +11,13 @@ use crate::bounds;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
-use crate::fields::{content_id, list, printable, text};
 use crate::input::{InputPart, InputParts};
-use crate::media::mime_of;
-use crate::message_builder::{attachment_body, empty_message};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{content_id, list, printable, text};
+use crate::reading::media::mime_of;
+use crate::reading::message_builder::{attachment_body, empty_message};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::SourceNode;
 use crate::report::IssueKind;
-use crate::tree::SourceNode;
 
 /// The words before a prompt. A longer one precedes a shorter one that begins it.
 const PROMPT_WORDS: [&str; 10] = [

@@ -1,6 +1,6 @@
 //! The keys of an activity (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const ACTIVITY: KnownKeys = KnownKeys {
     kind: "activity",

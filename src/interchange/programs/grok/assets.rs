@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::conversation::{FileBytes, MessageFile};
-use crate::fields::{as_id, first_text};
 use crate::input::InputParts;
-use crate::media::mime_of;
+use crate::reading::fields::{as_id, first_text};
+use crate::reading::media::mime_of;
 
 const ASSET_FOLDER: &str = "prod-mc-asset-server";
 

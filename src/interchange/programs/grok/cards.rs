@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::assets::ExportedAssets;
 use super::sources::FoundSources;
 use crate::bounds;
-use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, PieceBody};
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields::{as_id, first_text, list, text};
 use crate::markdown::escaping::link_target;
-use crate::notes::ConversationNotes;
+use crate::reading::code_fences::CodeFences;
+use crate::reading::fields::{as_id, first_text, list, text};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 const OPENING: &str = "<grok:render";

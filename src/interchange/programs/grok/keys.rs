@@ -1,6 +1,6 @@
 //! The keys of Grok's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const WRAPPER: KnownKeys =
     KnownKeys { kind: "conversation", read: &["conversation", "responses"], lost: &[], ignored: &[] };

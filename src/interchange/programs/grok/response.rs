@@ -10,9 +10,9 @@ use super::sources::FoundSources;
 use super::steps;
 use crate::conversation::{ImportedMessage, MessageEnding, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{first_text, is_set, list, text};
-use crate::message_builder::{FAILED_IN_SOURCE, QUOTE_BEFORE_TEXT, as_quote, attachment_body, call_body};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, is_set, list, text};
+use crate::reading::message_builder::{FAILED_IN_SOURCE, QUOTE_BEFORE_TEXT, as_quote, attachment_body, call_body};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Lists of what tools of the service found.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::conversation::ImportedSource;
-use crate::fields::{as_id, first_text, list};
+use crate::reading::fields::{as_id, first_text, list};
 
 /// The number of characters of a page's text that its source repeats.
 const SNIPPET_CHARS: usize = 500;

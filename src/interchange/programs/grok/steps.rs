@@ -9,9 +9,9 @@ use super::keys;
 use super::sources::FoundSources;
 use crate::bounds;
 use crate::conversation::{ImportedMessage, PieceBody};
-use crate::fields::{first_text, list, text};
-use crate::message_builder::call_body;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, list, text};
+use crate::reading::message_builder::call_body;
+use crate::reading::notes::ConversationNotes;
 
 const CARD: (&str, &str) = ("<xai:tool_usage_card>", "</xai:tool_usage_card>");
 

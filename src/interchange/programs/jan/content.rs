@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{as_id, first_text, id, list, text};
-use crate::media::mime_of;
-use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{as_id, first_text, id, list, text};
+use crate::reading::media::mime_of;
+use crate::reading::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::thought_tags::split_leading_thought;
 use crate::report::IssueKind;
-use crate::thought_tags::split_leading_thought;
 
 /// Maps the ids of calls to the names of their tools, because messages with results contain only the id.
 pub(super) fn names_of_calls<'r>(rows: impl Iterator<Item = &'r Value>) -> HashMap<String, String> {

@@ -10,9 +10,9 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const THREAD: &str = include_str!("../samples/jan/threads/1717660000/thread.json");
-const MESSAGES: &str = include_str!("../samples/jan/threads/1717660000/messages.jsonl");
-const ASSISTANT: &str = include_str!("../samples/jan/assistants/skipper/assistant.json");
+const THREAD: &str = include_str!("../../samples/jan/threads/1717660000/thread.json");
+const MESSAGES: &str = include_str!("../../samples/jan/threads/1717660000/messages.jsonl");
+const ASSISTANT: &str = include_str!("../../samples/jan/assistants/skipper/assistant.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::conversation::ImportedSource;
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields::{count, first_text, list};
+use crate::reading::fields::{count, first_text, list};
 
 /// The search results of a message.
 #[derive(Default)]

@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use super::citations::{SearchResults, extract_citations};
 use super::{keys, plugins};
-use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{first_text, id, is_set, list, text};
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{
+use crate::reading::code_fences::CodeFences;
+use crate::reading::fields::{first_text, id, is_set, list, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::{
     FAILED_IN_SOURCE, QUOTE_BEFORE_TEXT, as_quote, attachment_body, call_body, resolve_address,
 };
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Fills in the content and the ending of a message.

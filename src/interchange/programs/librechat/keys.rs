@@ -2,7 +2,7 @@
 //! `client/src/hooks/Conversations/useExportConversation.ts`, `packages/data-provider/src/schemas.ts`).
 
 use crate::input::nested::PARENT_MEMBER;
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const CONVERSATION: KnownKeys = KnownKeys {
     kind: "conversation",

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::keys;
 use crate::conversation::ImportedMessage;
-use crate::fields::{first_text, list, text};
-use crate::message_builder::call_body;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, list, text};
+use crate::reading::message_builder::call_body;
+use crate::reading::notes::ConversationNotes;
 
 /// Adds the runs of a message: each thought with its call, and the output as the result of the last call.
 pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {

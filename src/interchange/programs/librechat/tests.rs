@@ -11,8 +11,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
-const RECURSIVE: &str = include_str!("../samples/librechat/recursive.json");
+const BRANCHES: &str = include_str!("../../samples/librechat/branches.json");
+const RECURSIVE: &str = include_str!("../../samples/librechat/recursive.json");
 
 /// Reads a file after its format was detected.
 fn read(text: &str) -> CollectingSink {

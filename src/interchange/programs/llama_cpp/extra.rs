@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
-use crate::fields::{first_text, list, text};
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{attachment_body, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, list, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::{attachment_body, resolve_address};
+use crate::reading::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// Adds all extras of a message. Earlier names of the types (`imageFile`) and later ones (`IMAGE`) are equivalent.

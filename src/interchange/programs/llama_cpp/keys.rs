@@ -1,6 +1,6 @@
 //! The keys of llama.cpp's objects (`tools/ui/src/lib/types/{database,chat}.d.ts`).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// A conversation, also as the record of a session.
 pub(super) const CONVERSATION: KnownKeys = KnownKeys {

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::code_fences::CodeFences;
 use crate::conversation::{ImportedMessage, PieceBody};
-use crate::message_builder;
-use crate::thought_tags;
+use crate::reading::code_fences::CodeFences;
+use crate::reading::{message_builder, thought_tags};
 
 const THOUGHT: (&str, &str) = ("<<<reasoning_content_start>>>", "<<<reasoning_content_end>>>");
 const CALL: (&str, &str) = ("<<<AGENTIC_TOOL_CALL_START>>>", "<<<AGENTIC_TOOL_CALL_END>>>");

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::{OpenConversation, keys};
 use crate::bounds;
 use crate::formats::ImportFormat;
-use crate::parts::SeenConversations;
+use crate::reading::parts::SeenConversations;
 use crate::report::IssueLocation;
 use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, read_all,
     read_detected, zip_archive,
 };
 
-const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
-const LIST: &str = include_str!("../samples/llama_cpp/list.json");
+const SESSION: &str = include_str!("../../samples/llama_cpp/session.jsonl");
+const LIST: &str = include_str!("../../samples/llama_cpp/list.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::rows::{DEFAULT_TOPIC, LobehubChatRows};
 use super::{keys, links, message};
 use crate::conversation::Conversation;
-use crate::fields::{first_text, is_set, printable, text};
-use crate::message_builder;
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{first_text, is_set, printable, text};
+use crate::reading::message_builder;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::order_messages;
 use crate::report::IssueKind;
-use crate::tree::order_messages;
 
 /// Builds the conversation; `None` if it has no messages.
 pub(super) fn conversation(chat: &str, rows: &LobehubChatRows, notes: &mut ConversationNotes) -> Option<Conversation> {

@@ -1,6 +1,6 @@
 //! The keys of LobeHub's objects (see the module's sources).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// The member under which the row of `messagePlugins` is added to its message.
 pub(super) const PLUGIN_ROW: &str = "(plugin row)";

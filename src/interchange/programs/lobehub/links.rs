@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::message;
 use crate::domain::turns::turn::Role;
-use crate::fields::{self, content_id, id, text};
-use crate::notes::ConversationNotes;
-use crate::tree::SourceNode;
+use crate::reading::fields::{self, content_id, id, text};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::SourceNode;
 
 /// Returns the nodes of the tree, and the id of the message that was shown last.
 pub(super) fn link_messages(

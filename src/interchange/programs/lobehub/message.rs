@@ -9,10 +9,10 @@ use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageFile, PieceBody};
 use crate::domain::blocks::sources::is_web_url;
 use crate::domain::turns::turn::Role;
-use crate::fields::{as_id, count, first_text, id, list, text};
-use crate::media::mime_of;
-use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{as_id, count, first_text, id, list, text};
+use crate::reading::media::mime_of;
+use crate::reading::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, empty_message, resolve_address};
+use crate::reading::notes::ConversationNotes;
 
 /// The text of a reply that is still to be written.
 const PLACEHOLDER: &str = "...";

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::keys;
-use crate::fields::id;
+use crate::reading::fields::id;
+use crate::reading::table_spool::{RowBudget, TableSpool};
 use crate::sink::ImportError;
-use crate::table_spool::{RowBudget, TableSpool};
 
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const TOPICS: &str = "topics";

@@ -12,8 +12,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const CONFIG: &str = include_str!("../samples/lobehub/config.json");
-const TABLES: &str = include_str!("../samples/lobehub/tables.json");
+const CONFIG: &str = include_str!("../../samples/lobehub/config.json");
+const TABLES: &str = include_str!("../../samples/lobehub/tables.json");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

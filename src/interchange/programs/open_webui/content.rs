@@ -10,9 +10,8 @@ use super::{edits, keys, output};
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::blocks::block::Author;
 use crate::domain::turns::turn::Role;
-use crate::fields;
-use crate::media;
-use crate::notes::ConversationNotes;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::{fields, media};
 use crate::report::{IssueKind, IssueLocation};
 
 /// Number of characters of a document that are kept as a source's snippet.

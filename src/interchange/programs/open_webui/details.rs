@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use html_escape::decode_html_entities;
 use serde_json::Value;
 
-use crate::code_fences::CodeFences;
+use crate::reading::code_fences::CodeFences;
 
 /// A segment of a message's text.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The keys of Open WebUI's objects (`backend/open_webui/models/chats.py`, `src/lib/components/chat/Chat.svelte`,
 //! `src/lib/components/chat/Messages/ResponseMessage.svelte`, `backend/open_webui/utils/middleware.py`).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 /// The row of a chat.
 pub(super) const ROW: KnownKeys = KnownKeys {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::details::{json_or_text, without_blank_ends};
 use crate::conversation::{ImportedSource, PieceBody};
 use crate::domain::blocks::sources::is_web_url;
-use crate::fields;
+use crate::reading::fields;
 
 /// Returns the content of the items in order. A result stays at its position; one without a call gets a created call.
 pub(crate) fn bodies(

@@ -10,7 +10,7 @@ use crate::test_support::{
     CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
 };
 
-const SAMPLE: &[u8] = include_bytes!("../samples/open_webui/chats.json");
+const SAMPLE: &[u8] = include_bytes!("../../samples/open_webui/chats.json");
 
 #[test]
 fn older_form_is_read() {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::domain::usage::token_counts::Usage;
-use crate::fields::count;
+use crate::reading::fields::count;
 
 /// Returns the token counts of a message.
 pub(crate) fn from_message(message: &Value) -> Usage {

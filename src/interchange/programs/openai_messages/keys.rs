@@ -1,6 +1,6 @@
 //! The keys of OpenAI-style messages, after they got their usual names.
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const CONVERSATION: KnownKeys = KnownKeys {
     kind: "conversation",

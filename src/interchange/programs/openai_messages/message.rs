@@ -6,11 +6,11 @@ use super::pieces::{add_call, add_result, add_sources, add_text};
 use super::{keys, parts};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{count, first_text, id, list, printable, text};
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::empty_message;
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
+use crate::reading::fields::{count, first_text, id, list, printable, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::empty_message;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
 use crate::report::IssueKind;
 
 /// The author of a message.

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::keys;
 use super::pieces::{add_call, add_result, add_sources, add_text};
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile};
-use crate::fields::{first_text, id, is_set, list, printable, text};
-use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{attachment_body, name_from_mime, resolve_address};
-use crate::notes::ConversationNotes;
-use crate::open_calls::OpenCalls;
+use crate::reading::fields::{first_text, id, is_set, list, printable, text};
+use crate::reading::media::{decode_base64, mime_of};
+use crate::reading::message_builder::{attachment_body, name_from_mime, resolve_address};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::open_calls::OpenCalls;
 use crate::report::IssueKind;
 
 /// Returns whether the content consists of results of tools alone.

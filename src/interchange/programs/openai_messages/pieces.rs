@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::conversation::{ImportedMessage, ImportedSource, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{count, first_text, text};
-use crate::message_builder::call_body;
-use crate::open_calls::OpenCalls;
-use crate::thought_tags::split_leading_thought;
+use crate::reading::fields::{count, first_text, text};
+use crate::reading::message_builder::call_body;
+use crate::reading::open_calls::OpenCalls;
+use crate::reading::thought_tags::split_leading_thought;
 
 /// Adds a text; the reasoning that begins a reply is split from it.
 pub(super) fn add_text(message: &mut ImportedMessage, content: &str) {

@@ -10,8 +10,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const CHATS: &str = include_str!("../samples/openai_messages/chats.json");
-const LINES: &str = include_str!("../samples/openai_messages/lines.jsonl");
+const CHATS: &str = include_str!("../../samples/openai_messages/chats.json");
+const LINES: &str = include_str!("../../samples/openai_messages/lines.jsonl");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -10,10 +10,10 @@ use super::keys;
 use super::media::StoredFiles;
 use super::messages::{MessageLinker, is_notice};
 use crate::conversation::Conversation;
-use crate::fields::{is_set, text};
-use crate::message_builder;
-use crate::notes::ConversationNotes;
-use crate::tree::order_messages;
+use crate::reading::fields::{is_set, text};
+use crate::reading::message_builder;
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::order_messages;
 
 /// Builds the conversation of a file; `None` if it has no messages.
 pub(super) fn conversation(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::input::json_lines::JsonLine;
-use crate::session_lines::SessionLines;
+use crate::reading::session_lines::SessionLines;
 
 pub(super) fn is_header(value: &Value) -> bool {
     let is_text = |name: &str| value.get(name).is_some_and(Value::is_string);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::fields::as_date;
+use crate::reading::fields::as_date;
 
 /// A date as a message has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

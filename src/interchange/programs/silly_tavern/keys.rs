@@ -1,7 +1,7 @@
 //! The keys of SillyTavern's lines (`public/global.d.ts`; members of `chat_metadata`: `public/scripts/authors-note.js`,
 //! `public/scripts/bookmarks.js`, `public/scripts/world-info.js`).
 
-use crate::known_keys::KnownKeys;
+use crate::reading::known_keys::KnownKeys;
 
 pub(super) const HEADER: KnownKeys = KnownKeys {
     kind: "header",

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, MessagePiece, PieceBody};
-use crate::fields::{list, text};
 use crate::input::InputParts;
-use crate::media::mime_of;
-use crate::message_builder::{attachment_body, resolve_address};
+use crate::reading::fields::{list, text};
+use crate::reading::media::mime_of;
+use crate::reading::message_builder::{attachment_body, resolve_address};
 
 /// The files of an archive by the addresses that messages have.
 pub(super) struct StoredFiles(HashMap<String, String>);

@@ -11,13 +11,13 @@ use super::keys;
 use super::media::{self, StoredFiles};
 use crate::conversation::{ImportedMessage, PieceBody};
 use crate::domain::turns::turn::Role;
-use crate::fields::{count, id, is_set, list, text};
 use crate::input::json_lines::JsonLine;
-use crate::message_builder::{call_body, empty_message};
-use crate::notes::ConversationNotes;
+use crate::reading::fields::{count, id, is_set, list, text};
+use crate::reading::message_builder::{call_body, empty_message};
+use crate::reading::notes::ConversationNotes;
+use crate::reading::tree::SourceNode;
+use crate::reading::unique_ids::UniqueIds;
 use crate::report::IssueKind;
-use crate::tree::SourceNode;
-use crate::unique_ids::UniqueIds;
 
 /// The author of the program's own notices.
 const PROGRAM: &str = "SillyTavern System";

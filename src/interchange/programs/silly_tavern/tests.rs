@@ -12,8 +12,8 @@ use crate::test_support::{
     read_detected, zip_archive,
 };
 
-const ALICE: &str = include_str!("../samples/silly_tavern/alice.jsonl");
-const GROUP: &str = include_str!("../samples/silly_tavern/group.jsonl");
+const ALICE: &str = include_str!("../../samples/silly_tavern/alice.jsonl");
+const GROUP: &str = include_str!("../../samples/silly_tavern/group.jsonl");
 
 /// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>>) -> CollectingSink {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::turns::turn::Role;
-use crate::message_builder::empty_message;
+use crate::reading::message_builder::empty_message;
 use crate::report::IssueLocation;
 
 /// Parses `id<parent>children`; an id in brackets is a structural node.
