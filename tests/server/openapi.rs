@@ -1,12 +1,35 @@
-//! The OpenAPI document: all of its references resolve, and its examples are valid requests. The document lists
-//! exactly the routes by construction, because one table produces both (`http::router`).
+//! The OpenAPI document: it is what the descriptions of the routes make, all of its references resolve, and its examples
+//! are valid requests. The descriptions list exactly the routes by construction, because one table has both
+//! (`http::router`).
 
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::path::Path;
 
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
 use http::StatusCode;
 use serde_json::{Value, json};
+use turnleaf::server::http::router::openapi_document;
 
 use crate::http_api::TestApi;
+
+/// `TURNLEAF_OPENAPI=refresh` writes the file anew after a route, its description, a type in it or the version has changed.
+#[test]
+fn document_in_server_is_built_from_descriptions() {
+    let built = openapi_document().to_string();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/server/http/openapi/document.json.gz");
+    if std::env::var("TURNLEAF_OPENAPI").is_ok_and(|word| word == "refresh") {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(built.as_bytes()).unwrap();
+        std::fs::write(&file, gzip.finish().unwrap()).unwrap();
+        return;
+    }
+    let mut stored = String::new();
+    GzDecoder::new(&*std::fs::read(&file).unwrap()).read_to_string(&mut stored).unwrap();
+    assert!(stored == built, "`TURNLEAF_OPENAPI=refresh` with this test writes the document anew");
+}
 
 async fn document(api: &TestApi) -> Value {
     let (status, document) = api.call("GET", "/api/openapi.json", None).await;
@@ -133,7 +156,7 @@ async fn examples_match_their_schemas() {
 
 #[tokio::test]
 async fn every_operation_has_curl_example_and_is_in_collections() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api");
     let requests = std::fs::read_to_string(root.join("turnleaf.http")).unwrap();
     let insomnia: Value =
         serde_json::from_str(&std::fs::read_to_string(root.join("turnleaf.insomnia.json")).unwrap()).unwrap();

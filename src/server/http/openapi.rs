@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document of the HTTP API, as JSON for programs and as a page for people. Schemas are derived from
 //! the types that cross the network; the `operations` module of each noun describes its operations, and the route
-//! table (`router`) decides which operations exist.
+//! table (`router`) decides which operations exist. A test builds the document from them and compares it with the file
+//! that the server shows; only the file is in the binary.
 
 mod code_sample;
 pub mod operation;
@@ -8,13 +9,14 @@ mod schemas;
 pub mod server_operations;
 mod unions;
 
-use std::sync::{Arc, OnceLock};
+use std::io::Read;
+use std::sync::LazyLock;
 
 use self::operation::ApiOperation;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use flate2::bufread::GzDecoder;
 use serde_json::{Map, Value, json};
 
 use crate::domain::blocks::block::content_schema;
@@ -23,26 +25,30 @@ use crate::server::http::response::block_form::add_form_schemas;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::api_reference::ApiReferencePage;
 
-/// The OpenAPI document, built at the first request.
-pub struct OpenApiDocument {
-    operations: fn() -> Vec<ApiOperation>,
-    value: OnceLock<Value>,
-    text: OnceLock<String>,
+/// The document, which `TURNLEAF_OPENAPI=refresh` writes (`tests/server/openapi.rs`). The descriptions that it is built
+/// from would take twenty times its space in the binary.
+const COMPRESSED_DOCUMENT: &[u8] = include_bytes!("openapi/document.json.gz");
+
+/// Returns the text of the document, which the first use decompresses.
+fn document_text() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut text = String::new();
+        if let Err(error) = GzDecoder::new(COMPRESSED_DOCUMENT).read_to_string(&mut text) {
+            tracing::error!(%error, "the description of the API is damaged");
+        }
+        text
+    });
+    &TEXT
 }
 
-impl OpenApiDocument {
-    /// Creates the document of these operations.
-    pub fn new(operations: fn() -> Vec<ApiOperation>) -> Self {
-        Self { operations, value: OnceLock::new(), text: OnceLock::new() }
-    }
-
-    fn value(&self) -> &Value {
-        self.value.get_or_init(|| build_document((self.operations)()))
-    }
-
-    fn text(&self) -> &str {
-        self.text.get_or_init(|| self.value().to_string())
-    }
+/// Returns the document, which the first use parses.
+fn document() -> &'static Value {
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+        serde_json::from_str(document_text())
+            .inspect_err(|error| tracing::error!(%error, "the description of the API is damaged"))
+            .unwrap_or_default()
+    });
+    &DOCUMENT
 }
 
 /// The tags of operations, in the order of the page.
@@ -91,7 +97,7 @@ const API_DESCRIPTION: &str = "Requests and responses are JSON in UTF-8. Unknown
     Browsers can change data only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.
-pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers: HeaderMap) -> Response {
+pub async fn show(headers: HeaderMap) -> Response {
     let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
     let shared = [
@@ -102,21 +108,18 @@ pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers:
     if is_known {
         (StatusCode::NOT_MODIFIED, shared).into_response()
     } else {
-        (shared, document.text().to_owned()).into_response()
+        (shared, document_text()).into_response()
     }
 }
 
 /// `GET /api/docs`: shows the document as a page. It needs no script, so it works offline and under the strictest
 /// content security policy.
-pub async fn page(
-    State(app): State<App>,
-    Extension(document): Extension<Arc<OpenApiDocument>>,
-    context: PageContext,
-) -> Response {
-    context.respond(&app, StatusCode::OK, ApiReferencePage { document: document.value() }.draw())
+pub async fn page(State(app): State<App>, context: PageContext) -> Response {
+    context.respond(&app, StatusCode::OK, ApiReferencePage { document: document() }.draw())
 }
 
-fn build_document(operations: Vec<ApiOperation>) -> Value {
+/// Builds the document of these operations.
+pub fn build_document(operations: Vec<ApiOperation>) -> Value {
     let mut paths = Map::new();
     let mut known = schemas::handwritten_schemas();
     for operation in operations {

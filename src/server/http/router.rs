@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
+use serde_json::Value;
 
-use self::account_routes::ACCOUNT_ROUTES;
-use self::route::{Route, RouteContext};
-use self::table::{PAGE, ROUTES};
+use self::route::{ApiDescription, Route, RouteContext};
+use self::table::PAGE;
 use super::access_control::{self, Access, AccessRules, AccessTable};
 use super::health::Readiness;
 use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
-use super::openapi::OpenApiDocument;
-use super::openapi::operation::ApiOperation;
+use super::openapi::build_document;
 use super::request::server_function_args;
 use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
@@ -26,12 +25,18 @@ use crate::server::app::App;
 
 /// Returns all rows of the table.
 fn all_routes() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter().chain(ACCOUNT_ROUTES)
+    table::ROUTES.iter().chain(account_routes::ROUTES)
 }
 
-/// Returns the operations of the API, in the order of the document.
-fn operations() -> Vec<ApiOperation> {
-    all_routes().filter_map(Route::operation).collect()
+/// Returns the descriptions of the API, in the order of the document.
+fn descriptions() -> impl Iterator<Item = &'static ApiDescription> {
+    table::DESCRIPTIONS.iter().chain(account_routes::DESCRIPTIONS).flatten()
+}
+
+/// Builds the OpenAPI document of the API. The server has it as a file (`openapi`), and a test compares the two: as
+/// nothing else builds it, the linker leaves all descriptions and schemas out of the binary.
+pub fn openapi_document() -> Value {
+    build_document(descriptions().map(ApiDescription::operation).collect())
 }
 
 /// Returns what each route requires: those of the table, the pages and server functions of Leptos, and the files of
@@ -52,8 +57,7 @@ pub fn access_table(site: &Site) -> AccessTable {
 
 /// Builds the whole server as one service, with its layers.
 pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
-    let document = Arc::new(OpenApiDocument::new(operations));
-    let context = RouteContext { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
+    let context = RouteContext { site, readiness: &readiness, origin: config.public_origin.as_deref() };
     let routes = all_routes().fold(Router::new(), |router, route| router.route(route.path, route.handler(&context)));
     let rules = Arc::new(AccessRules { table: access_table(site), authentication: config.authentication.clone() });
     let router = pages::add_page_routes(routes, app, config.transport)

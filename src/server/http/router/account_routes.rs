@@ -3,7 +3,7 @@
 
 use axum::routing;
 
-use super::route::{Route, api, page};
+use super::route::{ApiDescription, Route, api, page, routes};
 use super::table::{PAGE, PUBLIC, require};
 use crate::domain::PendingStep;
 use crate::server::access::Scope;
@@ -18,7 +18,7 @@ const PENDING: Access = Access::Pending(None);
 const OWN_PASSWORD: Access = Access::Pending(Some(PendingStep::ChangePassword));
 const FACTOR: Access = Access::Pending(Some(PendingStep::SetUpSecondFactor));
 
-pub(super) const ACCOUNT_ROUTES: &[Route] = &[
+routes! {
     api!(get "/api/sessions" ACCOUNT, accounts::api::list_sessions, accounts::operations::list_sessions),
     api!(delete "/api/sessions/{id}" ACCOUNT, accounts::api::end_session, accounts::operations::end_session),
     api!(get "/api/tokens" ACCOUNT, accounts::api::list_tokens, accounts::operations::list_tokens),
@@ -94,4 +94,4 @@ pub(super) const ACCOUNT_ROUTES: &[Route] = &[
     page!(get "/settings/access/rule" ADMIN, accounts::access::show_rule),
     page!(post "/forms/access/save" ADMIN, accounts::access::save),
     page!(post "/forms/access/reset" ADMIN, accounts::access::reset),
-];
+}

@@ -4,7 +4,7 @@
 use axum::Extension;
 use axum::routing;
 
-use super::route::{Route, api, page};
+use super::route::{ApiDescription, Route, api, page, routes};
 use crate::server::access::Scope;
 use crate::server::http::access_control::{Access, CsrfCheck};
 use crate::server::http::request::used_origin::with_public_origin;
@@ -36,7 +36,7 @@ pub(super) const fn require(scope: Scope) -> Access {
     Access::User { scope: Some(scope), csrf: CsrfCheck::ByMethod }
 }
 
-pub(super) const ROUTES: &[Route] = &[
+routes! {
     // Chats.
     api!(get "/api/chats" READ, chats::api::list, chats::operations::list_chats),
     api!(post "/api/chats" WRITE, chats::api::create, chats::operations::create_chat),
@@ -330,8 +330,8 @@ pub(super) const ROUTES: &[Route] = &[
     // Server.
     api!(get "/api/usage" READ, usage::show, openapi::server_operations::show_usage),
     api!(get "/api/features" ANY, features::show, openapi::server_operations::show_features),
-    api!(get "/api/openapi.json" ANY, |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server_operations::show_openapi),
-    api!(get "/api/docs" ANY, |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server_operations::show_docs),
+    api!(get "/api/openapi.json" ANY, openapi::show, openapi::server_operations::show_openapi),
+    api!(get "/api/docs" ANY, openapi::page, openapi::server_operations::show_docs),
     api!(get "/healthz" PUBLIC, |shell| routing::get(health::liveness).with_state(shell.readiness.clone()), openapi::server_operations::show_liveness),
     api!(get "/readyz" PUBLIC, |shell| routing::get(health::readiness).with_state(shell.readiness.clone()), openapi::server_operations::show_readiness),
     api!(get "/version" ANY, |shell| routing::get(health::show_version).with_state(shell.site.clone()), openapi::server_operations::show_version),
@@ -357,4 +357,4 @@ pub(super) const ROUTES: &[Route] = &[
     page!(get "/passkeys.js" PUBLIC, passkey_script::show),
     page!(get "/offline" PUBLIC, worker::page),
     page!(get "/worker.js" PUBLIC, |shell| routing::get(worker::show).with_state(shell.site.clone())),
-];
+}
