@@ -365,6 +365,23 @@ async fn source_database_is_only_read() {
 }
 
 #[tokio::test]
+async fn source_database_with_virtual_table_of_unknown_module_is_imported() {
+    const ADDED: &str = "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema \
+        VALUES ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0 (words)')";
+    let sqlite = databases::empty_sqlite().await;
+    run(&sqlite.db, message_statements(&SQLITE, true)).await;
+    let (_dir, file) = (sqlite.dir, sqlite.db.path().unwrap().to_owned());
+    sqlite.db.close().await;
+    let mut program = SqliteConnection::connect(&format!("sqlite://{}", file.display())).await.unwrap();
+    sqlx::raw_sql(ADDED).execute(&mut program).await.unwrap();
+    program.close().await.unwrap();
+    let instance = TestServer::new(replies(1)).await;
+    let report = import_legacy(&instance, &LegacySource::File(file), LegacySchema::Messages, false).await;
+    assert_eq!(report.imported, 3, "{report:?}");
+    instance.close().await;
+}
+
+#[tokio::test]
 async fn invalid_source_database_is_reported_and_stores_nothing() {
     let instance = TestServer::new(replies(1)).await;
     let sample = samples(action_statements).await.remove(0);

@@ -6,9 +6,10 @@ use std::fmt::Write;
 use turnleaf_interchange::bounds::CELL_BYTES;
 use turnleaf_interchange::legacy::{LegacyField, LegacyRowKind, LegacyTable};
 
-/// The tables of a SQLite file with their columns. Views are excluded, because their SQL is untrusted.
+/// The tables of a SQLite file with their columns. Views are excluded, because their SQL is untrusted. Virtual tables,
+/// which have no page, are indexes of other tables, and fail where this library does not have their module.
 pub(super) const SQLITE_TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
-    WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid";
+    WHERE t.type = 'table' AND t.rootpage > 0 AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid";
 /// The tables of PostgreSQL that are visible without naming their schema.
 pub(super) const POSTGRES_TABLES: &str = "SELECT CAST(t.relname AS TEXT), CAST(c.attname AS TEXT) \
     FROM pg_catalog.pg_class t JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid \
