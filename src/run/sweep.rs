@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 
 use super::ending::{TurnEnding, TurnSpending, closing_events, interruption_events};
 use turnleaf_domain::blocks::block::chat_seq;
@@ -74,65 +75,68 @@ fn restart_ending() -> TurnEnding {
 
 /// Ends one turn that no process drives. A turn that has an ending by now keeps it. Parts of the ending that the
 /// database refuses, because rows of the turn are damaged, are left out.
-pub(super) async fn end_turn(
-    db: &Db,
-    clock: &Arc<dyn Clock>,
+pub(super) fn end_turn<'a>(
+    db: &'a Db,
+    clock: &'a Arc<dyn Clock>,
     mut turn: Turn,
-    ending: &TurnEnding,
-) -> Result<(), StoreError> {
-    let now = clock.now();
-    let (usage, cost) = spending::turn_usage_and_cost(db, turn.id).await?;
-    let cut_off = generations::list_running(db, turn.id).await?;
-    let mut tx = db.begin().await?;
-    db.fence(&mut tx).await?;
-    let stored = blocks::stored_positions(&mut tx, &turn).await?;
-    let first = move_behind_stored(&mut turn, &stored);
-    let events = closing_events(&turn, ending, TurnSpending { usage, cost }, (now, first), ids::mint::<BlockId>);
-    record(&mut tx, &mut turn, &events, &stored, now).await?;
-    // Blocks with unreadable content keep it.
-    tx.savepoint().await?;
-    let closed = blocks::close_open_blocks(&mut tx, turn.id, now).await;
-    keep_or_undo(&mut tx, closed).await?;
-    let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
-    for generation in &cut_off {
-        let end = GenerationEnd {
-            id: generation.id,
-            status,
-            raw_complete: false,
-            model_returned: generation.model_returned.clone(),
-            stop_reason: None,
-            usage: Usage::default(),
-            charge: None,
-            error: turn.error.clone(),
-            first_token_at: generation.first_token_at,
-            ended_at: now,
-            estimate: None,
-            body: None,
-        };
+    ending: &'a TurnEnding,
+) -> BoxFuture<'a, Result<(), StoreError>> {
+    // The body is in a box, or every crate that polls it would compile it again (`docs/performance.md`).
+    Box::pin(async move {
+        let now = clock.now();
+        let (usage, cost) = spending::turn_usage_and_cost(db, turn.id).await?;
+        let cut_off = generations::list_running(db, turn.id).await?;
+        let mut tx = db.begin().await?;
+        db.fence(&mut tx).await?;
+        let stored = blocks::stored_positions(&mut tx, &turn).await?;
+        let first = move_behind_stored(&mut turn, &stored);
+        let events = closing_events(&turn, ending, TurnSpending { usage, cost }, (now, first), ids::mint::<BlockId>);
+        record(&mut tx, &mut turn, &events, &stored, now).await?;
+        // Blocks with unreadable content keep it.
         tx.savepoint().await?;
-        let finished = generations::finish(&mut tx, &end).await;
-        keep_or_undo(&mut tx, finished.map(drop)).await?;
-    }
-    tx.savepoint().await?;
-    let closed = generations::close_remaining(&mut tx, turn.id, status, now).await;
-    keep_or_undo(&mut tx, closed).await?;
-    tx.savepoint().await?;
-    let recorded = ledger::record_turn(&mut tx, turn.id).await;
-    keep_or_undo(&mut tx, recorded).await?;
-    tx.savepoint().await?;
-    let finished = turns::finish(&mut tx, &turn).await;
-    match keep_or_undo(&mut tx, finished).await? {
-        Some(true) => tx.commit().await,
-        Some(false) => {
-            tracing::warn!(turn = %turn.id, "a turn to be ended has already ended");
-            tx.rollback().await
+        let closed = blocks::close_open_blocks(&mut tx, turn.id, now).await;
+        keep_or_undo(&mut tx, closed).await?;
+        let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
+        for generation in &cut_off {
+            let end = GenerationEnd {
+                id: generation.id,
+                status,
+                raw_complete: false,
+                model_returned: generation.model_returned.clone(),
+                stop_reason: None,
+                usage: Usage::default(),
+                charge: None,
+                error: turn.error.clone(),
+                first_token_at: generation.first_token_at,
+                ended_at: now,
+                estimate: None,
+                body: None,
+            };
+            tx.savepoint().await?;
+            let finished = generations::finish(&mut tx, &end).await;
+            keep_or_undo(&mut tx, finished.map(drop)).await?;
         }
-        None => {
-            // Everything is stored but the turn row itself, which violates a constraint of its table.
-            tx.commit().await?;
-            turns::force_end(db, &turn).await.map(drop)
+        tx.savepoint().await?;
+        let closed = generations::close_remaining(&mut tx, turn.id, status, now).await;
+        keep_or_undo(&mut tx, closed).await?;
+        tx.savepoint().await?;
+        let recorded = ledger::record_turn(&mut tx, turn.id).await;
+        keep_or_undo(&mut tx, recorded).await?;
+        tx.savepoint().await?;
+        let finished = turns::finish(&mut tx, &turn).await;
+        match keep_or_undo(&mut tx, finished).await? {
+            Some(true) => tx.commit().await,
+            Some(false) => {
+                tracing::warn!(turn = %turn.id, "a turn to be ended has already ended");
+                tx.rollback().await
+            }
+            None => {
+                // Everything is stored but the turn row itself, which violates a constraint of its table.
+                tx.commit().await?;
+                turns::force_end(db, &turn).await.map(drop)
+            }
         }
-    }
+    })
 }
 
 /// Keeps the changes since the savepoint, or rolls them back if a damaged row refuses them: the end of the turn does

@@ -3,6 +3,7 @@
 //! idempotent: the same file adds nothing a second time. Nothing is sent anywhere.
 
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -63,22 +64,25 @@ impl Service {
     ///
     /// # Errors
     /// Database errors. Problems of the file are in the report.
-    pub async fn import(
-        &self,
+    pub fn import<'a>(
+        &'a self,
         import: ImportRequest,
-        progress: &mut (dyn FnMut(&ImportReport) -> bool + Send),
-    ) -> Result<ImportReport, ServiceError> {
-        let mut report = ImportReport::new(&import);
-        self.begin_record(import.owner, ids::mint(), &mut report).await?;
-        let imported = self.import_until(&import, &mut report, progress, &CancellationToken::new()).await;
-        if imported.is_err() {
-            report.stop(MessageCode::ImportCrashed);
-        }
-        let recorded = self.end_record(import.owner, &report).await;
-        // The first error is the cause.
-        imported?;
-        recorded?;
-        Ok(report)
+        progress: &'a mut (dyn FnMut(&ImportReport) -> bool + Send),
+    ) -> BoxFuture<'a, Result<ImportReport, ServiceError>> {
+        // The body is in a box, or every crate that polls it would compile it again (`docs/performance.md`).
+        Box::pin(async move {
+            let mut report = ImportReport::new(&import);
+            self.begin_record(import.owner, ids::mint(), &mut report).await?;
+            let imported = self.import_until(&import, &mut report, progress, &CancellationToken::new()).await;
+            if imported.is_err() {
+                report.stop(MessageCode::ImportCrashed);
+            }
+            let recorded = self.end_record(import.owner, &report).await;
+            // The first error is the cause.
+            imported?;
+            recorded?;
+            Ok(report)
+        })
     }
 
     /// Imports until `stop` is cancelled; the report contains everything imported, however it ends.

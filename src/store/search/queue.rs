@@ -1,6 +1,7 @@
 //! The queue of the search index (an outbox): each transaction that writes text adds it here, and it is indexed soon
 //! afterwards, at the latest before the next search. A crash in between loses nothing.
 
+use futures::future::BoxFuture;
 use uuid::Uuid;
 
 use crate::database::db::{Db, Tx};
@@ -117,26 +118,29 @@ pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
 
 /// Indexes a batch in one transaction; returns the number of items that it took from the queue. During a deletion that is
 /// none, because it may be rolled back.
-async fn index_together(db: &Db, items: &[QueuedItem]) -> Result<usize, StoreError> {
-    let mut tx = db.begin().await?;
-    let mut taken = Vec::with_capacity(items.len());
-    // Taking may wait for writers, indexing must not: a deletion waits for its end, and may have locked what it waits for.
-    for item in items {
-        if take(&mut tx, *item).await? {
-            taken.push(*item);
+fn index_together<'a>(db: &'a Db, items: &'a [QueuedItem]) -> BoxFuture<'a, Result<usize, StoreError>> {
+    // The body is in a box, or every crate that polls it would compile it again (`docs/performance.md`).
+    Box::pin(async move {
+        let mut tx = db.begin().await?;
+        let mut taken = Vec::with_capacity(items.len());
+        // Taking may wait for writers, indexing must not: a deletion waits for its end, and may have locked what it waits for.
+        for item in items {
+            if take(&mut tx, *item).await? {
+                taken.push(*item);
+            }
         }
-    }
-    if !word_index::try_exclude_deletions(&mut tx).await? {
-        tx.rollback().await?;
-        return Ok(0);
-    }
-    for item in &taken {
-        for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
-            index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
+        if !word_index::try_exclude_deletions(&mut tx).await? {
+            tx.rollback().await?;
+            return Ok(0);
         }
-    }
-    tx.commit().await?;
-    Ok(taken.len())
+        for item in &taken {
+            for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
+                index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(taken.len())
+    })
 }
 
 /// Indexes one item by itself. The index is derived data: if it, or data next to the item, is damaged, the item is

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
+use futures::future::BoxFuture;
 use sqlx::QueryBuilder;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -110,59 +111,62 @@ from_row!(RetrievedTurnRow { word, parts, id, role, created_at, chat_id, project
 ///
 /// # Errors
 /// `InvalidField` inside for a cursor of another search.
-pub async fn find_items(
-    db: &Db,
+pub fn find_items<'a>(
+    db: &'a Db,
     owner: UserId,
-    (query, filter, kinds): (&TextQuery, &SearchFilter, &[SearchKind]),
+    (query, filter, kinds): (&'a TextQuery, &'a SearchFilter, &'a [SearchKind]),
     from: Option<SearchCursor>,
     limit: u32,
-) -> Result<Result<MatchPage, InvalidField>, StoreError> {
-    let query_hash = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
-    let mut at = match from {
-        Some(from) if from.query_hash != query_hash || !kinds.contains(&from.kind) => {
-            return Ok(Err(InvalidField::new("cursor", MessageCode::OtherSearchCursor)));
-        }
-        Some(from) => Some(from),
-        None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),
-    };
-    // A search must not wait long for writers; a batch that is dropped is rolled back.
-    let indexed = tokio::time::timeout(INDEX_TIME, queue::index_all(db, BATCHES_BEFORE_SEARCH)).await;
-    let is_queue_empty = matches!(indexed, Ok(Ok(true)));
-    if let Ok(Err(error)) = indexed {
-        tracing::warn!(%error, "the newest texts could not be indexed before a search");
-    }
-    let until = Instant::now() + limits::SEARCH_TIME;
-    let mut tx = db.snapshot().await?;
-    let undone: i64 =
-        in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
-    let mut page = MatchPage { is_whole: true, is_indexed: undone == 0 && is_queue_empty, ..MatchPage::default() };
-    let most = limit as usize;
-    while let Some(cursor_now) = at.take() {
-        let window = window(&mut tx, owner, (query, filter), cursor_now, until).await?;
-        page.is_whole &= window.is_whole;
-        let mut left: Vec<RankedMatch> = window.found;
-        left.retain(|one| cursor_now.after.is_none_or(|after| one.rank < after));
-        left.sort_unstable_by_key(|one| std::cmp::Reverse(one.rank));
-        let room = most - page.hits.len();
-        let is_cut = left.len() > room;
-        left.truncate(room);
-        page.hits.extend(hits::load_items(&mut tx, owner, query, cursor_now.kind, &left).await?);
-        let next_kind = || kinds.iter().skip_while(|kind| **kind != cursor_now.kind).nth(1);
-        let next = if is_cut {
-            let after = left.last().map(|one| one.rank).or(cursor_now.after);
-            Some(SearchCursor { highest: window.highest, lowest: Some(window.lowest), after, ..cursor_now })
-        } else if window.has_more_below && window.lowest > 0 {
-            Some(SearchCursor { highest: window.lowest - 1, lowest: None, after: None, ..cursor_now })
-        } else {
-            next_kind().map(|kind| first_cursor(*kind, query_hash))
+) -> BoxFuture<'a, Result<Result<MatchPage, InvalidField>, StoreError>> {
+    // The body is in a box, or every crate that polls it would compile it again (`docs/performance.md`).
+    Box::pin(async move {
+        let query_hash = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
+        let mut at = match from {
+            Some(from) if from.query_hash != query_hash || !kinds.contains(&from.kind) => {
+                return Ok(Err(InvalidField::new("cursor", MessageCode::OtherSearchCursor)));
+            }
+            Some(from) => Some(from),
+            None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),
         };
-        if is_cut || !window.is_whole || page.hits.len() >= most {
-            page.next = next;
-        } else {
-            at = next;
+        // A search must not wait long for writers; a batch that is dropped is rolled back.
+        let indexed = tokio::time::timeout(INDEX_TIME, queue::index_all(db, BATCHES_BEFORE_SEARCH)).await;
+        let is_queue_empty = matches!(indexed, Ok(Ok(true)));
+        if let Ok(Err(error)) = indexed {
+            tracing::warn!(%error, "the newest texts could not be indexed before a search");
         }
-    }
-    Ok(Ok(page))
+        let until = Instant::now() + limits::SEARCH_TIME;
+        let mut tx = db.snapshot().await?;
+        let undone: i64 =
+            in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
+        let mut page = MatchPage { is_whole: true, is_indexed: undone == 0 && is_queue_empty, ..MatchPage::default() };
+        let most = limit as usize;
+        while let Some(cursor_now) = at.take() {
+            let window = window(&mut tx, owner, (query, filter), cursor_now, until).await?;
+            page.is_whole &= window.is_whole;
+            let mut left: Vec<RankedMatch> = window.found;
+            left.retain(|one| cursor_now.after.is_none_or(|after| one.rank < after));
+            left.sort_unstable_by_key(|one| std::cmp::Reverse(one.rank));
+            let room = most - page.hits.len();
+            let is_cut = left.len() > room;
+            left.truncate(room);
+            page.hits.extend(hits::load_items(&mut tx, owner, query, cursor_now.kind, &left).await?);
+            let next_kind = || kinds.iter().skip_while(|kind| **kind != cursor_now.kind).nth(1);
+            let next = if is_cut {
+                let after = left.last().map(|one| one.rank).or(cursor_now.after);
+                Some(SearchCursor { highest: window.highest, lowest: Some(window.lowest), after, ..cursor_now })
+            } else if window.has_more_below && window.lowest > 0 {
+                Some(SearchCursor { highest: window.lowest - 1, lowest: None, after: None, ..cursor_now })
+            } else {
+                next_kind().map(|kind| first_cursor(*kind, query_hash))
+            };
+            if is_cut || !window.is_whole || page.hits.len() >= most {
+                page.next = next;
+            } else {
+                at = next;
+            }
+        }
+        Ok(Ok(page))
+    })
 }
 
 fn first_cursor(kind: SearchKind, query_hash: u32) -> SearchCursor {

@@ -6,6 +6,7 @@ pub mod salvage;
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -301,50 +302,53 @@ pub async fn raw_response(
 }
 
 /// Stores a call that was made on another server.
-pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
-    // An earlier chunk of the chat may have counted the turn without its calls.
-    storage::invalidate_turn_size(tx, of.turn_id).await?;
-    let packed = of.raw.as_ref().map(|raw| raw::compress(&raw.0)).transpose()?;
-    let (bytes, sha256, length) = match packed {
-        Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
-        None => (None, None, None),
-    };
-    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(of.usage).counts();
-    in_tx!(tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(of.id.uuid())
-            .bind(of.turn_id.uuid())
-            .bind(i64::from(of.step))
-            .bind(of.provider.as_str())
-            .bind(of.api.as_deref())
-            .bind(of.model_requested.as_str())
-            .bind(of.model_returned.as_deref())
-            .bind(of.raw_kind.as_str())
-            .bind(of.raw_complete)
-            .bind(bytes)
-            .bind(sha256)
-            .bind(length)
-            .bind(of.status.as_str())
-            .bind(of.stop_reason.as_deref())
-            .bind(input)
-            .bind(output)
-            .bind(cache_read)
-            .bind(cache_write)
-            .bind(reasoning)
-            .bind(of.cost_micros.map(to_bigint))
-            .bind(of.cost_basis.map(to_word))
-            .bind(of.price_version.as_deref())
-            .bind(of.error.as_ref().map(Json))
-            .bind(of.first_token_at)
-            .bind(of.started_at)
-            .bind(of.ended_at)
-            .bind(true)
-            .execute(conn)
-            .await?;
-    });
-    let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
-    let call = (of.turn_id, of.step, of.provider.as_str(), of.model_requested.as_str());
-    requests::insert_imported(tx, of.id, call, (&of.request.0, manifest)).await
+pub fn insert_generation<'a>(tx: &'a mut Tx, of: &'a ArchivedGeneration) -> BoxFuture<'a, Result<(), StoreError>> {
+    // The body is in a box, or every crate that polls it would compile it again (`docs/performance.md`).
+    Box::pin(async move {
+        // An earlier chunk of the chat may have counted the turn without its calls.
+        storage::invalidate_turn_size(tx, of.turn_id).await?;
+        let packed = of.raw.as_ref().map(|raw| raw::compress(&raw.0)).transpose()?;
+        let (bytes, sha256, length) = match packed {
+            Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
+            None => (None, None, None),
+        };
+        let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(of.usage).counts();
+        in_tx!(tx, |conn| {
+            sqlx::query(INSERT)
+                .bind(of.id.uuid())
+                .bind(of.turn_id.uuid())
+                .bind(i64::from(of.step))
+                .bind(of.provider.as_str())
+                .bind(of.api.as_deref())
+                .bind(of.model_requested.as_str())
+                .bind(of.model_returned.as_deref())
+                .bind(of.raw_kind.as_str())
+                .bind(of.raw_complete)
+                .bind(bytes)
+                .bind(sha256)
+                .bind(length)
+                .bind(of.status.as_str())
+                .bind(of.stop_reason.as_deref())
+                .bind(input)
+                .bind(output)
+                .bind(cache_read)
+                .bind(cache_write)
+                .bind(reasoning)
+                .bind(of.cost_micros.map(to_bigint))
+                .bind(of.cost_basis.map(to_word))
+                .bind(of.price_version.as_deref())
+                .bind(of.error.as_ref().map(Json))
+                .bind(of.first_token_at)
+                .bind(of.started_at)
+                .bind(of.ended_at)
+                .bind(true)
+                .execute(conn)
+                .await?;
+        });
+        let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
+        let call = (of.turn_id, of.step, of.provider.as_str(), of.model_requested.as_str());
+        requests::insert_imported(tx, of.id, call, (&of.request.0, manifest)).await
+    })
 }
 
 /// Sets the position of a chat's next turn.
