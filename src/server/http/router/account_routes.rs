@@ -1,9 +1,7 @@
 //! The rows of accounts in the table of routes: the pages for people who are not signed in, the own account, and what
 //! administrators do.
 
-use axum::routing;
-
-use super::route::{ApiDescription, Route, api, page, routes};
+use super::route::{self, api, page, routes};
 use super::table::{PAGE, PUBLIC, require};
 use crate::domain::PendingStep;
 use crate::server::access::Scope;

@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
+use axum::extract::Request;
+use axum::handler::Handler;
+use axum::response::Response;
 use axum::routing::MethodRouter;
+use futures::future::BoxFuture;
 
 use crate::server::app::App;
 use crate::server::http::access_control::Access;
@@ -17,7 +21,31 @@ pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     pub(super) access: Access,
-    pub(super) answer: fn(&RouteContext) -> MethodRouter<App>,
+    pub(super) answer: RouteAnswer,
+}
+
+/// The handler of a route.
+pub(super) enum RouteAnswer {
+    /// The function of its method, and a handler that needs nothing but the state of the application.
+    Handler(fn(ErasedHandler) -> MethodRouter<App>, HandlerCall),
+    /// A handler that needs more, in layers that have it.
+    Router(fn(&RouteContext) -> MethodRouter<App>),
+}
+
+/// A call of a handler.
+pub(super) type HandlerCall = fn(Request, App) -> BoxFuture<'static, Response>;
+
+/// A handler whose type is erased: axum compiles a service and a route for each type of handler, of which there are
+/// hundreds.
+#[derive(Clone, Copy)]
+pub(super) struct ErasedHandler(HandlerCall);
+
+impl Handler<(), App> for ErasedHandler {
+    type Future = BoxFuture<'static, Response>;
+
+    fn call(self, request: Request, app: App) -> Self::Future {
+        (self.0)(request, app)
+    }
 }
 
 /// The OpenAPI description of a route that is for programs.
@@ -38,7 +66,10 @@ pub(super) struct RouteContext<'a> {
 impl Route {
     /// Returns the handler, with the check that its access needs besides the layers of all routes.
     pub(super) fn handler(&self, context: &RouteContext<'_>) -> MethodRouter<App> {
-        let handler = (self.answer)(context);
+        let handler = match self.answer {
+            RouteAnswer::Handler(route_by_method, call) => route_by_method(ErasedHandler(call)),
+            RouteAnswer::Router(answer) => answer(context),
+        };
         if self.access.always_checks_csrf() { csrf::require_same_origin(handler, context.origin) } else { handler }
     }
 }
@@ -61,8 +92,8 @@ impl ApiDescription {
 /// because a constant brings everything that it names into the binary, and the server needs no descriptions.
 macro_rules! routes {
     ($($kind:ident!($($row:tt)*)),* $(,)?) => {
-        pub(super) const ROUTES: &[Route] = &[$($kind!(route $($row)*)),*];
-        pub(super) const DESCRIPTIONS: &[Option<ApiDescription>] = &[$($kind!(description $($row)*)),*];
+        pub(super) const ROUTES: &[route::Route] = &[$($kind!(route $($row)*)),*];
+        pub(super) const DESCRIPTIONS: &[Option<route::ApiDescription>] = &[$($kind!(description $($row)*)),*];
     };
 }
 
@@ -75,20 +106,32 @@ macro_rules! api {
         page!(route $method $path $access, $handler)
     };
     (description $method:ident $path:literal $access:ident, |$shell:ident| $answer:expr, $describe:path) => {
-        Some(ApiDescription { method: stringify!($method), path: $path, access: $access, describe: $describe })
+        Some(route::ApiDescription { method: stringify!($method), path: $path, access: $access, describe: $describe })
     };
     (description $method:ident $path:literal $access:ident, $handler:path, $describe:path) => {
-        Some(ApiDescription { method: stringify!($method), path: $path, access: $access, describe: $describe })
+        Some(route::ApiDescription { method: stringify!($method), path: $path, access: $access, describe: $describe })
     };
 }
 
 /// Makes the route of a page, of a form or of a file, which has no description: they are not for programs.
 macro_rules! page {
     (route $method:ident $path:literal $access:ident, |$shell:ident| $answer:expr) => {
-        Route { method: stringify!($method), path: $path, access: $access, answer: |$shell| $answer }
+        route::Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: route::RouteAnswer::Router(|$shell| $answer),
+        }
     };
     (route $method:ident $path:literal $access:ident, $handler:path) => {
-        Route { method: stringify!($method), path: $path, access: $access, answer: |_| routing::$method($handler) }
+        route::Route {
+            method: stringify!($method),
+            path: $path,
+            access: $access,
+            answer: route::RouteAnswer::Handler(axum::routing::$method, |request, app| {
+                axum::handler::Handler::<_, $crate::server::app::App>::call($handler, request, app)
+            }),
+        }
     };
     (description $($row:tt)*) => {
         None

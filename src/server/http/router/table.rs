@@ -4,7 +4,7 @@
 use axum::Extension;
 use axum::routing;
 
-use super::route::{ApiDescription, Route, api, page, routes};
+use super::route::{self, api, page, routes};
 use crate::server::access::Scope;
 use crate::server::http::access_control::{Access, CsrfCheck};
 use crate::server::http::request::used_origin::with_public_origin;
