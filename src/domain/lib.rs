@@ -23,6 +23,7 @@ pub mod turns;
 pub mod usage;
 
 pub use accounts::account::{AccountRole, AuditOutcome, AuditVerb, TokenScope, TokenScopes};
+pub use accounts::account_change::{AccountChange, ChannelEvent};
 pub use accounts::sign_in::{PendingStep, SecondFactorPolicy, SessionOrigin};
 pub use blocks::block::{Author, Block, BlockState, Content};
 pub use branches::branch::{Branch, BranchOrigin, ModelLock};
