@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use secrecy::SecretString;
+use tokio::sync::watch;
 
 use crate::demo::{self, DemoProvider};
 use crate::http_client::HttpClient;
@@ -47,6 +48,8 @@ pub struct ProviderRegistry {
     client: HttpClient,
     prices: RwLock<Arc<Prices>>,
     keys: RwLock<KnownCredentials>,
+    /// Changes whenever what somebody can choose from may have changed.
+    changed: watch::Sender<()>,
 }
 
 impl ProviderRegistry {
@@ -78,7 +81,8 @@ impl ProviderRegistry {
         let keys = RwLock::new(keys.collect());
         let shared = ProvidersOfScope { entries, default, ..ProvidersOfScope::default() };
         let (scopes, candidates) = (RwLock::new(ProviderScopes::new(shared)), RwLock::new(candidates));
-        Self { scopes, rights: RwLock::default(), candidates, client, prices: RwLock::default(), keys }
+        let changed = watch::Sender::new(());
+        Self { scopes, rights: RwLock::default(), candidates, client, prices: RwLock::default(), keys, changed }
     }
 
     /// Adds the configured prices.
@@ -153,7 +157,13 @@ impl ProviderRegistry {
             client: HttpClient::default(),
             prices: RwLock::default(),
             keys: RwLock::default(),
+            changed: watch::Sender::new(()),
         }
+    }
+
+    /// Subscribes to changes of providers, models, defaults and rights. Most of them change nothing for one account.
+    pub fn subscribe_changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn remember_keys(&self, endpoint: &ProviderEndpoint) {
@@ -176,6 +186,7 @@ impl ProviderRegistry {
     /// them.
     fn update(&self, change: impl FnOnce(&mut ProviderScopes)) {
         change(&mut self.scopes.write().unwrap_or_else(PoisonError::into_inner));
+        self.changed.send_replace(());
     }
 
     fn scopes(&self) -> ProviderScopes {
@@ -194,6 +205,7 @@ impl ProviderRegistry {
     /// Replaces the rights of accounts. The next call that is made, and the next list, follow them.
     pub fn set_rights(&self, rights: Arc<AccessRights>) {
         *self.rights.write().unwrap_or_else(PoisonError::into_inner) = rights;
+        self.changed.send_replace(());
     }
 
     /// Redacts all known keys from provider output, because some providers repeat the key that they refuse, even

@@ -1,6 +1,7 @@
 //! The supervisor: starts and stops runs, and drains them when the server shuts down.
 
 mod budget_checks;
+mod change_publishing;
 mod run_tasks;
 mod title_tasks;
 
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::budgets::{BudgetLedger, BudgetReservation};
+use super::change_feed::ChangeFeed;
 use super::ending::TurnEnding;
 use super::journal::Journal;
 use super::learned_endpoints::LearnedEndpoints;
@@ -93,6 +95,7 @@ struct SupervisorState {
     request_base_cache: RequestBaseCache,
     learned_endpoints: LearnedEndpoints,
     budgets: BudgetLedger,
+    changes: ChangeFeed,
     search_index: SearchIndexer,
 }
 
@@ -117,6 +120,8 @@ impl Supervisor {
         let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
         let closing = CancellationToken::new();
         let search_index = SearchIndexer::start(db.clone(), closing.clone());
+        let changes = ChangeFeed::new(clock.clone());
+        changes.publish_model_changes_of(registry.clone(), closing.clone());
         Self(Arc::new(SupervisorState {
             db,
             registry,
@@ -136,6 +141,7 @@ impl Supervisor {
             request_base_cache: RequestBaseCache::default(),
             learned_endpoints: LearnedEndpoints::default(),
             budgets: BudgetLedger::default(),
+            changes,
             search_index,
         }))
     }

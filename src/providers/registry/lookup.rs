@@ -1,5 +1,6 @@
 //! Lookups for a user: their own provider comes before the shared one with the same id.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::entry::{KnownEndpoint, ProviderOrigin, RegisteredProvider, SharedModels};
@@ -66,6 +67,17 @@ impl ProviderRegistry {
     /// Returns the models, including those that are hidden from the menus.
     pub fn models_with_hidden(&self, user: UserId) -> Vec<Model> {
         self.all_models(user, |_, _| true)
+    }
+
+    /// Returns a hash that changes whenever the selectable models or the default change. It is stable across restarts.
+    pub fn models_fingerprint(&self, user: UserId) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.known_endpoints(user).len().hash(&mut hasher);
+        for models in [self.models(user), self.models_with_hidden(user)] {
+            // The hash covers exactly what pages receive.
+            serde_json::to_string(&models).unwrap_or_default().hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     fn all_models(&self, user: UserId, is_wanted: impl Fn(&RegisteredProvider, &str) -> bool) -> Vec<Model> {

@@ -21,7 +21,7 @@ use crate::journal::JournalBatch;
 use crate::live_turns::Interrupt;
 use crate::mailbox::CommandEnvelope;
 use turnleaf_domain::blocks::block;
-use turnleaf_domain::turns::user_input_wait::{ReplyPauseReason, open_pause_text, required_pause};
+use turnleaf_domain::turns::user_input_wait::{ReplyPauseReason, open_pause_text, pending_user_input, required_pause};
 use turnleaf_domain::{BlockId, BlockState, Content, Event, FailureKind, TurnStatus, limits};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
@@ -53,10 +53,14 @@ impl TurnRun<'_> {
         let mut commands = live.mailbox().listen();
         let mut step = self.begin_step(calls).await?;
         let mut tick = progress_interval();
-        let mut has_waited = false;
+        let (mut has_waited, mut is_wait_published) = (false, false);
         let ending = loop {
             if step.pause.is_none() {
                 self.start_queued_calls(&mut step).await?;
+            }
+            let needs_person = live.with_turn(|turn| pending_user_input(turn).is_some());
+            if std::mem::replace(&mut is_wait_published, needs_person) != needs_person {
+                self.supervisor.publish_reply_wait(self.job.owner, self.job.chat.id);
             }
             if step.is_over() {
                 break Ok(());

@@ -19,6 +19,7 @@ impl Supervisor {
         let room = self.0.live.insert(id, live.clone());
         // Sending fails only if there are no subscribers.
         let _ = self.0.started.send(job.chat.id);
+        self.publish_reply_started(job.owner, job.chat.id);
         let supervisor = self.clone();
         self.0.tasks.spawn(async move {
             if room {
@@ -39,6 +40,7 @@ impl Supervisor {
             return;
         }
         let _ = self.0.started.send(job.chat.id);
+        self.publish_reply_started(job.owner, job.chat.id);
         let supervisor = self.clone();
         self.0.tasks.spawn(async move { supervisor.drive_run(live, job, RunStart::Resumed).await });
     }
@@ -56,6 +58,7 @@ impl Supervisor {
         self.0.live.remove(id);
         live.mark_ended();
         self.0.ended.send_replace(());
+        self.publish_reply_ended(live.owner(), live.with_turn(|turn| turn.chat_id));
         // The message and its reply.
         self.index_soon();
     }

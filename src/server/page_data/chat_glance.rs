@@ -1,7 +1,5 @@
 //! The present state of a chat, polled by pages that show it already.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{PolledChat, RunningReply};
@@ -47,14 +45,7 @@ impl PageService {
     /// Returns a hash that changes whenever the selectable models or the default change. It is stable across
     /// restarts.
     pub fn models_rev(&self, viewer: UserId) -> u64 {
-        let registry = self.0.supervisor().registry();
-        let mut hasher = DefaultHasher::new();
-        registry.known_endpoints(viewer).len().hash(&mut hasher);
-        for models in [registry.models(viewer), registry.models_with_hidden(viewer)] {
-            // The hash covers exactly what pages receive.
-            serde_json::to_string(&models).unwrap_or_default().hash(&mut hasher);
-        }
-        hasher.finish()
+        self.0.supervisor().registry().models_fingerprint(viewer)
     }
 
     /// Returns the running replies on other paths. A page follows the reply of its own path, and only needs to know
