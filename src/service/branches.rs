@@ -181,6 +181,7 @@ impl Service {
             branch.policy = policy;
         }
         tx.commit().await?;
+        self.publish_chat(owner, chat.id);
         Ok(Created::new(branch))
     }
 
@@ -252,7 +253,7 @@ impl Service {
         let name = change.name.as_deref().map(check_name).transpose()?;
         let label = change.label.map(check_label).transpose()?;
         let mut tx = self.db().begin().await?;
-        branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?.chat_id;
         if let Some(name) = name {
             branches::rename(&mut tx, id, &name).await?;
         }
@@ -266,6 +267,7 @@ impl Service {
             branches::set_policy(&mut tx, id, policy).await?;
         }
         tx.commit().await?;
+        self.publish_chat(owner, chat);
         branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 }

@@ -17,7 +17,8 @@ use turnleaf_domain::branches::branch::PromptPrefix;
 use turnleaf_domain::chats::chat::{ChatSettings, check_title};
 use turnleaf_domain::tools::tool::ToolChoice;
 use turnleaf_domain::{
-    Branch, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId, limits,
+    AccountChange, Branch, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, ProjectId, TurnId, UserId,
+    limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::chats::{self, chat_tools, unread_replies};
@@ -221,6 +222,7 @@ impl Service {
         }
         let (chat, place) = self.insert_new_chat(&mut tx, id, plan?, FirstExchange::default()).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::ChatListChanged);
         Ok(Created::new((chat, place.branch)))
     }
 
@@ -288,6 +290,10 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
+        self.publish_listed_chat(owner, id);
+        if change.unread.is_some() {
+            self.publish_change(owner, AccountChange::UnreadChanged);
+        }
         self.chat(owner, id).await
     }
 }

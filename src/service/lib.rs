@@ -1,8 +1,10 @@
 //! The use cases: start a turn, edit it, stop it, retry it, open a chat. The service authorizes by owner, composes
-//! the writes of a use case into one transaction, then notifies the runs. It knows nothing of HTTP or of pages.
+//! the writes of a use case into one transaction, then notifies the runs and the change feed. It knows nothing of HTTP or of
+//! pages.
 
 pub mod accounts;
 pub mod branches;
+mod changes;
 pub mod chats;
 pub mod coded_sentence;
 mod configuration_audit;

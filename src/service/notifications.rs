@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::transfer::imports::ImportSummary;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, CodedMessage, TurnId, TurnStatus, UserId, limits};
+use turnleaf_domain::{AccountChange, ChatId, CodedMessage, TurnId, TurnStatus, UserId, limits};
 use turnleaf_store::accounts::settings;
 use turnleaf_store::chats::unread_replies;
 use turnleaf_store::transfer::imports;
@@ -135,6 +135,11 @@ impl Service {
         if reads_replies {
             unread_replies::delete_all(&mut tx, owner).await?;
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_change(owner, AccountChange::NotificationsChanged);
+        if reads_replies {
+            self.publish_change(owner, AccountChange::UnreadChanged);
+        }
+        Ok(())
     }
 }

@@ -9,7 +9,9 @@ use crate::providers::draft::check_model;
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::chats::project::{check_project_instructions, check_project_name};
-use turnleaf_domain::{Chat, ChatId, MessageCode, ModelLock, Project, ProjectColor, ProjectId, UserId, limits};
+use turnleaf_domain::{
+    AccountChange, Chat, ChatId, MessageCode, ModelLock, Project, ProjectColor, ProjectId, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::{branches, chats, projects};
 
@@ -94,6 +96,7 @@ impl Service {
         };
         projects::insert(&mut tx, &project).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::ChatListChanged);
         Ok(Created::new(ListedProject { project, chats: 0, archived_chats: 0 }))
     }
 
@@ -122,6 +125,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::ChatListChanged);
         self.project(owner, id).await
     }
 
@@ -148,7 +152,9 @@ impl Service {
         if !projects::delete(&mut tx, owner, id).await? {
             return Err(ServiceError::NotFound);
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_change(owner, AccountChange::ChatListChanged);
+        Ok(())
     }
 
     /// Returns a chat of a project without messages, to begin in: the one that is there, else a new one. The
@@ -179,7 +185,9 @@ impl Service {
         chats::set_system_prompt(&mut tx, owner, id, &instructions).await?;
         branches::set_prompt_of_empty_branches(&mut tx, id, &instructions).await?;
         projects::set_chat_version(&mut tx, owner, id, version).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_chat(owner, id);
+        Ok(())
     }
 
     /// Returns the model with which a new chat of the project begins: its own if that can still be used.

@@ -6,7 +6,9 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::chats::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
-use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UndoScope, UserId, limits};
+use turnleaf_domain::{
+    AccountChange, BranchId, Chat, ChatId, DeletionId, ImportId, MessageCode, TurnId, UndoScope, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::purge_scheduled;
@@ -103,6 +105,7 @@ impl Service {
             }
             RestoreOutcome::Done { chat_id, turns, branches } => {
                 tx.commit().await?;
+                self.publish_deletion(owner, chat_id);
                 Ok(RestoreSummary { chat_id, turns, branches, leaf: self.leaf_of(owner, &deletion).await? })
             }
         }
@@ -253,6 +256,7 @@ impl Service {
                         imports::undo::record_deletion(&mut tx, owner, import, id).await?;
                     }
                     tx.commit().await?;
+                    self.publish_deletion(owner, chat_id);
                     let leaf = None;
                     let summary = DeletionSummary { deletion_id: id, chat_id, turns, branches, running_stopped, leaf };
                     return Ok(Some(summary));
@@ -260,6 +264,12 @@ impl Service {
             }
         }
         Err(ServiceError::conflict("turn_running", MessageCode::RepliesKeepStarting))
+    }
+
+    /// Publishes that something in a chat, or the chat, was deleted or restored, and with it replies that are unread.
+    fn publish_deletion(&self, owner: UserId, chat: ChatId) {
+        self.publish_listed_chat(owner, chat);
+        self.publish_change(owner, AccountChange::UnreadChanged);
     }
 
     /// Stops a reply that would be deleted; returns false when it had ended before.

@@ -338,7 +338,10 @@ impl Service {
             let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
             // The reply's own ending may have come first.
             return match ended {
-                _ if stopped.status.is_terminal() => Ok(client_redaction::redact_turn(stopped)),
+                _ if stopped.status.is_terminal() => {
+                    self.supervisor().publish_reply_ended(owner, stopped.chat_id);
+                    Ok(client_redaction::redact_turn(stopped))
+                }
                 Ok(()) => Err(ServiceError::conflict("not_stopped", MessageCode::NotStopped)),
                 Err(error) => Err(error.into()),
             };

@@ -17,13 +17,17 @@ pub enum AccountChange {
     ChatChanged { chat_id: ChatId },
     /// The list of chats or of projects: their titles, order and places, replies that run or wait for a person.
     ChatListChanged,
-    /// The draft of a chat, or of the new chat, has this revision.
-    DraftChanged { chat_id: Option<ChatId>, rev: i64 },
+    /// The draft of a chat, or of the new chat, has this revision. Without one it was sent, and is empty.
+    DraftChanged {
+        chat_id: Option<ChatId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rev: Option<i64>,
+    },
     /// The chats with unread replies.
     UnreadChanged,
     /// The notifications: a reply waits for its person, or an import ended.
     NotificationsChanged,
-    /// The settings of the account, or the models that it can choose from.
+    /// The instructions or the tools with which new chats begin, or the models that the account can choose from.
     SettingsChanged,
 }
 
@@ -118,7 +122,7 @@ fn parse_event(event: &JsonMembers<'_>) -> Result<ChannelEvent, Error> {
         "chat_changed" => AccountChange::ChatChanged { chat_id: event.get("chat_id")? },
         "chat_list_changed" => AccountChange::ChatListChanged,
         "draft_changed" => {
-            AccountChange::DraftChanged { chat_id: event.get_or_default("chat_id")?, rev: event.get("rev")? }
+            AccountChange::DraftChanged { chat_id: event.get_or_default("chat_id")?, rev: event.get_or_default("rev")? }
         }
         "unread_changed" => AccountChange::UnreadChanged,
         "notifications_changed" => AccountChange::NotificationsChanged,
@@ -161,12 +165,12 @@ mod tests {
             ),
             (changed(AccountChange::ChatListChanged), json!({ "id": 7, "type": "chat_list_changed" })),
             (
-                changed(AccountChange::DraftChanged { chat_id: Some(chat_id), rev: 4 }),
+                changed(AccountChange::DraftChanged { chat_id: Some(chat_id), rev: Some(4) }),
                 json!({ "id": 7, "type": "draft_changed", "chat_id": chat_id, "rev": 4 }),
             ),
             (
-                changed(AccountChange::DraftChanged { chat_id: None, rev: 4 }),
-                json!({ "id": 7, "type": "draft_changed", "chat_id": null, "rev": 4 }),
+                changed(AccountChange::DraftChanged { chat_id: None, rev: None }),
+                json!({ "id": 7, "type": "draft_changed", "chat_id": null }),
             ),
             (changed(AccountChange::UnreadChanged), json!({ "id": 7, "type": "unread_changed" })),
             (changed(AccountChange::NotificationsChanged), json!({ "id": 7, "type": "notifications_changed" })),
@@ -197,7 +201,7 @@ mod tests {
     #[test]
     fn change_replaces_earlier_one_of_same_subject_only() {
         let (one, other) = (ChatId::from_uuid(fixtures::uuid(1)), ChatId::from_uuid(fixtures::uuid(2)));
-        let draft = |chat_id, rev| AccountChange::DraftChanged { chat_id, rev };
+        let draft = |chat_id, rev| AccountChange::DraftChanged { chat_id, rev: Some(rev) };
         let chat = |chat_id| AccountChange::ChatChanged { chat_id };
         for (later, earlier, replaces) in [
             (draft(Some(one), 5), draft(Some(one), 4), true),

@@ -10,8 +10,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::blocks::block::chat_seq;
 use turnleaf_domain::chats::chat::shorten_title;
 use turnleaf_domain::{
-    BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, MessageCode, Role,
-    TurnId, UserId, limits,
+    AccountChange, BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField,
+    MessageCode, Role, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::branches::{self, frozen};
@@ -105,6 +105,7 @@ impl Service {
         chats::set_last_viewed(&mut tx, owner, chat.id, leaf).await?;
         branches::record_visit(&mut tx, branch.id, now).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::ChatListChanged);
         chat.default_branch_id = Some(branch.id);
         chat.last_viewed_turn_id = Some(leaf);
         Ok(Created::new(CopiedChat { chat, branch, leaf }))

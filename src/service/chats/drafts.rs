@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
 use turnleaf_domain::documents::attachment::{Attachment, CARD_KEY};
-use turnleaf_domain::{ChatId, Content, InvalidField, MessageCode, UserId, limits};
+use turnleaf_domain::{AccountChange, ChatId, Content, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::chats::drafts::{self, Draft};
 
 /// The attempts to change a draft while others change it at the same moment. With each round one writer succeeds.
@@ -29,6 +29,7 @@ impl Service {
         }
         let rev = rev.ok_or_else(changed)?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::DraftChanged { chat_id: chat, rev: Some(rev) });
         Ok(rev)
     }
 
@@ -117,6 +118,7 @@ impl Service {
             let mut tx = self.db().begin().await?;
             if let Some(rev) = drafts::put(&mut tx, owner, chat, &draft, self.clock().now()).await? {
                 tx.commit().await?;
+                self.publish_change(owner, AccountChange::DraftChanged { chat_id: chat, rev: Some(rev) });
                 return Ok(rev);
             }
         }

@@ -10,7 +10,7 @@ use crate::tools::choice::DEFAULT as DEFAULT_TOOLS;
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::tools::tool::ToolChoice;
-use turnleaf_domain::{ModelParams, UserId};
+use turnleaf_domain::{AccountChange, ModelParams, UserId};
 use turnleaf_store::StoreError;
 use turnleaf_store::accounts::settings;
 use turnleaf_store::database::db::Tx;
@@ -75,7 +75,9 @@ impl Service {
         let mut tx = self.db().begin().await?;
         let next = change(parse_setting(settings::lock_for_update(&mut tx, owner, NEXT, now).await?));
         settings::put(&mut tx, owner, NEXT, &json!(next), now).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_change(owner, AccountChange::SettingsChanged);
+        Ok(())
     }
 
     /// Returns the tools of the next chat.
@@ -161,7 +163,9 @@ impl Service {
     pub(crate) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, key, value, self.clock().now()).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_change(owner, AccountChange::SettingsChanged);
+        Ok(())
     }
 }
 

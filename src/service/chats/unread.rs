@@ -2,7 +2,7 @@
 //! or is open on screen, on any device.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, UserId, limits};
+use turnleaf_domain::{AccountChange, ChatId, UserId, limits};
 use turnleaf_store::chats::unread_replies;
 
 impl Service {
@@ -24,6 +24,7 @@ impl Service {
                 let mut tx = self.db().begin().await?;
                 unread_replies::delete_of_chat(&mut tx, owner, chat).await?;
                 tx.commit().await?;
+                self.publish_change(owner, AccountChange::UnreadChanged);
             }
             Ok::<_, ServiceError>(())
         };

@@ -15,7 +15,9 @@ use crate::transfer::imports::{ImportKey, insert_chat};
 use crate::{Service, ServiceError};
 use turnleaf_domain::blocks::sources;
 use turnleaf_domain::tools::tool_output;
-use turnleaf_domain::{Block, BranchShareId, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId};
+use turnleaf_domain::{
+    AccountChange, Block, BranchShareId, Content, ImportOrigin, SharedTurns, Turn, TurnStatus, UserId,
+};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
 use turnleaf_interchange::conversation::{FileBytes, ImportedSource, MessageFile};
@@ -110,6 +112,7 @@ impl Service {
             }
         }
         tx.commit().await?;
+        self.publish_change(reader, AccountChange::ChatListChanged);
         self.note_growth(reader, bytes).await;
         Ok(Created::new(copied))
     }

@@ -11,7 +11,9 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::branches::branch::{ModelLock, PromptPrefix};
 use turnleaf_domain::tools::server_instructions::{ServerInstructions, fit_instructions};
 use turnleaf_domain::tools::tool::{OfferedTool, PROVIDER, ToolChoice, ToolOrigin, WEB_SEARCH};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
+use turnleaf_domain::{
+    AccountChange, Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits,
+};
 use turnleaf_store::accounts::settings;
 use turnleaf_store::chats::{self, chat_tools};
 use turnleaf_store::tools::listings::ToolListing;
@@ -62,6 +64,7 @@ impl Service {
             branches::set_instructions(&mut tx, branch, &instructions).await?;
         }
         tx.commit().await?;
+        self.publish_chat(owner, id);
         self.chat_tools(owner, id).await
     }
 
@@ -99,6 +102,7 @@ impl Service {
         branches::set_tools(&mut tx, id, &tools).await?;
         branches::set_instructions(&mut tx, id, &instructions).await?;
         tx.commit().await?;
+        self.publish_chat(owner, chat.id);
         Ok((branch, tools))
     }
 
@@ -212,6 +216,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, DEFAULT, &json!(choice), self.clock().now()).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::SettingsChanged);
         Ok(choice)
     }
 

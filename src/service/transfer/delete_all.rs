@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::accounts::Actor;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{AuditVerb, MessageCode, UserId};
+use turnleaf_domain::{AccountChange, AuditVerb, MessageCode, UserId};
 use turnleaf_platform::tasks;
 use turnleaf_store::chats::drafts;
 use turnleaf_store::fsck::repair;
@@ -96,6 +96,9 @@ impl Service {
         // Quarantined values of chats are deleted with the chats; this deletes the rest.
         repair::delete_quarantined(&mut tx, owner).await?;
         tx.commit().await?;
+        let draft = AccountChange::DraftChanged { chat_id: None, rev: None };
+        let changes = [draft, AccountChange::ChatListChanged, AccountChange::NotificationsChanged];
+        self.supervisor().changes().publish_all(owner, changes);
         self.forget_sign_ins(owner).await;
         Ok(())
     }

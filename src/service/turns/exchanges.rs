@@ -18,8 +18,9 @@ use turnleaf_domain::chats::chat;
 use turnleaf_domain::providers::params_resolution::{ResolvedParams, resolve_params};
 use turnleaf_domain::turns::continued_text;
 use turnleaf_domain::{
-    Author, Branch, Capabilities, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind, InvalidField,
-    MessageCode, ModelParams, QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus, UserId, limits,
+    AccountChange, Author, Branch, Capabilities, Chat, ChatId, Content, Event, Exchange, ExchangeId, ExchangeKind,
+    InvalidField, MessageCode, ModelParams, QueuedMessageId, Role, Thinking, Turn, TurnId, TurnLocation, TurnStatus,
+    UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -301,7 +302,7 @@ impl Service {
             }),
             budget: of.budget,
         };
-        self.commit_and_start(tx, job).await?;
+        self.commit_and_start(tx, job, of.sends_draft_of).await?;
         if is_new_message {
             // The text is stored as a block and as plain text, and sent once.
             self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
@@ -309,8 +310,13 @@ impl Service {
         Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 
-    /// Commits the exchange, then starts the run of its reply.
-    async fn commit_and_start(&self, mut tx: Tx, job: RunJob) -> Result<(), ServiceError> {
+    /// Commits the exchange, with which a draft may have been sent, then starts the run of its reply.
+    async fn commit_and_start(
+        &self,
+        mut tx: Tx,
+        job: RunJob,
+        sent_draft: Option<Option<ChatId>>,
+    ) -> Result<(), ServiceError> {
         let supervisor = self.supervisor().clone();
         // Fencing: a process that has lost the claim must not start a reply.
         self.db().fence(&mut tx).await?;
@@ -318,6 +324,9 @@ impl Service {
         // stay pending. For the same reason it queries a lost acknowledgement longer than the client waits.
         let begun = tasks::spawn(async move {
             tx.commit_with_timeout(OUTCOME_TIME).await?;
+            if let Some(chat_id) = sent_draft {
+                supervisor.changes().publish(job.owner, AccountChange::DraftChanged { chat_id, rev: None });
+            }
             supervisor.start_run(job);
             Ok::<_, StoreError>(())
         });

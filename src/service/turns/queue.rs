@@ -14,8 +14,8 @@ use crate::turns::messages::{self, MessageBlock};
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
-    ChatId, CodedMessage, InvalidField, MessageCode, ModelParams, QueuedMessageId, Role, Turn, TurnId, TurnStatus,
-    UserId, limits,
+    AccountChange, ChatId, CodedMessage, InvalidField, MessageCode, ModelParams, QueuedMessageId, Role, Turn, TurnId,
+    TurnStatus, UserId, limits,
 };
 use turnleaf_platform::{ids, tasks};
 use turnleaf_store::chats::drafts;
@@ -161,7 +161,8 @@ impl Service {
         let new = NewQueuedMessage { id, chat_id: chat.id, after_turn_id: reply, ord, request: &stored };
         let now = self.clock().now();
         queued_messages::insert(&mut tx, owner, &new, now).await?;
-        if !request.keeps_draft {
+        let clears_draft = !request.keeps_draft;
+        if clears_draft {
             drafts::clear(&mut tx, owner, Some(chat.id), now).await?;
         }
         let service = self.clone();
@@ -169,6 +170,11 @@ impl Service {
         let commit = tasks::spawn(async move {
             let committed = tx.commit().await;
             service.queue_wake().notify_one();
+            if clears_draft {
+                let chat_id = Some(turn.chat_id);
+                service.publish_change(owner, AccountChange::DraftChanged { chat_id, rev: None });
+            }
+            service.publish_chat(owner, turn.chat_id);
             committed
         });
         commit.await.map_err(|_| StoreError::Gone("the message"))??;
@@ -260,6 +266,7 @@ impl Service {
         }
         tx.commit().await?;
         self.queue_wake().notify_one();
+        self.publish_chat(owner, before.chat_id);
         self.queued_message(owner, id).await
     }
 
@@ -276,6 +283,7 @@ impl Service {
         tx.commit().await?;
         // The next one may be free to go.
         self.queue_wake().notify_one();
+        self.publish_chat(owner, queued.chat_id);
         Ok(())
     }
 

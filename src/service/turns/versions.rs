@@ -165,6 +165,7 @@ impl Service {
         branches::record_visit(&mut tx, branch.id, exchange.created_at).await?;
         chats::set_last_viewed(&mut tx, owner, chat.id, version.id).await?;
         tx.commit().await?;
+        self.publish_listed_chat(owner, chat.id);
         branch.head_turn_id = Some(version.id);
         let user_turn = client_redaction::redact_turn(question);
         Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn: version, branch, is_new: true })

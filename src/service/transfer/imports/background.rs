@@ -9,7 +9,7 @@ use super::jobs::{PreviewStart, RunningImport};
 use super::report::{ImportReport, ImportRequest};
 use super::spool::SpooledImport;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportId, MessageCode, UserId, limits};
+use turnleaf_domain::{AccountChange, ImportId, MessageCode, UserId, limits};
 
 /// The minimum interval between progress updates: a report of thousands of issues is not copied for each of them.
 const SHOWN_EVERY: Duration = Duration::from_millis(250);
@@ -78,10 +78,14 @@ impl Service {
 
     async fn run_import(self, import: ImportRequest, mut running: RunningImport) {
         let (id, jobs, stop) = (running.id, running.jobs.clone(), running.stop.clone());
+        let (changes, owner, imports_chats) = (self.supervisor().changes(), import.owner, !import.dry_run);
         let mut shown: Option<Instant> = None;
         let mut progress = |report: &ImportReport| {
             if shown.is_none_or(|at| at.elapsed() >= SHOWN_EVERY) {
                 jobs.update_report(id, report);
+                if imports_chats {
+                    changes.publish(owner, AccountChange::ChatListChanged);
+                }
                 shown = Some(Instant::now());
             }
             true
@@ -101,6 +105,9 @@ impl Service {
         }
         running.ended_at = imported.is_ok().then(|| self.clock().now());
         drop(running);
+        if imports_chats {
+            changes.publish_all(owner, [AccountChange::ChatListChanged, AccountChange::NotificationsChanged]);
+        }
         self.supervisor().index_soon();
     }
 

@@ -4,7 +4,7 @@ use super::job::{ImportJob, ImportSummary};
 use super::recording::{self, interrupted_report, read_report};
 use super::reversal::{KeptChat, KeptCreations, KeptDocument};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportId, ImportState, MessageCode, UserId, limits};
+use turnleaf_domain::{AccountChange, ImportId, ImportState, MessageCode, UserId, limits};
 use turnleaf_store::transfer::imports::{self, StoredImport};
 
 /// Returns a recorded import as a job. One that is recorded as running although it does not run was interrupted.
@@ -142,6 +142,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         imports::delete(&mut tx, owner, id).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::NotificationsChanged);
         self.import_job_registry().forget(owner, id);
         if self.import_job_registry().reversal(owner, id).is_some() {
             self.import_job_registry().forget_reversal(owner);

@@ -252,6 +252,7 @@ impl Service {
                 report.report_left_behind(conversation, &onward);
                 store_differences(&mut tx, owner, id, source(&mut report.apart)).await?;
                 tx.commit().await?;
+                self.publish_listed_chat(owner, id);
                 report.report_grown(conversation, id, &onward);
                 return Ok(());
             }

@@ -13,7 +13,9 @@ use super::jobs::reversals::RunningReversal;
 use super::recording::read_report;
 use crate::{Service, ServiceError};
 use turnleaf_domain::transfer::import_record::AdditionsUndo;
-use turnleaf_domain::{ChatId, CodedMessage, DocumentId, ImportId, ImportState, MessageCode, UndoScope, UserId};
+use turnleaf_domain::{
+    AccountChange, ChatId, CodedMessage, DocumentId, ImportId, ImportState, MessageCode, UndoScope, UserId,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::deletions::DeletionRoot;
 use turnleaf_store::documents::write;
@@ -109,7 +111,9 @@ impl Service {
         }
         let mut tx = self.db().begin().await?;
         imports::undo::mark_undone(&mut tx, owner, id, self.clock().now()).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        self.publish_change(owner, AccountChange::NotificationsChanged);
+        Ok(())
     }
 
     async fn undo_new_chat(
@@ -199,6 +203,7 @@ impl Service {
         let mut tx = self.db().begin().await?;
         imports::undo::mark_restored(&mut tx, owner, id, state).await?;
         tx.commit().await?;
+        self.publish_change(owner, AccountChange::NotificationsChanged);
         let documents = imports::undo::list_deleted_documents(self.db(), owner, id).await?;
         let deletions = imports::undo::list_deletions(self.db(), owner, id).await?;
         running.update(|seen| seen.total = (documents.len() + deletions.len()) as u64);

@@ -10,7 +10,7 @@ use crate::turns::exchanges::{AcceptedExchange, NewExchange};
 use crate::turns::messages::{self, UserMessage};
 use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{CodedMessage, ExchangeKind, MessageCode, QueuedMessageId, TurnStatus, UserId, limits};
+use turnleaf_domain::{ChatId, CodedMessage, ExchangeKind, MessageCode, QueuedMessageId, TurnStatus, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::StoreError;
@@ -69,10 +69,10 @@ impl Service {
         id: QueuedMessageId,
     ) -> Result<AcceptedExchange, ServiceError> {
         let queued = self.waiting_message(owner, id).await?;
-        let tried = queued.request.clone();
+        let (tried, chat) = (queued.request.clone(), queued.chat_id);
         let sent = self.dispatch_queued(owner, queued, true).await;
         let Err(error) = &sent else { return sent };
-        let Some(reason) = self.record_refusal(owner, id, tried, error).await? else { return sent };
+        let Some(reason) = self.record_refusal(owner, (id, chat), tried, error).await? else { return sent };
         match sent {
             Err(
                 ServiceError::Forbidden { .. }
@@ -136,7 +136,7 @@ impl Service {
                 return DueOutcome::Waits;
             }
         };
-        let tried = queued.request.clone();
+        let (tried, chat) = (queued.request.clone(), queued.chat_id);
         let service = self.clone();
         // A task of its own, so that a panic does not end the sending of all messages.
         let sent = tasks::spawn(async move { service.dispatch_queued(owner, queued, false).await });
@@ -152,7 +152,7 @@ impl Service {
                 return DueOutcome::Waits;
             }
         };
-        match self.record_refusal(owner, id, tried, &error).await {
+        match self.record_refusal(owner, (id, chat), tried, &error).await {
             Ok(Some(_)) => DueOutcome::Settled,
             Ok(None) => {
                 tracing::info!(message = %id, %error, "a queued message has to wait");
@@ -170,7 +170,7 @@ impl Service {
     async fn record_refusal(
         &self,
         owner: UserId,
-        id: QueuedMessageId,
+        (id, chat): (QueuedMessageId, ChatId),
         tried: Option<String>,
         error: &ServiceError,
     ) -> Result<Option<CodedMessage>, StoreError> {
@@ -179,6 +179,7 @@ impl Service {
             let mut tx = self.db().begin().await?;
             queued_messages::refuse(&mut tx, owner, id, &request, &reason).await?;
             tx.commit().await?;
+            self.publish_chat(owner, chat);
         }
         Ok(Some(reason))
     }
