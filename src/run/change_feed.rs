@@ -58,8 +58,12 @@ impl AccountHistory {
         self.changed.send_replace(());
     }
 
+    fn knows_changes_since(&self, seen: u64) -> bool {
+        (self.forgotten..=self.newest).contains(&seen)
+    }
+
     fn update_since(&self, seen: u64) -> Option<FeedUpdate> {
-        if !(self.forgotten..=self.newest).contains(&seen) {
+        if !self.knows_changes_since(seen) {
             return Some(FeedUpdate::Reset(self.newest));
         }
         let after = self.changes.partition_point(|(number, _)| *number <= seen);
@@ -129,17 +133,23 @@ impl ChangeFeed {
         });
     }
 
-    /// Follows an account after a number, or from now on.
+    /// Follows an account after a number, if the changes since are known, else from now on.
     pub fn follow(&self, owner: UserId, after: Option<u64>) -> ChangeFollower {
         let now = u64::try_from(self.clock.now().timestamp_micros()).unwrap_or_default();
-        let (newest, changed) = self.with_histories(|histories| {
+        self.with_histories(|histories| {
             if histories.len() >= limits::CHANNEL_ACCOUNTS && !histories.contains_key(&owner) {
                 histories.retain(|_, history| history.is_followed());
             }
             let history = histories.entry(owner).or_insert_with(|| AccountHistory::new(now));
-            (history.newest, history.changed.subscribe())
-        });
-        ChangeFollower { feed: self.clone(), owner, seen: after.unwrap_or(newest), changed }
+            let after = after.filter(|seen| history.knows_changes_since(*seen));
+            ChangeFollower {
+                feed: self.clone(),
+                owner,
+                seen: after.unwrap_or(history.newest),
+                continues: after.is_some(),
+                changed: history.changed.subscribe(),
+            }
+        })
     }
 
     fn with_histories<T>(&self, act: impl FnOnce(&mut HashMap<UserId, AccountHistory>) -> T) -> T {
@@ -153,13 +163,19 @@ pub struct ChangeFollower {
     owner: UserId,
     /// The number of the last change that it was given.
     seen: u64,
+    continues: bool,
     changed: watch::Receiver<()>,
 }
 
 impl ChangeFollower {
-    /// Returns the number after which the follower continues.
+    /// Returns the number of the last change that the follower has seen.
     pub fn seen(&self) -> u64 {
         self.seen
+    }
+
+    /// Returns true if the follower misses nothing since the number after which it wanted to follow.
+    pub fn continues(&self) -> bool {
+        self.continues
     }
 
     /// Waits until there is something that the follower has not seen.

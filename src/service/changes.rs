@@ -1,9 +1,16 @@
-//! Publishing what use cases change of an account, after the commit (`run::change_feed`).
+//! The change feed of accounts (`run::change_feed`): following it, and publishing what use cases change, after the
+//! commit.
 
 use crate::Service;
 use turnleaf_domain::{AccountChange, ChatId, UserId};
+use turnleaf_run::change_feed::ChangeFollower;
 
 impl Service {
+    /// Follows the changes of an account after a number, if those since are known, else from now on.
+    pub fn follow_changes(&self, owner: UserId, after: Option<u64>) -> ChangeFollower {
+        self.supervisor().changes().follow(owner, after)
+    }
+
     /// Publishes a change.
     pub(crate) fn publish_change(&self, owner: UserId, change: AccountChange) {
         self.supervisor().changes().publish(owner, change);

@@ -26,6 +26,7 @@ pub mod usage;
 pub use error::ServiceError;
 // Types in the signatures of the service, re-exported for layers that may not depend on the crates that define them.
 pub use turnleaf_providers::registry::ProviderCheck;
+pub use turnleaf_run::change_feed::{ChangeFollower, FeedUpdate};
 pub use turnleaf_run::journal::EventLine;
 pub use turnleaf_run::{EventCursor, FollowerItem, can_be_shortened};
 pub use turnleaf_store::StoreError;

@@ -53,7 +53,7 @@ const GROUPS: [(&str, &[Entry]); 6] = [
         ],
     ),
     ("Branches", &[entry("list_branches"), entry("create_branch"), entry("show_branch"), entry("change_branch")]),
-    ("Streaming", &[entry("follow_turn"), entry("follow_chat")]),
+    ("Streaming", &[entry("follow_turn"), entry("follow_chat"), entry("follow_changes")]),
     (
         "Parameters",
         &[

@@ -77,21 +77,24 @@ async fn client_continues_after_its_number_or_is_reset() {
     // Changes while nobody follows.
     feed.publish(owner, AccountChange::ChatListChanged);
     let mut again = feed.follow(owner, Some(seen));
+    assert!(again.continues());
     assert_eq!(next_changes(&mut again).await, [AccountChange::ChatListChanged]);
-    assert_nothing_new(&mut feed.follow(owner, Some(again.seen()))).await;
     let newest = again.seen();
-    for unknown in [0, start - 1, newest + 1, u64::MAX] {
-        let mut follower = feed.follow(owner, Some(unknown));
-        assert_eq!(follower.next().await, FeedUpdate::Reset(newest), "{unknown}");
+    assert_nothing_new(&mut feed.follow(owner, Some(newest))).await;
+    for unknown in [None, Some(0), Some(start - 1), Some(newest + 1), Some(u64::MAX)] {
+        let mut follower = feed.follow(owner, unknown);
+        assert_eq!((follower.continues(), follower.seen()), (false, newest), "{unknown:?}");
         assert_nothing_new(&mut follower).await;
     }
     for _ in 0..=limits::CHANNEL_CHANGES {
         feed.publish(owner, chat_changed());
     }
-    let mut late = feed.follow(owner, Some(seen));
-    assert!(matches!(late.next().await, FeedUpdate::Reset(_)), "its changes were forgotten");
+    // One that did not read for so long is told so, and one that comes back as well.
+    assert!(matches!(again.next().await, FeedUpdate::Reset(_)));
+    assert_nothing_new(&mut again).await;
+    assert!(!feed.follow(owner, Some(newest)).continues());
     // Repetitions take no place.
-    let seen = late.seen();
+    let seen = again.seen();
     for _ in 0..=limits::CHANNEL_CHANGES {
         feed.publish(owner, AccountChange::UnreadChanged);
     }
@@ -108,9 +111,8 @@ async fn numbers_of_later_process_are_unknown_and_higher() {
     next_changes(&mut follower).await;
     clock.advance(chrono::TimeDelta::seconds(1));
     let after = ChangeFeed::new(clock);
-    let mut follower_after = after.follow(owner, Some(follower.seen()));
-    let FeedUpdate::Reset(newest) = follower_after.next().await else { panic!("it continued") };
-    assert!(newest > follower.seen());
+    let follower_after = after.follow(owner, Some(follower.seen()));
+    assert!(!follower_after.continues() && follower_after.seen() > follower.seen());
 }
 
 #[tokio::test(start_paused = true)]

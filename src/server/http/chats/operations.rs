@@ -13,6 +13,7 @@ use crate::server::http::chats::path_views::{
     ListTurnsQuery, PathBlocks, PathGroups, PathMessages, PathPageQuery, PathTurns,
 };
 use crate::server::http::openapi::operation::ApiOperation;
+use crate::server::http::streams::account_events::AccountEventsQuery;
 use crate::server::http::streams::socket::SocketQuery;
 use serde_json::json;
 use turnleaf_service::chats::titles::TitleSuggestion;
@@ -153,6 +154,15 @@ pub fn follow_chat(operation: ApiOperation) -> ApiOperation {
         .problem_response(426, "`upgrade_required`: this is not a WebSocket handshake.")
 }
 
+pub fn follow_changes(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Chats", "follow_changes", "Tells what changes, until the connection ends.")
+        .add_description(CHANGES)
+        .query_parameters::<AccountEventsQuery>()
+        .request_header("Last-Event-ID", "The id of the last event received; takes precedence over `after`.")
+        .custom_response(200, "The events.", "text/event-stream", json!({ "type": "string" }))
+}
+
 pub fn list_turns(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Reading", "list_turns", "Lists a page of a path's turns with their blocks.")
@@ -227,6 +237,15 @@ pub fn list_messages(operation: ApiOperation) -> ApiOperation {
         .limit_query_field("limit", limits::PAGE_MAX)
         .response::<PathMessages>(200, "The messages.")
 }
+
+const CHANGES: &str = "Server-sent events with one line of JSON each. They say what has changed and not what it is now: load \
+    that with the other requests. A later change of the same subject replaces an earlier one that was not sent yet. `id` \
+    rises; ignore unknown events and members.\n\n\
+    `hello {id, now}` comes first. `reset {id}` says that changes may have been missed, because there was no cursor or \
+    its changes are no longer known: load everything that you show. `chat_changed {chat_id}`, `chat_list_changed`, \
+    `draft_changed {chat_id, rev?}` (`chat_id` is null for the chat that does not exist yet; without `rev` the draft was \
+    sent), `unread_changed`, `notifications_changed` and `settings_changed` tell the changes. `heartbeat {now}` is sent \
+    after 15 seconds of silence, `displaced` before the server closes the oldest stream of a client with too many.";
 
 const SOCKET: &str = "Messages are JSON objects with a `type`. The protocol is the subprotocol `turnleaf.v1`, which \
     clients may offer; ignore unknown messages and members.\n\n\

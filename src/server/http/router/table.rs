@@ -11,7 +11,7 @@ use crate::server::http::request::used_origin::with_public_origin;
 use crate::server::http::site::{
     diagram_frame, external_link, frame_host, gallery, passkey_script, preview_panel, worker,
 };
-use crate::server::http::streams::{events, socket};
+use crate::server::http::streams::{account_events, events, socket};
 use crate::server::http::transfer::{delete_all, exports, import_pages, imports};
 use crate::server::http::{
     attachments, branches, chats, documents, features, health, notifications, openapi, preferences, projects,
@@ -46,6 +46,7 @@ routes! {
     api!(post "/api/chats/{id}/restore" WRITE, chats::api::restore, chats::operations::restore_chat),
     api!(post "/api/chats/{id}/copies" WRITE, chats::copies::create, chats::operations::copy_chat),
     api!(put "/api/chats/{id}/last-viewed" WRITE, chats::api::set_last_viewed, chats::operations::set_last_viewed),
+    api!(get "/api/events" READ, account_events::account_events, chats::operations::follow_changes),
     api!(get "/api/chats/{id}/ws" CONVERSE, socket::open, chats::operations::follow_chat),
     api!(post "/api/chats/{id}/title-suggestions" CALL, chats::titles::create, chats::operations::suggest_title),
     api!(post "/api/chats/{id}/title-suggestions/stop" WRITE, chats::titles::stop, chats::operations::stop_title),

@@ -5,13 +5,12 @@ pub mod encoder;
 mod ndjson;
 mod sse;
 
+use std::future::ready;
 use std::pin::pin;
 
 use async_stream::stream;
-use axum::Extension;
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
 use serde::Deserialize;
@@ -24,12 +23,13 @@ use crate::domain::{BlockId, Event, Turn, TurnId, UserId, limits};
 use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::request::accept;
-use crate::server::http::request::admission::{self, ClientIdentity};
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::principal::ConnectionLease;
 use crate::server::http::request::query::{StrictQuery, deserialize_flag};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::{OpenStream, Subscriber};
+use crate::server::http::streams::stream_response::{StreamFraming, stream_response};
 use crate::server::markup::block_markup_with_citations;
 use crate::ui::locale::{Locale, locale, with_locale};
 use turnleaf_platform::tasks;
@@ -103,43 +103,12 @@ pub struct EventExtras {
 
 fn respond<E: EventEncoder + 'static>(
     mut encoder: E,
-    (place, lease): (OpenStream, ConnectionLease),
+    rights: (OpenStream, ConnectionLease),
     outgoing: impl Stream<Item = OutgoingEvent> + Send + 'static,
 ) -> Response {
-    let opening = encoder.opening_bytes();
-    let bytes = stream! {
-        if let Some(opening) = opening {
-            yield Ok::<Bytes, std::convert::Infallible>(opening);
-        }
-        let mut outgoing = pin!(outgoing);
-        // One wait for the whole stream: each new one would be registered with the token.
-        let mut displaced = pin!(place.displaced_token().cancelled());
-        let mut signed_out = pin!(lease.ended());
-        loop {
-            let next = tokio::select! {
-                biased;
-                () = &mut displaced => break,
-                () = &mut signed_out => return,
-                next = outgoing.next() => next,
-            };
-            match next {
-                Some(next) => if let Some(bytes) = encoder.encode(next) {
-                    yield Ok(bytes);
-                },
-                None => return,
-            }
-        }
-        if let Some(bytes) = encoder.displaced_bytes() {
-            yield Ok(bytes);
-        }
-    };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(E::CONTENT_TYPE)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
-        // A buffering proxy would hold a reply back until its end.
-        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    (Extension(admission::UncountedResponse), headers, Body::from_stream(bytes)).into_response()
+    let (opening, displaced) = (encoder.opening_bytes(), encoder.displaced_bytes());
+    let framing = StreamFraming { content_type: E::CONTENT_TYPE, opening, displaced };
+    stream_response(framing, rights, outgoing.filter_map(move |next| ready(encoder.encode(next))))
 }
 
 /// Merges the events of the followed turn, heartbeats while it is silent, and the rendering of finished blocks.

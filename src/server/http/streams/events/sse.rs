@@ -7,13 +7,8 @@ use axum::body::Bytes;
 use crate::domain::TurnId;
 use crate::domain::turns::frame::{StreamSignal, format_cursor};
 use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, write_event_json};
+use crate::server::http::streams::stream_response::{DISPLACED_RETRY_MS, RETRY_MS};
 use turnleaf_service::FollowerItem;
-
-/// Delay before a browser reconnects after a lost connection, in milliseconds.
-const RETRY_MS: u32 = 500;
-/// Delay before a displaced stream reconnects, in milliseconds. Without it, the stream would at once displace another
-/// one of its client.
-const DISPLACED_RETRY_MS: u32 = 30_000;
 
 /// The length of an event without its own members.
 const EVENT_BYTES: usize = 160;
