@@ -1,6 +1,12 @@
 //! Server-sent events: a stream of named messages. The browser reconnects by itself when the connection breaks, but
 //! not after a refusal.
 
+use crate::domain::limits;
+
+/// The silence after which a stream counts as dead, whatever the network reports, in milliseconds: two heartbeats and
+/// some tolerance.
+pub const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
+
 /// An event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {

@@ -22,6 +22,7 @@ use crate::ui::palette::body::PaletteDialog;
 use crate::ui::palette::{provide_palette, results};
 use crate::ui::panel::provide_panel;
 use crate::ui::panel::side_panel::SidePanel;
+use crate::ui::polling::provide_live_channel;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
@@ -41,6 +42,7 @@ pub fn App() -> impl IntoView {
     provide_context(RwSignal::new(preferences));
     provide_announcer();
     provide_connection();
+    provide_live_channel();
     provide_toasts();
     poll_running_chats(provide_chats());
     provide_panel();

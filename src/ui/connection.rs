@@ -45,6 +45,8 @@ pub struct PageConnection {
     wanted: RwSignal<u32>,
     /// True if the server has a newer build than this page.
     is_old: RwSignal<bool>,
+    /// True if something between page and server holds the live channel back.
+    is_held_back: RwSignal<bool>,
     announcer: Option<Announcer>,
 }
 
@@ -59,6 +61,7 @@ pub fn provide_connection() -> PageConnection {
         countdown: StoredValue::new(0),
         wanted: RwSignal::new(0),
         is_old: RwSignal::new(false),
+        is_held_back: RwSignal::new(false),
         announcer: use_context(),
     };
     provide_context(connection);
@@ -199,6 +202,13 @@ impl PageConnection {
             },
             SECOND,
         );
+    }
+
+    /// Notes whether something between page and server holds the live channel back. The banner explains it.
+    pub fn note_held_back(self, is_held_back: bool) {
+        if self.is_held_back.try_get_untracked().is_some_and(|before| before != is_held_back) {
+            self.is_held_back.set(is_held_back);
+        }
     }
 
     /// Compares the server's build with that of this page.

@@ -159,6 +159,9 @@ define_messages! {
     connected: "Connected.", "已连接。";
     connection_lost: "Connection lost. Reconnecting…", "连接中断，正在重新连接…";
     try_now: "Retry now", "立即重试";
+    connection_details: "Details", "详情";
+    updates_held_back: "Something between this page and the server holds updates back, such as a proxy. The page asks for them every few seconds instead.",
+        "此页面与服务器之间（例如代理）阻碍了实时更新，页面改为每隔几秒查询一次。";
     new_version: "A new version is available. Reload when you are ready; your draft is kept.",
         "有新版本。准备好后请重新加载，你输入的内容会保留。";
     reload: "Reload", "重新加载";

@@ -19,7 +19,7 @@ sql! {
     FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
     FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts \
         WHERE owner_id = $1 AND chat_id IS NULL";
-    /// Only the revision is read, because pages poll every few seconds and a draft may be long.
+    /// Only the revision is read, because pages ask for it often and a draft may be long.
     REV_OF_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
     REV_OF_NEW_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id IS NULL";
     /// Nothing is inserted for a chat of another owner.

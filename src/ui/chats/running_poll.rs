@@ -1,5 +1,5 @@
-//! Polling of the chats that are not on screen: every few seconds the page asks which replies run, and informs the
-//! list, the notifications and the connection state.
+//! Polling of the chats that are not on screen: the page asks which replies run, and informs the list, the notifications
+//! and the connection state.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -8,10 +8,10 @@ use super::{Chats, chat_on_screen, notifications};
 use crate::api::error::ApiError;
 use crate::api::view::{ChatListItem, PolledStatus};
 use crate::browser::{clock, document};
-use crate::domain::ChatId;
+use crate::domain::{AccountChange, ChannelEvent, ChatId};
 use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, on_change};
-use crate::ui::polling::{self, poll_status};
+use crate::ui::polling::{self, Poller, poll_status};
 
 /// A response that takes longer than this, in milliseconds, counts as lost: the network may fail silently.
 const HANGING_MS: i64 = 10_000;
@@ -29,6 +29,11 @@ struct RunningWatcher {
     looking: StoredValue<Option<(u32, i64)>>,
     /// The states at the previous poll.
     before: StoredValue<Option<ReplyStates>>,
+    poller: Poller,
+    /// The page has heard the channel begin.
+    has_begun: StoredValue<bool>,
+    /// The list may show something that a poll does not: a title, an order, a project.
+    is_list_old: StoredValue<bool>,
 }
 
 /// The chats in which replies run or were not read since they ended.
@@ -74,6 +79,7 @@ impl RunningWatcher {
                 connection.record_response(&Err::<(), _>(ApiError::Unreachable));
             }
         }
+        let begun = self.poller.begin();
         let number = self.looks.get_value().wrapping_add(1);
         self.looks.set_value(number);
         self.looking.set_value(Some((number, now)));
@@ -88,9 +94,45 @@ impl RunningWatcher {
                 connection.record_response(&answer);
             }
             if let Ok(glance) = answer {
+                self.poller.note_seen(begun);
                 self.apply_glance(glance).await;
+                // Something may have changed since the poll began.
+                if self.poller.has_news() {
+                    self.poll(false);
+                }
             }
         });
+    }
+
+    /// Returns whether an event of the channel is a reason to poll.
+    fn concerns(self, event: &ChannelEvent) -> bool {
+        match event {
+            ChannelEvent::Reset { .. } => {
+                // The list of a page that was just loaded is new.
+                if self.has_begun.try_update_value(|has_begun| std::mem::replace(has_begun, true)) == Some(true) {
+                    let _ = self.is_list_old.try_set_value(true);
+                }
+                true
+            }
+            ChannelEvent::Changed { change, .. } => match change {
+                AccountChange::ChatListChanged => {
+                    let _ = self.is_list_old.try_set_value(true);
+                    true
+                }
+                AccountChange::UnreadChanged
+                | AccountChange::NotificationsChanged
+                | AccountChange::SettingsChanged
+                | AccountChange::DraftChanged { chat_id: None, rev: None } => true,
+                AccountChange::DraftChanged { chat_id: None, rev: Some(rev) } => {
+                    if *rev > self.chats.draft_rev.get_untracked() {
+                        self.chats.draft_rev.set(*rev);
+                    }
+                    false
+                }
+                AccountChange::ChatChanged { .. } | AccountChange::DraftChanged { .. } => false,
+            },
+            ChannelEvent::Hello { .. } | ChannelEvent::Heartbeat { .. } | ChannelEvent::Displaced => false,
+        }
     }
 
     /// Updates the unread marks of the older chats, which are not reloaded.
@@ -128,6 +170,9 @@ impl RunningWatcher {
             notify(chats, &before, &now);
         }
         self.update_older(&now.unread);
+        if self.is_list_old.try_update_value(std::mem::take) == Some(true) {
+            return chats.refresh();
+        }
         let Ok(listed) = chats.resource.await else { return chats.refresh() };
         if is_list_current(&listed.chats, &now) {
             self.in_vain.set_value(None);
@@ -149,9 +194,9 @@ fn notify(chats: Chats, before: &ReplyStates, now: &ReplyStates) {
     }
 }
 
-/// Polls which chats are being answered, wait for a person or are unread, and reloads the list where it disagrees: a
-/// question in another chat must not stay unseen, nor may an ended reply appear to run. The polls also tell every
-/// page whether the server is reachable and when there are other models or a newer build.
+/// Polls which chats are being answered, wait for a person or are unread, and reloads the list where it disagrees or was
+/// told to have changed: a question in another chat must not stay unseen, nor may an ended reply appear to run. The polls
+/// also tell every page whether the server is reachable and when there are other models or a newer build.
 pub fn poll_running_chats(chats: Chats) {
     let connection = use_context::<PageConnection>();
     let watcher = RunningWatcher {
@@ -161,12 +206,17 @@ pub fn poll_running_chats(chats: Chats) {
         looks: StoredValue::new(0),
         looking: StoredValue::new(None),
         before: StoredValue::new(None),
+        poller: Poller::from_context(),
+        has_begun: StoredValue::new(false),
+        is_list_old: StoredValue::new(false),
     };
     let look_if_seen = move || {
         let is_seen = !document::is_hidden() || notifications::are_enabled();
         if is_seen && connection.is_none_or(|connection| !connection.is_waiting()) {
             chats.follow_day();
-            watcher.poll(false);
+            if watcher.poller.is_due() {
+                watcher.poll(false);
+            }
         }
     };
     effect(move || {
@@ -174,7 +224,7 @@ pub fn poll_running_chats(chats: Chats) {
             notifications::listen_for_clicks(chats.open_from_notification());
         }
     });
-    polling::repeat(polling::STATUS_EVERY, look_if_seen);
+    watcher.poller.repeat(polling::STATUS_EVERY, move |event| watcher.concerns(event), look_if_seen);
     if let Some(connection) = connection {
         let wanted = connection.retry_signal();
         on_change(move || wanted.get(), move |_, _| watcher.poll(true));

@@ -50,10 +50,19 @@ pub fn ConnectionBars() -> impl IntoView {
             view! { <span class="countdown">{move || messages::amounts::next_try(connection.left.get().into())}</span> }
         });
         let can_try = matches!(shown, ConnectionStatus::Reconnecting | ConnectionStatus::Offline);
+        let details = (can_try && connection.is_held_back.get()).then(|| {
+            view! {
+                <details>
+                    <summary>{messages::connection_details()}</summary>
+                    {messages::updates_held_back()}
+                </details>
+            }
+        });
         Some(view! {
             <div class=class>
                 <Icon name=icon/>
                 <span>{text}" "{next}</span>
+                {details}
                 {can_try.then(|| view! {
                     <button type="button" class="button bare strong" on:click=move |_| connection.try_now()>
                         {messages::try_now()}

@@ -11,7 +11,7 @@ use crate::api::json::JsonEncoding;
 use crate::api::tree::load_tree;
 use crate::api::view::tree::{TreePage, TreePageQuery};
 use crate::browser::document;
-use crate::domain::{ChatId, TurnId};
+use crate::domain::{AccountChange, ChannelEvent, ChatId, TurnId};
 use crate::ui::announce::announce_arrival;
 use crate::ui::connection::PageConnection;
 use crate::ui::deletion::{DeletePart, DeletedPart, DeletionScreen};
@@ -23,7 +23,7 @@ use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::tree as texts;
 use crate::ui::page::not_found::{LoadFailedView, MissingView};
-use crate::ui::polling::{self, poll_chat};
+use crate::ui::polling::{self, Poller, poll_chat};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
 
@@ -90,10 +90,12 @@ fn ask_from_address(chat: ChatId, query: &ParamsMap) -> TreePageQuery {
 fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
     let known = StoredValue::new(None);
     let connection = use_context::<PageConnection>();
+    let poller = Poller::from_context();
     let look = move || {
-        if document::is_hidden() || connection.is_some_and(PageConnection::is_waiting) {
+        if !poller.is_due() || document::is_hidden() || connection.is_some_and(PageConnection::is_waiting) {
             return;
         }
+        let begun = poller.begin();
         spawn_local(async move {
             let glance = poll_chat(chat, None, i64::MAX, None).await;
             if let Some(connection) = connection {
@@ -103,12 +105,18 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
             let now = Some((glance.rev, glance.running));
             let Some(before) = known.try_get_value() else { return };
             known.set_value(now);
+            poller.note_seen(begun);
             if before.is_some() && before != now {
                 changes.update(|count| *count += 1);
             }
         });
     };
-    polling::repeat(polling::TREE_EVERY, look);
+    let concerns = move |event: &ChannelEvent| match event {
+        ChannelEvent::Reset { .. } => true,
+        ChannelEvent::Changed { change: AccountChange::ChatChanged { chat_id }, .. } => *chat_id == chat,
+        _ => false,
+    };
+    poller.repeat(polling::TREE_EVERY, concerns, look);
 }
 
 /// The page, rendered from a part of a tree.

@@ -9,13 +9,11 @@ use super::ChatState;
 use super::follower::ReplySubscription;
 use super::turn::FramesOutcome;
 use crate::api::json;
-use crate::browser::event_source::{self, StreamEvent};
+use crate::browser::event_source::{self, SILENCE_MS, StreamEvent};
 use crate::browser::{clock, document};
 use crate::domain::turns::frame::{self, StreamFrame};
-use crate::domain::{Event, TurnId, limits};
+use crate::domain::{Event, TurnId};
 
-/// The silence after which a stream counts as dead, whatever the network reports: two heartbeats and some tolerance.
-const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
 /// The time that a stream may stay open after the reply's end, for markup that the server still sends.
 const AFTERMATH: Duration = Duration::from_secs(5);
 /// The maximum time that frames wait where no animation frame comes, because the page is hidden.

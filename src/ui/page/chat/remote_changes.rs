@@ -1,5 +1,5 @@
-//! Remote changes: while a chat is visible, the page polls for changes made in another tab or on another device,
-//! shows a reply that was started elsewhere as it is written, and applies titles and drafts.
+//! Remote changes: while a chat is visible, the page asks what was changed in another tab or on another device, shows a
+//! reply that was started elsewhere as it is written, and applies titles and drafts.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::api::chats::reload_chat;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, DraftView, PolledChat};
 use crate::browser::document;
-use crate::domain::{Chat, ChatId, TurnId};
+use crate::domain::{AccountChange, ChannelEvent, Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::connection::PageConnection;
 use crate::ui::erased::on_change;
-use crate::ui::polling::{self, poll_chat};
+use crate::ui::polling::{self, Poller, poll_chat};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::load_more::follow_path;
 
@@ -35,14 +35,25 @@ struct RemoteWatcher {
     chats: Option<Chats>,
     connection: Option<PageConnection>,
     title: StoredValue<String>,
+    poller: Poller,
     is_looking: StoredValue<bool>,
-    /// True if something has changed since the pending poll began.
-    looks_again: StoredValue<bool>,
     /// Incremented when the path changed elsewhere.
     changes: RwSignal<u64>,
     /// The number of consecutive failed polls, and the number of polls to skip.
     failures: StoredValue<u32>,
     pause: StoredValue<u32>,
+}
+
+/// The result of a poll.
+enum ChatPoll {
+    /// Nothing was applied: the server did not answer, or the screen is about to change. The next poll tries again.
+    Postponed,
+    /// Everything is shown that there is.
+    Current,
+    /// There is more to see: the path to this leaf.
+    Grown(Option<TurnId>),
+    /// The path was shown; its page has the rest.
+    Shown(Box<ChatPage>),
 }
 
 impl RemoteWatcher {
@@ -53,10 +64,11 @@ impl RemoteWatcher {
         self.pause.set_value((1 << failures) - 1);
     }
 
-    /// Returns whether a poll may start: not on a page that is gone, hidden, offline or waiting for a response, nor
-    /// during a backoff.
+    /// Returns whether a poll may start: not without a reason, on a page that is gone, hidden, offline or waiting for a
+    /// response, nor during a backoff.
     fn may_poll(self) -> bool {
-        if document::is_hidden()
+        if !self.poller.is_due()
+            || document::is_hidden()
             || self.state.has_pending_deletion()
             || self.connection.is_some_and(PageConnection::is_waiting)
             || self.is_looking.try_get_value() != Some(false)
@@ -76,14 +88,20 @@ impl RemoteWatcher {
             return;
         }
         self.is_looking.set_value(true);
+        let begun = self.poller.begin();
         spawn_local(async move {
-            if let Some(page) = self.poll().await {
-                self.signals.apply_reloaded(page);
+            let polled = self.poll().await;
+            let is_postponed = matches!(polled, ChatPoll::Postponed);
+            if !is_postponed {
+                self.poller.note_seen(begun);
+            }
+            if let ChatPoll::Shown(page) = polled {
+                self.signals.apply_reloaded(*page);
                 self.changes.update(|count| *count += 1);
             }
             let _ = self.is_looking.try_set_value(false);
-            if self.looks_again.try_get_value() == Some(true) {
-                self.looks_again.set_value(false);
+            // Something may have changed since the poll began.
+            if !is_postponed && self.poller.has_news() {
                 self.look();
             }
         });
@@ -91,44 +109,64 @@ impl RemoteWatcher {
 
     /// Polls at once, or as soon as the pending poll is over, which may not see the change.
     fn look_now(self) {
-        match self.is_looking.try_get_value() {
-            Some(true) => self.looks_again.set_value(true),
-            Some(false) => self.look(),
-            // The page is gone.
-            None => {}
-        }
+        self.poller.note_news();
+        self.look();
     }
 
-    /// Polls once. Returns the reloaded page when its path changed elsewhere, after showing the path.
-    async fn poll(self) -> Option<ChatPage> {
+    /// Returns whether an event of the channel is a reason to poll, which ends a backoff: the server responds.
+    fn concerns(self, event: &ChannelEvent) -> bool {
+        let is_reason = match event {
+            ChannelEvent::Reset { .. } => true,
+            ChannelEvent::Changed { change, .. } => match *change {
+                AccountChange::ChatChanged { chat_id } => chat_id == self.chat_id,
+                AccountChange::DraftChanged { chat_id, rev } => {
+                    let known = self.draft.try_with_untracked(|draft| draft.rev);
+                    chat_id == Some(self.chat_id) && rev.is_none_or(|rev| known.is_some_and(|known| rev > known))
+                }
+                // The models of the page may have changed.
+                AccountChange::SettingsChanged => true,
+                AccountChange::ChatListChanged | AccountChange::UnreadChanged | AccountChange::NotificationsChanged => {
+                    false
+                }
+            },
+            ChannelEvent::Hello { .. } | ChannelEvent::Heartbeat { .. } | ChannelEvent::Displaced => false,
+        };
+        if is_reason {
+            let _ = self.pause.try_set_value(0);
+        }
+        is_reason
+    }
+
+    /// Polls once, and shows the path if it changed elsewhere.
+    async fn poll(self) -> ChatPoll {
         let (leaf, moves) = (self.state.leaf_id(), self.state.current_move());
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
         let queue_rev = self.signals.queue.try_with_untracked(|queue| queue.rev);
         let glance = poll_chat(self.chat_id, leaf, draft_rev, queue_rev).await;
-        let newest = self.apply_glance(glance, leaf, moves)?;
+        let newest = match self.apply_glance(glance, leaf, moves) {
+            ChatPoll::Grown(newest) => newest,
+            polled => return polled,
+        };
         let page = reload_chat(self.chat_id, newest).await;
         if !self.state.may_show_polled(moves) || self.signals.notices.is_cut() {
-            return None;
+            return ChatPoll::Postponed;
         }
         // A failed load is retried, because the revision is recorded only after it was applied.
         let Ok(page) = page else {
             self.record_failure();
-            return None;
+            return ChatPoll::Postponed;
         };
-        follow_path(self.state, page.clone()).await.then_some(page)
+        match follow_path(self.state, page.clone()).await {
+            true => ChatPoll::Shown(Box::new(page)),
+            false => ChatPoll::Postponed,
+        }
     }
 
-    /// Applies the status of a poll that began at this move. Returns the leaf of the path to load, where there is more to
-    /// see than `leaf`.
-    fn apply_glance(
-        self,
-        glance: Result<PolledChat, ApiError>,
-        leaf: Option<TurnId>,
-        moves: u64,
-    ) -> Option<Option<TurnId>> {
+    /// Applies the status of a poll that began at this move.
+    fn apply_glance(self, glance: Result<PolledChat, ApiError>, leaf: Option<TurnId>, moves: u64) -> ChatPoll {
         let Self { state, signals, .. } = self;
         if !state.is_page_alive() {
-            return None;
+            return ChatPoll::Postponed;
         }
         if let Some(connection) = self.connection {
             connection.record_response(&glance);
@@ -139,12 +177,13 @@ impl RemoteWatcher {
         }
         let Ok(glance) = glance else {
             self.record_failure();
-            return None;
+            // A chat that is restored is told.
+            return if is_gone { ChatPoll::Current } else { ChatPoll::Postponed };
         };
         self.failures.set_value(0);
         // The path has changed here, or is about to; the next poll applies.
         if !state.may_show_polled(moves) {
-            return None;
+            return ChatPoll::Postponed;
         }
         if signals.leaves.get_untracked() != glance.leaves {
             signals.leaves.set(glance.leaves);
@@ -159,15 +198,15 @@ impl RemoteWatcher {
         self.apply_title(&glance);
         // A cut path is not extended.
         if signals.notices.is_cut() {
-            return None;
+            return ChatPoll::Current;
         }
         let now = (glance.rev, glance.running, glance.models_rev);
         let is_shown = signals.notices.also_running_count() == glance.running;
         if glance.leaf == leaf && is_shown && signals.rev.get_value().is_none_or(|rev| rev == now) {
             signals.rev.set_value(Some(now));
-            return None;
+            return ChatPoll::Current;
         }
-        Some(glance.leaf)
+        ChatPoll::Grown(glance.leaf)
     }
 
     /// Applies the polled title.
@@ -176,15 +215,18 @@ impl RemoteWatcher {
             self.title.set_value(glance.title.clone());
             if let Some(chats) = self.chats {
                 chats.renamed.set(Some((self.chat_id, glance.title.clone())));
-                chats.refresh();
+                // The channel tells the list by itself.
+                if !self.poller.is_told() {
+                    chats.refresh();
+                }
             }
         }
     }
 }
 
-/// Polls the chat while its page is visible. When the path changed elsewhere, the signals receive the reloaded page
-/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed. Returns a callback
-/// that polls at once.
+/// Polls the chat while its page is visible, when the channel tells a change or while there is no channel. When the path
+/// changed elsewhere, the signals receive the reloaded page after the path was shown, and `changes` is incremented;
+/// `draft` is set when the draft changed. Returns a callback that polls at once.
 pub fn watch_remote_changes(
     state: ChatState,
     signals: PageSignals,
@@ -200,14 +242,14 @@ pub fn watch_remote_changes(
         chats: use_context::<Chats>(),
         connection: use_context::<PageConnection>(),
         title: StoredValue::new(chat.title.clone()),
+        poller: Poller::from_context(),
         is_looking: StoredValue::new(false),
-        looks_again: StoredValue::new(false),
         changes,
         failures: StoredValue::new(0),
         pause: StoredValue::new(0),
     };
     let look = move || watcher.look();
-    polling::repeat(polling::CHAT_EVERY, look);
+    watcher.poller.repeat(polling::CHAT_EVERY, move |event| watcher.concerns(event), look);
     // The server is reachable again, so the page polls at once.
     if let Some(connection) = watcher.connection {
         on_change(
