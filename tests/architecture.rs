@@ -238,6 +238,19 @@ fn pages_poll_only_in_polling_module() {
 }
 
 #[test]
+fn pages_open_streams_only_for_replies_and_live_channel() {
+    const PLACES: [&str; 2] = ["src/ui/polling/live_channel.rs", "src/ui/state/reply_stream.rs"];
+    let opens = |file: &SourceFile| file.code.contains("event_source::open(");
+    let found: Vec<_> = load_sources("src")
+        .into_iter()
+        .filter(opens)
+        .map(|file| file.path)
+        .filter(|path| !PLACES.contains(&path.as_str()))
+        .collect();
+    fail_on("an event stream outside its module", &found);
+}
+
+#[test]
 fn code_has_no_disabled_lints_or_todos() {
     let mut found = Vec::new();
     for file in all_source_files() {

@@ -9,6 +9,7 @@ import { waitForPaint } from "../../support/dom.ts";
 import { expectAccessible } from "../../support/accessibility_checks.ts";
 import { attachFiles, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { askForStatus } from "../../support/live_channel.ts";
 import { seedServer } from "../../support/seeded_server.ts";
 import { editBox, menuButton, modelButton, userTurns } from "../../support/turn_actions.ts";
 
@@ -108,7 +109,10 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
   });
-  await over(page, "a new version", ".banner", () => expect(page.getByRole("button", { name: "Reload" })).toBeVisible());
+  await over(page, "a new version", ".banner", async () => {
+    await askForStatus(page);
+    await expect(page.getByRole("button", { name: "Reload" })).toBeVisible();
+  });
   await page.unroute("**/api/page/glance_at_all");
   await over(page, "offline", ".banner.offline", () => context.setOffline(true));
   await context.setOffline(false);

@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { firstStatus } from "../../support/live_channel.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
 async function createChat(page: Page, model: ModelServer, words: string): Promise<string> {
@@ -208,10 +209,11 @@ test("a system notification reports a reply that ended while the page was hidden
   const call = await model.nextReply();
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
+  const status = firstStatus(page);
   await openPage(page, "/");
   await expect(row(page, chat).getByText("replying")).toBeAttached();
-  // A poll has to see the running reply first, or a later poll cannot notice its end.
-  await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
+  // The page has to see the running reply first, or it cannot notice its end.
+  await status;
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   call.finishWithText("A secret answer.");
   const notes = () => page.evaluate(() => (window as unknown as { shownNotes: { title: string; body: string }[] }).shownNotes);

@@ -2,6 +2,7 @@
 import { startChat, waitForHydration, messageBox, openPage } from "../../support/chat.ts";
 import { wholeBrowser } from "../../playwright.config.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { firstStatus } from "../../support/live_channel.ts";
 
 test.use({ serviceWorkers: "allow", launchOptions: wholeBrowser });
 
@@ -55,10 +56,11 @@ test("a notification is shown by the service worker, as phones require, and lead
   const call = await model.nextReply();
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
+  const status = firstStatus(page);
   await openPage(page, "/");
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   await expect(page.locator(`.chat-link[href="${chat}"]`).getByText("replying")).toBeAttached();
-  await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
+  await status;
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   call.finishWithText("A secret answer.");
   const notes = () =>

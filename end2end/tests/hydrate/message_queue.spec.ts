@@ -106,7 +106,6 @@ test("a message whose queueing was not acknowledged is not sent twice", async ({
   await expect(textOf(latestReply(page))).toHaveText("half");
   // The page does not learn of its queue from a poll.
   const polls = await holdResponses(page, "glance_at_chat");
-  await polls.requested;
   // The server queues the message; its response is lost.
   await page.route("**/api/page/queue_message", async (route) => {
     await route.fetch();

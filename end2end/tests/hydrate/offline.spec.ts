@@ -3,6 +3,7 @@
 import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, sendButton, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { askForStatus, refuseChannel } from "../../support/live_channel.ts";
 
 test("being offline is announced, and typed text is kept and saved when the network is back", async ({ page, model, turnleaf, watch, context }) => {
   watch.expectLostConnection();
@@ -133,6 +134,7 @@ test("a lost server is noticed while no reply runs, is retried, and its return i
 
 test("three missing responses mean offline, and the first response ends it", async ({ page, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
+  await refuseChannel(page, watch);
   await openPage(page);
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
   const banner = page.getByText("You're offline. Your draft is kept.");
@@ -153,6 +155,7 @@ test("a newer page is offered, and what is written is there after it", async ({ 
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
   });
+  await askForStatus(page);
   await messageBox(page).fill("half a thought");
   const reload = page.getByRole("button", { name: "Reload" });
   await expect(reload).toBeVisible();

@@ -413,8 +413,8 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
 
 test("on the page of the tree: what happens elsewhere appears, and a reply that ends is not marked", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 2, 1);
-  await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
   const looked = page.waitForResponse(/glance_at_chat/);
+  await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
   await looked;
   const retry = await page.request.post(`/api/turns/${planted.twigs[0]}/retry`, { data: {} });
   expect(retry.ok(), await retry.text()).toBe(true);

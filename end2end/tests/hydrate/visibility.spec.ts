@@ -5,6 +5,7 @@ import type { Locator, Page } from "@playwright/test";
 import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, replies, sendMessage, sendButton, TEST_MODEL } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { askForStatus } from "../../support/live_channel.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 import { scrollTo, firstVisibleTurn, waitForScrollSettled, turn } from "../../support/reader.ts";
 import { turnHeading, holdResponses, userTurns } from "../../support/turn_actions.ts";
@@ -94,6 +95,7 @@ test("a newer page is offered where the reader is", async ({ page, model }) => {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
   });
+  await askForStatus(page);
   await expect(page.getByRole("button", { name: "Reload" })).toBeInViewport({ ratio: 1 });
   // At the end of the page the bar is above the message box, and the last line can be read.
   await scrollTo(page, 1_000_000);
