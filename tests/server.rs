@@ -134,6 +134,8 @@ mod language;
 mod legacy;
 #[path = "support/legacy.rs"]
 mod legacy_samples;
+#[path = "server/live_channel.rs"]
+mod live_channel;
 #[path = "server/locked_turns.rs"]
 mod locked_turns;
 #[path = "server/long_chats.rs"]

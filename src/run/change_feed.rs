@@ -35,15 +35,15 @@ struct AccountHistory {
     newest: u64,
     /// The number up to which changes may be forgotten. Followers that have seen this one continue.
     forgotten: u64,
-    /// A fingerprint of the models that the account can choose from, once one is known.
-    models: Option<u64>,
+    /// A fingerprint of the models that the account can choose from.
+    models: u64,
     changed: watch::Sender<()>,
 }
 
 impl AccountHistory {
-    fn new(first: u64) -> Self {
+    fn new(first: u64, models: u64) -> Self {
         let changed = watch::Sender::new(());
-        Self { changes: VecDeque::new(), newest: first, forgotten: first, models: None, changed }
+        Self { changes: VecDeque::new(), newest: first, forgotten: first, models, changed }
     }
 
     fn push(&mut self, change: AccountChange) {
@@ -126,21 +126,22 @@ impl ChangeFeed {
     fn publish_models(&self, owner: UserId, fingerprint: u64) {
         self.with_histories(|histories| {
             if let Some(history) = histories.get_mut(&owner)
-                && history.models.replace(fingerprint) != Some(fingerprint)
+                && std::mem::replace(&mut history.models, fingerprint) != fingerprint
             {
                 history.push(AccountChange::SettingsChanged);
             }
         });
     }
 
-    /// Follows an account after a number, if the changes since are known, else from now on.
-    pub fn follow(&self, owner: UserId, after: Option<u64>) -> ChangeFollower {
+    /// Follows an account after a number, if the changes since are known, else from now on. `models` is the present
+    /// fingerprint of its models.
+    pub fn follow(&self, owner: UserId, after: Option<u64>, models: u64) -> ChangeFollower {
         let now = u64::try_from(self.clock.now().timestamp_micros()).unwrap_or_default();
         self.with_histories(|histories| {
             if histories.len() >= limits::CHANNEL_ACCOUNTS && !histories.contains_key(&owner) {
                 histories.retain(|_, history| history.is_followed());
             }
-            let history = histories.entry(owner).or_insert_with(|| AccountHistory::new(now));
+            let history = histories.entry(owner).or_insert_with(|| AccountHistory::new(now, models));
             let after = after.filter(|seen| history.knows_changes_since(*seen));
             ChangeFollower {
                 feed: self.clone(),

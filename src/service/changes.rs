@@ -8,7 +8,8 @@ use turnleaf_run::change_feed::ChangeFollower;
 impl Service {
     /// Follows the changes of an account after a number, if those since are known, else from now on.
     pub fn follow_changes(&self, owner: UserId, after: Option<u64>) -> ChangeFollower {
-        self.supervisor().changes().follow(owner, after)
+        let models = self.supervisor().registry().models_fingerprint(owner);
+        self.supervisor().changes().follow(owner, after, models)
     }
 
     /// Publishes a change.

@@ -40,7 +40,10 @@ pub struct Poller {
 impl Poller {
     /// Creates the poller of a component, which follows the channel of the page if there is one.
     pub fn from_context() -> Self {
-        Self { channel: use_context(), told: StoredValue::new(0), seen: StoredValue::new(0) }
+        let channel: Option<LiveChannel> = use_context();
+        // A channel that is open may have told a change of what its owner shows before it began to listen.
+        let missed = channel.is_some_and(|channel| !channel.is_silent());
+        Self { channel, told: StoredValue::new(missed.into()), seen: StoredValue::new(0) }
     }
 
     /// Returns true if there may be something to see: a change was told, or there is no channel that would tell.

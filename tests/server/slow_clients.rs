@@ -226,6 +226,25 @@ async fn oldest_web_socket_of_client_is_closed_with_reason() {
 }
 
 #[tokio::test]
+async fn oldest_live_channel_of_client_is_told_that_it_is_displaced() {
+    let api = behind_proxy(Vec::new()).await;
+    let address = serve_api(&api).await;
+    let mut channels = Vec::new();
+    for _ in 0..=limits::STREAMS_PER_CLIENT {
+        let head = format!("GET /api/events\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\n");
+        let mut channel = open_request(address, &head).await;
+        assert!(read_until(&mut channel, "event: reset").await.starts_with("HTTP/1.1 200"));
+        channels.push(channel);
+    }
+    let last = read_until(&mut channels[0], "0\r\n\r\n").await;
+    assert!(last.contains("event: displaced") && last.contains("retry: 30000"), "{last}");
+    // The others are told of changes still.
+    api.instance.chat_with_tools(&[]).await;
+    assert!(read_until(&mut channels[1], "chat_list_changed").await.contains("event: chat_list_changed"));
+    api.instance.close().await;
+}
+
+#[tokio::test]
 async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
     let api = behind_proxy(Vec::new()).await;
     let address = serve_api(&api).await;

@@ -7,6 +7,9 @@ use turnleaf_domain::ChatId;
 use turnleaf_platform::clock::SettableClock;
 use turnleaf_platform::ids;
 
+/// The fingerprint of the models of every account.
+const MODELS: u64 = 1;
+
 fn feed() -> ChangeFeed {
     ChangeFeed::new(Arc::new(SettableClock::default()))
 }
@@ -35,7 +38,7 @@ async fn assert_nothing_new(follower: &mut ChangeFollower) {
 #[tokio::test(start_paused = true)]
 async fn follower_is_given_each_subject_once_in_order_of_its_last_change() {
     let (feed, owner) = (feed(), ids::mint());
-    let mut follower = feed.follow(owner, None);
+    let mut follower = feed.follow(owner, None, MODELS);
     let (one, other) = (chat_changed(), chat_changed());
     for change in [one, AccountChange::ChatListChanged, other, one, AccountChange::ChatListChanged] {
         feed.publish(owner, change);
@@ -52,7 +55,7 @@ async fn follower_is_given_each_subject_once_in_order_of_its_last_change() {
 async fn waiting_follower_is_woken_by_change_of_its_account_only() {
     let feed = feed();
     let (owner, stranger) = (ids::mint(), ids::mint());
-    let (mut follower, mut of_stranger) = (feed.follow(owner, None), feed.follow(stranger, None));
+    let (mut follower, mut of_stranger) = (feed.follow(owner, None, MODELS), feed.follow(stranger, None, MODELS));
     let (woken, ()) = tokio::join!(next_changes(&mut follower), async {
         feed.publish(stranger, AccountChange::UnreadChanged);
         tokio::task::yield_now().await;
@@ -67,7 +70,7 @@ async fn waiting_follower_is_woken_by_change_of_its_account_only() {
 #[tokio::test(start_paused = true)]
 async fn client_continues_after_its_number_or_is_reset() {
     let (feed, owner) = (feed(), ids::mint());
-    let mut before = feed.follow(owner, None);
+    let mut before = feed.follow(owner, None, MODELS);
     let start = before.seen();
     feed.publish(owner, AccountChange::UnreadChanged);
     next_changes(&mut before).await;
@@ -76,13 +79,13 @@ async fn client_continues_after_its_number_or_is_reset() {
     drop(before);
     // Changes while nobody follows.
     feed.publish(owner, AccountChange::ChatListChanged);
-    let mut again = feed.follow(owner, Some(seen));
+    let mut again = feed.follow(owner, Some(seen), MODELS);
     assert!(again.continues());
     assert_eq!(next_changes(&mut again).await, [AccountChange::ChatListChanged]);
     let newest = again.seen();
-    assert_nothing_new(&mut feed.follow(owner, Some(newest))).await;
+    assert_nothing_new(&mut feed.follow(owner, Some(newest), MODELS)).await;
     for unknown in [None, Some(0), Some(start - 1), Some(newest + 1), Some(u64::MAX)] {
-        let mut follower = feed.follow(owner, unknown);
+        let mut follower = feed.follow(owner, unknown, MODELS);
         assert_eq!((follower.continues(), follower.seen()), (false, newest), "{unknown:?}");
         assert_nothing_new(&mut follower).await;
     }
@@ -92,13 +95,13 @@ async fn client_continues_after_its_number_or_is_reset() {
     // One that did not read for so long is told so, and one that comes back as well.
     assert!(matches!(again.next().await, FeedUpdate::Reset(_)));
     assert_nothing_new(&mut again).await;
-    assert!(!feed.follow(owner, Some(newest)).continues());
+    assert!(!feed.follow(owner, Some(newest), MODELS).continues());
     // Repetitions take no place.
     let seen = again.seen();
     for _ in 0..=limits::CHANNEL_CHANGES {
         feed.publish(owner, AccountChange::UnreadChanged);
     }
-    assert_eq!(next_changes(&mut feed.follow(owner, Some(seen))).await, [AccountChange::UnreadChanged]);
+    assert_eq!(next_changes(&mut feed.follow(owner, Some(seen), MODELS)).await, [AccountChange::UnreadChanged]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,23 +109,23 @@ async fn numbers_of_later_process_are_unknown_and_higher() {
     let clock = Arc::new(SettableClock::default());
     let owner = ids::mint();
     let before = ChangeFeed::new(clock.clone());
-    let mut follower = before.follow(owner, None);
+    let mut follower = before.follow(owner, None, MODELS);
     before.publish(owner, AccountChange::UnreadChanged);
     next_changes(&mut follower).await;
     clock.advance(chrono::TimeDelta::seconds(1));
     let after = ChangeFeed::new(clock);
-    let follower_after = after.follow(owner, Some(follower.seen()));
+    let follower_after = after.follow(owner, Some(follower.seen()), MODELS);
     assert!(!follower_after.continues() && follower_after.seen() > follower.seen());
 }
 
 #[tokio::test(start_paused = true)]
 async fn accounts_that_nobody_follows_are_forgotten_when_there_are_many() {
     let (feed, owner) = (feed(), ids::mint());
-    let follower = feed.follow(owner, None);
+    let follower = feed.follow(owner, None, MODELS);
     let left = ids::mint();
-    drop(feed.follow(left, None));
+    drop(feed.follow(left, None, MODELS));
     for _ in 0..limits::CHANNEL_ACCOUNTS {
-        drop(feed.follow(ids::mint(), None));
+        drop(feed.follow(ids::mint(), None, MODELS));
     }
     let accounts = feed.accounts();
     assert!(accounts.len() <= limits::CHANNEL_ACCOUNTS, "{}", accounts.len());
@@ -133,13 +136,13 @@ async fn accounts_that_nobody_follows_are_forgotten_when_there_are_many() {
 #[tokio::test(start_paused = true)]
 async fn models_are_a_change_when_their_fingerprint_is_another() {
     let (feed, owner) = (feed(), ids::mint());
-    let mut follower = feed.follow(owner, None);
-    feed.publish_models(owner, 1);
-    assert_eq!(next_changes(&mut follower).await, [AccountChange::SettingsChanged], "the first may be another");
-    feed.publish_models(owner, 1);
+    let mut follower = feed.follow(owner, None, MODELS);
+    feed.publish_models(owner, MODELS);
     assert_nothing_new(&mut follower).await;
-    feed.publish_models(owner, 2);
-    assert_eq!(next_changes(&mut follower).await, [AccountChange::SettingsChanged]);
-    feed.publish_models(ids::mint(), 1);
+    for other in [MODELS + 1, MODELS] {
+        feed.publish_models(owner, other);
+        assert_eq!(next_changes(&mut follower).await, [AccountChange::SettingsChanged]);
+    }
+    feed.publish_models(ids::mint(), MODELS + 1);
     assert_nothing_new(&mut follower).await;
 }
