@@ -4,8 +4,8 @@
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
 //! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of people
 //! to a run, `learned_endpoints` what refusals have shown about providers, `provider_access` says who may call which,
-//! `budgets` who may still spend, `change_feed` tells what has changed of an account, `sweep` ends what an earlier process left running, `resume` continues turns that wait
-//! for a person, `purge` empties Trash.
+//! `budgets` who may still spend, `change_feed` tells what has changed of an account, `sweep` ends what an earlier
+//! process left running, `resume` continues turns that wait for a person, `purge` empties Trash.
 
 pub mod budgets;
 pub mod change_feed;

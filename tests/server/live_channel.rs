@@ -243,7 +243,7 @@ async fn use_cases_tell_what_they_change() {
         let mut told = follow(&instance);
         service.mark_chat_read(owner, chat).await;
         expect_changes(&mut told, &[AccountChange::UnreadChanged]).await;
-        // What is read already is no change.
+        // Nothing changes where everything is read already.
         let mut told = follow(&instance);
         let next = told.seen() + 1;
         service.mark_chat_read(owner, chat).await;

@@ -238,14 +238,14 @@ pub fn list_messages(operation: ApiOperation) -> ApiOperation {
         .response::<PathMessages>(200, "The messages.")
 }
 
-const CHANGES: &str = "Server-sent events with one line of JSON each. They say what has changed and not what it is now: load \
-    that with the other requests. A later change of the same subject replaces an earlier one that was not sent yet. `id` \
-    rises; ignore unknown events and members.\n\n\
+const CHANGES: &str = "Server-sent events with one line of JSON each. They say what has changed and not what it is now: \
+    load that with the other requests. A later change of the same subject replaces an earlier one that was not sent yet. \
+    `id` rises; ignore unknown events and members.\n\n\
     `hello {id, now}` comes first. `reset {id}` says that changes may have been missed, because there was no cursor or \
     its changes are no longer known: load everything that you show. `chat_changed {chat_id}`, `chat_list_changed`, \
-    `draft_changed {chat_id, rev?}` (`chat_id` is null for the chat that does not exist yet; without `rev` the draft was \
-    sent), `unread_changed`, `notifications_changed` and `settings_changed` tell the changes. `heartbeat {now}` is sent \
-    after 15 seconds of silence, `displaced` before the server closes the oldest stream of a client with too many.";
+    `draft_changed {chat_id, rev?}` (`chat_id` is null for the chat that does not exist yet; without `rev` the draft \
+    was sent), `unread_changed`, `notifications_changed` and `settings_changed` tell the changes. `heartbeat {now}` is \
+    sent after 15 seconds of silence, `displaced` before the server closes the oldest stream of a client with too many.";
 
 const SOCKET: &str = "Messages are JSON objects with a `type`. The protocol is the subprotocol `turnleaf.v1`, which \
     clients may offer; ignore unknown messages and members.\n\n\
