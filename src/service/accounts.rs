@@ -24,6 +24,7 @@ pub mod identity_providers;
 pub mod identity_sign_in;
 mod identity_use;
 pub mod invitations;
+pub mod list_pages;
 mod local_network;
 pub mod management;
 pub mod mapped_groups;

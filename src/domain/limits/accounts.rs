@@ -97,6 +97,12 @@ pub const ISSUER_CLOCK_SKEW: TimeDelta = TimeDelta::seconds(60);
 pub const NEW_ACCOUNT_NAMES: usize = 20;
 /// The accounts that are listed.
 pub const ACCOUNTS_LISTED: u32 = 1_000;
+/// The accounts, and the groups of accounts, on one page of the administrators' lists by name.
+pub const ACCOUNTS_PAGE: u32 = 50;
+/// The groups whose boxes the form of a rule shows. Further ones are found by their name, and ticked ones are shown always.
+pub const GROUP_BOXES: usize = 20;
+/// The groups and accounts that a row of the rules names; of further ones it has the number.
+pub const RULE_NAMES: usize = 3;
 /// The number of sums of accounts by model on the page of administrators. Their CSV has all of them.
 pub const ACCOUNT_SUMS_LISTED: u32 = 5_000;
 /// The groups of accounts, and the length of the name of one.

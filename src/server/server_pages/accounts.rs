@@ -10,6 +10,7 @@ pub mod factor_setup;
 pub mod group_mappings;
 pub mod groups;
 pub mod identities;
+pub mod name_list;
 pub mod passkeys;
 pub mod password_prompt;
 pub mod pending_step;

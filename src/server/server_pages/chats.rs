@@ -183,6 +183,7 @@ impl ChatsPage {
         let project = self.filter.project.map(|project| ("project", project.to_string()));
         ListFilter {
             action: PageSection::Chats.path(),
+            field: "q",
             label: texts::filter(),
             value: &self.filter.title_part,
             submit: texts::show(),

@@ -69,6 +69,7 @@ impl DocumentsPage {
         let list = view! { {list}{self.pages()} };
         let filter = ListFilter {
             action: PageSection::Documents.path(),
+            field: "q",
             label: words::filter(),
             value: &self.title_part,
             submit: words::do_filter(),

@@ -12,7 +12,9 @@ pub const FILTERED: &str = "filtered";
 /// The form of one field.
 pub struct ListFilter<'a> {
     pub action: &'static str,
-    /// The name of the field, which also stands in it while it is empty.
+    /// The field of the address.
+    pub field: &'static str,
+    /// The name of the field for people, which also stands in it while it is empty.
     pub label: &'static str,
     pub value: &'a str,
     pub submit: &'static str,
@@ -34,7 +36,7 @@ impl ListFilter<'_> {
                     <input
                         class="field"
                         type="search"
-                        name="q"
+                        name=self.field
                         value=self.value.to_owned()
                         autocomplete="off"
                         autocapitalize="none"
@@ -68,6 +70,7 @@ mod tests {
     fn form_names_what_it_filters_and_works_without_script() {
         let form = ListFilter {
             action: "/chats",
+            field: "q",
             label: "Title contains",
             value: "\"><script>",
             submit: "Show",

@@ -51,9 +51,9 @@ impl Service {
         Ok(budgets::list_all(self.db()).await?)
     }
 
-    /// Returns the members of all groups, to whom the budgets of these apply.
-    pub async fn group_memberships(&self) -> Result<Vec<(GroupId, UserId)>, ServiceError> {
-        Ok(groups::all_members(self.db()).await?)
+    /// Returns the groups of these accounts, whose budgets apply to them, as pairs with the accounts.
+    pub async fn group_memberships(&self, accounts: &[UserId]) -> Result<Vec<(GroupId, UserId)>, ServiceError> {
+        Ok(groups::memberships_of(self.db(), accounts).await?)
     }
 
     /// Sets budgets of an account or of a group, or the defaults of all accounts.

@@ -2,7 +2,10 @@
 //! because an administrator added it, or because a service names a group for one of its identities that is mapped
 //! ([`group_mappings`](crate::accounts::group_mappings)), or for both reasons.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::database::db::{Db, Tx};
@@ -29,6 +32,10 @@ macro_rules! groups {
 sql! {
     INSERT = "INSERT INTO account_groups (id, name, created_at) VALUES ($1, $2, $3)";
     LIST = groups!(memberships!(), " ORDER BY g.id LIMIT $1");
+    NAMES = "SELECT id, name FROM account_groups ORDER BY id LIMIT $1";
+    /// A list of ids follows.
+    SOME = concat!("SELECT g.id, g.name, g.created_at, (SELECT COUNT(*) FROM ",
+        memberships!(" WHERE group_id = g.id", " WHERE p.group_id = g.id"), " m) AS members FROM account_groups g ");
     FIND = groups!(memberships!(of_group), " WHERE g.id = $1");
     RENAME = "UPDATE account_groups SET name = $2 WHERE id = $1";
     DELETE = "DELETE FROM account_groups WHERE id = $1";
@@ -47,6 +54,11 @@ sql! {
         JOIN account_groups g ON g.id = m.group_id JOIN users u ON u.id = m.user_id ORDER BY g.id");
 }
 
+/// A list of accounts follows each part.
+const ADDED_TO: &str = "SELECT group_id, user_id FROM group_members WHERE user_id IN (";
+const MAPPED_TO: &str =
+    concat!(") UNION SELECT p.group_id, i.owner_id FROM ", mapped_identities!(), " WHERE i.owner_id IN (");
+
 /// A group of accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountGroup {
@@ -55,6 +67,13 @@ pub struct AccountGroup {
     /// The number of its members.
     pub members: u64,
     pub created_at: DateTime<Utc>,
+}
+
+/// A group by its name, without what its members tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupName {
+    pub id: GroupId,
+    pub name: String,
 }
 
 /// An account that is in a group, and why.
@@ -115,6 +134,34 @@ pub async fn list(db: &Db, limit: u32) -> Result<Vec<AccountGroup>, StoreError> 
     let rows: Vec<Readable<GroupRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(i64::from(limit)).fetch_all(pool).await?);
     Ok(keep_readable(rows, TABLE).into_iter().map(AccountGroup::from).collect())
+}
+
+/// Returns the names of the groups in the order of their creation.
+pub async fn names(db: &Db, limit: u32) -> Result<Vec<GroupName>, StoreError> {
+    let rows: Vec<Readable<(Uuid, Lossy<String>)>> =
+        with_pool!(db, |pool| sqlx::query_as(NAMES).bind(i64::from(limit)).fetch_all(pool).await?);
+    let rows = keep_readable(rows, TABLE).into_iter();
+    Ok(rows.map(|(id, name)| GroupName { id: id.into(), name: name.unwrap_or_default(TABLE, "name", id) }).collect())
+}
+
+/// Returns these groups in their order here, without those that do not exist. At most a few hundred ids.
+pub async fn list_some(db: &Db, groups: &[GroupId]) -> Result<Vec<AccountGroup>, StoreError> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Readable<GroupRow>> = with_pool!(db, |pool| {
+        let mut query = QueryBuilder::new(SOME);
+        query.push("WHERE g.id IN (");
+        let mut list = query.separated(", ");
+        for group in groups {
+            list.push_bind(group.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    let rows = keep_readable(rows, TABLE).into_iter().map(AccountGroup::from);
+    let mut found: HashMap<GroupId, AccountGroup> = rows.map(|group| (group.id, group)).collect();
+    Ok(groups.iter().filter_map(|id| found.remove(id)).collect())
 }
 
 /// Returns a group.
@@ -190,6 +237,26 @@ pub async fn list_of_member(tx: &mut Tx, user: UserId) -> Result<Vec<GroupMember
 /// Returns the members of all groups. An unreadable row makes nobody a member.
 pub async fn all_members(db: &Db) -> Result<Vec<(GroupId, UserId)>, StoreError> {
     let rows: Vec<Readable<(Uuid, Uuid)>> = with_pool!(db, |pool| sqlx::query_as(ALL_MEMBERS).fetch_all(pool).await?);
+    let rows = keep_readable(rows, "group_members").into_iter();
+    Ok(rows.map(|(group, user)| (group.into(), user.into())).collect())
+}
+
+/// Returns the groups of these accounts, as pairs with the accounts.
+pub async fn memberships_of(db: &Db, accounts: &[UserId]) -> Result<Vec<(GroupId, UserId)>, StoreError> {
+    if accounts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Readable<(Uuid, Uuid)>> = with_pool!(db, |pool| {
+        let mut query = QueryBuilder::new("");
+        for part in [ADDED_TO, MAPPED_TO] {
+            let mut list = query.push(part).separated(", ");
+            for account in accounts {
+                list.push_bind(account.uuid());
+            }
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
     let rows = keep_readable(rows, "group_members").into_iter();
     Ok(rows.map(|(group, user)| (group.into(), user.into())).collect())
 }

@@ -1,10 +1,14 @@
 //! Accounts. A server without accounts has only the local owner, which becomes the owner when accounts are set up.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::database::db::{Db, Tx};
 use crate::database::error::StoreError;
+use crate::database::like_pattern::contains_pattern;
 use crate::database::readable::{Lossy, Readable, keep_readable, ok_or_log};
 use crate::database::rows::parse_word;
 use turnleaf_domain::{AccountRole, UserId};
@@ -15,6 +19,23 @@ const TABLE: &str = "users";
 macro_rules! accounts {
     ($fits:literal) => {
         concat!("SELECT id, name, role, password, password_expires_at, auth_rev, disabled_at FROM users WHERE ", $fits)
+    };
+}
+
+/// Accounts as list entries, with what stands before their columns.
+macro_rules! listed_accounts {
+    ($first:literal, $fits_and_order:literal) => {
+        concat!(
+            "SELECT ",
+            $first,
+            "u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, u.created_at, \
+             EXISTS (SELECT 1 FROM identities i WHERE i.owner_id = u.id) AS has_identity, \
+             EXISTS (SELECT 1 FROM second_factors f WHERE f.owner_id = u.id AND f.confirmed_at IS NOT NULL) \
+             OR EXISTS (SELECT 1 FROM passkeys p WHERE p.owner_id = u.id) AS has_second_factor, \
+             (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
+             FROM users u WHERE u.deleted_at IS NULL",
+            $fits_and_order
+        )
     };
 }
 
@@ -44,12 +65,14 @@ sql! {
     SET_ROLE = "UPDATE users SET role = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND role <> $2";
     /// Holds the row, so that what ends the rights of the account waits for what they are used for.
     HOLD_ADMINISTRATOR = "UPDATE users SET auth_rev = auth_rev WHERE id = $1 AND disabled_at IS NULL AND role <> 'user'";
-    LIST_ACCOUNTS = "SELECT u.id, u.name, u.role, u.password IS NOT NULL AS has_password, u.disabled_at, \
-        u.created_at, EXISTS (SELECT 1 FROM identities i WHERE i.owner_id = u.id) AS has_identity, \
-        EXISTS (SELECT 1 FROM second_factors f WHERE f.owner_id = u.id AND f.confirmed_at IS NOT NULL) \
-        OR EXISTS (SELECT 1 FROM passkeys p WHERE p.owner_id = u.id) AS has_second_factor, \
-        (SELECT MAX(s.seen_at) FROM sessions s WHERE s.owner_id = u.id) AS seen_at \
-        FROM users u WHERE u.deleted_at IS NULL ORDER BY u.id LIMIT $1";
+    LIST_ACCOUNTS = listed_accounts!("", " ORDER BY u.id LIMIT $1");
+    /// Those behind a key ($1) whose key contains a text ($2), in the order of the index of keys. The owner of a server
+    /// without accounts has no key, and begins the whole list.
+    PAGE = concat!(listed_accounts!("'' AS name_key, ", " AND u.name_key IS NULL AND $1 = '' AND $2 = '%%'"),
+        " UNION ALL ", listed_accounts!("u.name_key, ", " AND u.name_key > $1 AND u.name_key LIKE $2 ESCAPE '!'"),
+        " ORDER BY name_key LIMIT $3");
+    /// A list of ids follows.
+    NAMES = "SELECT u.id, u.name FROM users u ";
     /// The owner stays.
     START_DELETION = "UPDATE users SET name = '', name_key = NULL, password = NULL, password_expires_at = NULL, \
         disabled_at = $2, deleted_at = $2, auth_rev = auth_rev + 1 WHERE id = $1 AND role <> 'owner' AND deleted_at IS NULL";
@@ -331,6 +354,38 @@ pub async fn hold_administrator(tx: &mut Tx, id: UserId) -> Result<bool, StoreEr
 pub async fn list_accounts(db: &Db, limit: u32) -> Result<Vec<ListedAccount>, StoreError> {
     let rows: Vec<Readable<ListedAccountRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST_ACCOUNTS).bind(i64::from(limit)).fetch_all(pool).await?);
+    read_listed(rows)
+}
+
+/// Returns the accounts behind a key of a name whose keys contain a text, by key. Both texts may be empty.
+pub async fn page(db: &Db, (after, part): (&str, &str), limit: u32) -> Result<Vec<ListedAccount>, StoreError> {
+    let pattern = contains_pattern(part, |_| false);
+    let rows: Vec<Readable<ListedAccountRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(PAGE).bind(after).bind(pattern.as_str()).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    read_listed(rows)
+}
+
+fn read_listed(rows: Vec<Readable<ListedAccountRow>>) -> Result<Vec<ListedAccount>, StoreError> {
     let rows = keep_readable(rows, TABLE).into_iter();
     rows.filter_map(|row| ok_or_log(ListedAccount::try_from(row), TABLE).transpose()).collect()
+}
+
+/// Returns the names of these accounts, without those whose deletion has started. At most a few thousand ids.
+pub async fn names(db: &Db, accounts: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
+    if accounts.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<Readable<(Uuid, Lossy<String>)>> = with_pool!(db, |pool| {
+        let mut query = QueryBuilder::new(NAMES);
+        query.push("WHERE u.deleted_at IS NULL AND u.id IN (");
+        let mut list = query.separated(", ");
+        for account in accounts {
+            list.push_bind(account.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    let rows = keep_readable(rows, TABLE).into_iter();
+    Ok(rows.map(|(id, name)| (id.into(), name.unwrap_or_default(TABLE, "name", id))).collect())
 }

@@ -1,6 +1,6 @@
 //! The pages of access to models and tool servers and their forms, for administrators.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use axum::extract::State;
 use axum::response::Response;
@@ -22,7 +22,7 @@ use crate::server::server_pages::accounts::access::{AccessPage, AccessRulePage, 
 use crate::server::server_pages::messages::rights as words;
 use turnleaf_service::ServiceError;
 
-/// The query of the matrix.
+/// The query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPageQuery {
@@ -70,8 +70,10 @@ pub async fn show(
     StrictQuery(query): StrictQuery<AccessPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let (table, groups) = (read_table(&app).await?, app.service().account_groups().await?);
-    let page = AccessPage { table, groups, open_provider: query.provider };
+    let (table, groups) = (read_table(&app).await?, app.service().group_names().await?);
+    let accounts = app.service().account_names(table.named_accounts()).await?;
+    let groups = groups.into_iter().map(|group| (group.id, group.name)).collect();
+    let page = AccessPage { table, groups, accounts, open_provider: query.provider };
     Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(AccessFormResult::notice))))
 }
 
@@ -88,7 +90,7 @@ pub async fn show_rule(
 
 /// Returns the form of a rule as it is stored; of a target without one, as its default is.
 async fn read_rule(app: &App, target: GrantTarget) -> Result<AccessRulePage, ServiceError> {
-    let (table, groups) = (read_table(app).await?, app.service().account_groups().await?);
+    let (table, groups) = (read_table(app).await?, app.service().group_names().await?);
     let find = |target: &GrantTarget| table.rules.iter().find(|rule| rule.target == *target);
     let stored = find(&target);
     let of_provider = find(&GrantTarget::Provider(target.id().to_owned()));
@@ -100,7 +102,7 @@ async fn read_rule(app: &App, target: GrantTarget) -> Result<AccessRulePage, Ser
     let audience = stored.map_or(default, |rule| rule.audience.clone());
     let accounts = account_names(app, &audience.accounts).await?;
     let (name, rule) = (table.name(&target), stored.map(|rule| rule.id));
-    Ok(AccessRulePage { target, name, rule, audience, groups, accounts, error: None })
+    Ok(AccessRulePage { target, name, rule, audience, groups, find: String::new(), accounts, error: None })
 }
 
 /// Returns the names of accounts as they are typed.
@@ -108,8 +110,7 @@ async fn account_names(app: &App, accounts: &BTreeSet<UserId>) -> Result<String,
     if accounts.is_empty() {
         return Ok(String::new());
     }
-    let listed = app.service().list_accounts().await?;
-    let names: HashMap<UserId, String> = listed.into_iter().map(|account| (account.id, account.name)).collect();
+    let names = app.service().account_names(accounts.iter().copied()).await?;
     let known: Vec<&str> = accounts.iter().filter_map(|user| names.get(user)).map(String::as_str).collect();
     Ok(known.join(" "))
 }
@@ -128,17 +129,31 @@ async fn find_accounts(app: &App, typed: &str) -> Result<Result<BTreeSet<UserId>
     Ok(Ok(found))
 }
 
-/// `POST /forms/access/save`.
-pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
+/// Reads the target of the form of a rule, and its audience without the single accounts.
+fn submitted_rule(form: &AccountForm) -> Result<(GrantTarget, GrantAudience), Problem> {
     let kind = GrantKind::parse(&form.text("kind"));
     let target = kind.and_then(|kind| GrantTarget::from_parts(kind, &form.text("target"), &form.text("model")));
     let target = target.ok_or_else(Problem::not_found)?;
     let groups: Result<BTreeSet<GroupId>, _> = form.fields.values("group").iter().map(|id| id.parse()).collect();
     let groups = groups.map_err(|_| Problem::not_found())?;
+    let everybody = form.fields.is_checked("everybody");
+    Ok((target, GrantAudience { everybody, groups, accounts: BTreeSet::new() }))
+}
+
+/// `POST /forms/access/find`: shows the form with the groups of a name. It keeps what is ticked and typed, which is why it
+/// is sent like the rule itself.
+pub async fn find_groups(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let (target, audience) = submitted_rule(&form)?;
+    let stored = read_rule(&form.app, target).await?;
+    let page = AccessRulePage { audience, accounts: form.text("accounts"), find: form.text("find"), ..stored };
+    Ok(form.respond(StatusCode::OK, page.draw(None)))
+}
+
+/// `POST /forms/access/save`.
+pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
+    let (target, mut audience) = submitted_rule(&form)?;
     let typed = form.text("accounts");
     form.require_password("/forms/access/save", PageSection::Groups).await?;
-    let mut audience =
-        GrantAudience { everybody: form.fields.is_checked("everybody"), groups, accounts: BTreeSet::new() };
     let refusal = match find_accounts(&form.app, &typed).await? {
         Ok(accounts) => {
             audience.accounts = accounts;
@@ -151,7 +166,7 @@ pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
         Err(invalid) => FormRefusal::from_error(invalid.into())?,
     };
     let stored = read_rule(&form.app, target).await?;
-    let page = AccessRulePage { audience, accounts: typed, error: refusal.field, ..stored };
+    let page = AccessRulePage { audience, accounts: typed, find: form.text("find"), error: refusal.field, ..stored };
     Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 

@@ -18,6 +18,7 @@ use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::PageSection;
 use crate::server::server_pages::accounts::factor_setup::{FactorSetup, NEXT_FIELD};
 use turnleaf_service::accounts::Actor;
+use turnleaf_service::accounts::list_pages::ListPosition;
 
 /// A form about accounts, with the principal who sends it. The rest is a request about accounts like any other.
 pub struct AccountForm {
@@ -60,6 +61,11 @@ impl AccountForm {
     /// Returns the trimmed text of a field; empty if it is absent.
     pub fn text(&self, name: &str) -> String {
         self.fields.text(name).unwrap_or_default()
+    }
+
+    /// Returns the position of the list in which the form was.
+    pub fn list_position(&self) -> ListPosition {
+        ListPosition::new(&self.text("find"), &self.text("after"))
     }
 
     /// Returns the address to which the person returns.

@@ -159,21 +159,45 @@ pub struct AuditPageQuery {
 }
 
 impl AuditPageQuery {
-    fn filter(&self) -> Result<AuditFilter, InvalidField> {
-        let unknown = |field| InvalidField::new(field, MessageCode::NotAllowedValue);
-        let action = match self.action.as_str() {
-            "" => None,
-            word => Some(AuditVerb::parse(word).ok_or_else(|| unknown("action"))?),
+    /// Returns what can be read of the filter, with the first error. `account` is the one that was found by its name.
+    fn filter(&self, account: Option<UserId>) -> (AuditFilter, Option<InvalidField>) {
+        let mut errors = Vec::new();
+        let action = AuditVerb::parse(&self.action);
+        if action.is_none() && !self.action.is_empty() {
+            errors.push(InvalidField::new("action", MessageCode::NotAllowedValue));
+        }
+        let typed = self.account.trim();
+        if account.is_none() && !typed.is_empty() {
+            errors.push(InvalidField::new("account", MessageCode::NoSuchAccount.with("name", typed)));
+        }
+        let mut day = |field, text: &str| match parse_day(field, text) {
+            Ok(day) => day,
+            Err(error) => {
+                errors.push(error);
+                None
+            }
         };
-        let account = match self.account.as_str() {
-            "" => None,
-            id => Some(id.parse::<UserId>().map_err(|_| unknown("account"))?),
-        };
-        let (from, to) = (parse_day("from", &self.from)?, parse_day("to", &self.to)?);
+        let (from, to) = (day("from", &self.from), day("to", &self.to));
         let filter = AuditFilter { action, account, from, to };
-        filter.check()?;
-        Ok(filter)
+        errors.extend(filter.check().err());
+        (filter, errors.into_iter().next())
     }
+}
+
+/// Returns the account that was typed, with its name for the field: by its name, or by its id, which finds also one that
+/// was deleted.
+async fn find_account(app: &App, typed: &str) -> Result<(Option<UserId>, String), Problem> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Ok((None, String::new()));
+    }
+    if let Some(account) = app.service().find_account(typed).await? {
+        return Ok((Some(account), typed.to_owned()));
+    }
+    let Ok(account) = typed.parse::<UserId>() else { return Ok((None, typed.to_owned())) };
+    let name = app.service().account_names([account]).await?.remove(&account);
+    // The owner of a server without accounts has no name.
+    Ok((Some(account), name.filter(|name| !name.is_empty()).unwrap_or_else(|| typed.to_owned())))
 }
 
 /// `GET /settings/audit`.
@@ -182,15 +206,13 @@ pub async fn show(
     StrictQuery(query): StrictQuery<AuditPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let (status, filter, notice) = match query.filter() {
-        Ok(filter) => (StatusCode::OK, filter, None),
-        Err(invalid) => {
-            let notice = ActionNotice::Refused(field_error_sentence(&invalid));
-            (StatusCode::BAD_REQUEST, AuditFilter::default(), Some(notice))
-        }
+    let (found, account) = find_account(&app, &query.account).await?;
+    let (filter, error) = query.filter(found);
+    let (status, entries) = match error {
+        Some(_) => (StatusCode::BAD_REQUEST, Vec::new()),
+        None => (StatusCode::OK, app.service().audit_log(&filter, query.before, limits::AUDIT_PAGE).await?),
     };
-    let entries = app.service().audit_log(&filter, query.before, limits::AUDIT_PAGE).await?;
-    let accounts = app.service().list_accounts().await?;
+    let notice = error.as_ref().map(|error| ActionNotice::Refused(field_error_sentence(error)));
     let has_more = entries.len() == limits::AUDIT_PAGE as usize;
-    Ok(context.respond(&app, status, AuditLogPage { entries, has_more, filter, accounts }.draw(notice)))
+    Ok(context.respond(&app, status, AuditLogPage { entries, has_more, filter, account, error }.draw(notice)))
 }

@@ -17,10 +17,12 @@ use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::accounts::budgets::{BudgetsPage, RefusedBudgets};
+use crate::server::server_pages::accounts::name_list::position_query;
 use crate::server::server_pages::messages::budgets as words;
 use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::list_pages::ListPosition;
 use turnleaf_service::usage::UsagePeriod;
 use turnleaf_service::usage::budgets::{BudgetChanges, SpenderGrouping, StoredBudgets};
 
@@ -35,6 +37,12 @@ pub struct BudgetsPageQuery {
     /// The grouping of what was spent.
     #[serde(default)]
     by: SpenderGrouping,
+    /// A part of the name of the listed accounts and groups.
+    #[serde(default)]
+    find: String,
+    /// The name behind which the page of accounts begins.
+    #[serde(default)]
+    after: String,
     /// The action that a form has done.
     done: Option<BudgetsFormResult>,
 }
@@ -51,7 +59,12 @@ fn require_accounts(principal: &Principal) -> Result<(), Problem> {
     if principal.credential == Credential::Admission { Err(Problem::not_found()) } else { Ok(()) }
 }
 
-async fn read_page(app: &App, chosen: BudgetTarget, by: SpenderGrouping) -> Result<BudgetsPage, Problem> {
+async fn read_page(
+    app: &App,
+    chosen: BudgetTarget,
+    by: SpenderGrouping,
+    position: ListPosition,
+) -> Result<BudgetsPage, Problem> {
     let period = UsagePeriod::new(None, None, app.now().date_naive())?;
     // One more tells that there are more.
     let mut spending = app.service().usage_by_spender(by, period, Some(limits::ACCOUNT_SUMS_LISTED + 1)).await?;
@@ -59,10 +72,19 @@ async fn read_page(app: &App, chosen: BudgetTarget, by: SpenderGrouping) -> Resu
     let is_spending_cut = spending.len() > most;
     spending.truncate(most);
     let StoredBudgets { budgets, unreadable } = app.service().stored_budgets().await?;
+    let accounts = app.service().account_page(&position).await?;
+    let listed: Vec<UserId> = accounts.entries.iter().map(|account| account.id).collect();
+    let named = unreadable.iter().chain([&chosen]).filter_map(|target| match target {
+        BudgetTarget::Account(account) => Some(*account),
+        BudgetTarget::Group(_) | BudgetTarget::Default => None,
+    });
+    let named: Vec<UserId> = named.filter(|account| !listed.contains(account)).collect();
     Ok(BudgetsPage {
-        accounts: app.service().list_accounts().await?,
-        groups: app.service().account_groups().await?,
-        members: app.service().group_memberships().await?.into_iter().collect(),
+        accounts,
+        position,
+        names: app.service().account_names(named).await?,
+        groups: app.service().group_names().await?,
+        members: app.service().group_memberships(&listed).await?.into_iter().collect(),
         budgets,
         unreadable,
         spending,
@@ -88,7 +110,7 @@ pub async fn show(
         (None, Some(group)) => BudgetTarget::Group(group),
         (None, None) => BudgetTarget::Default,
     };
-    let page = read_page(&app, chosen, query.by).await?;
+    let page = read_page(&app, chosen, query.by, ListPosition::new(&query.find, &query.after)).await?;
     Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
 }
 
@@ -116,10 +138,13 @@ pub async fn save(form: AccountForm) -> Result<Response, EarlyResponse> {
         Err(invalid) => Err(AccountError::Service(ServiceError::Invalid(invalid))),
     };
     match saved {
-        Ok(()) => Ok(see_other(&format!("{}?done=saved", PageSection::Budgets.path()))),
+        Ok(()) => {
+            let position = position_query(&form.list_position());
+            Ok(see_other(&format!("{}?done=saved{position}", PageSection::Budgets.path())))
+        }
         Err(AccountError::Service(ServiceError::Invalid(error))) => {
             let typed = BudgetKind::ALL.map(|kind| form.text(kind.as_str()));
-            let mut page = read_page(&form.app, target, SpenderGrouping::default()).await?;
+            let mut page = read_page(&form.app, target, SpenderGrouping::default(), form.list_position()).await?;
             page.refused = Some(RefusedBudgets { target, error, typed });
             Ok(form.respond(StatusCode::UNPROCESSABLE_ENTITY, page.draw(None)))
         }

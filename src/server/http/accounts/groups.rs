@@ -20,6 +20,7 @@ use crate::server::server_pages::accounts::group_mappings::GroupMappingPanel;
 use crate::server::server_pages::accounts::groups::{AccountGroupPage, GroupsPage, RefusedGroupForm, group_path};
 use crate::server::server_pages::messages::rights as words;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::list_pages::ListPosition;
 
 /// The action that a form has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -48,14 +49,30 @@ impl FormResult for GroupsFormResult {
     }
 }
 
+/// The query of the list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupsPageQuery {
+    /// A part of the name of the listed groups.
+    #[serde(default)]
+    find: String,
+    /// The name behind which the page begins.
+    #[serde(default)]
+    after: String,
+    /// The action that a form has done.
+    done: Option<GroupsFormResult>,
+}
+
 /// `GET /settings/groups`.
 pub async fn list(
     State(app): State<App>,
-    StrictQuery(query): StrictQuery<FormResultQuery<GroupsFormResult>>,
+    StrictQuery(query): StrictQuery<GroupsPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let page = GroupsPage { groups: app.service().account_groups().await?, typed_name: String::new(), error: None };
-    Ok(context.respond(&app, StatusCode::OK, page.draw(query.notice())))
+    let position = ListPosition::new(&query.find, &query.after);
+    let groups = app.service().group_page(&position).await?;
+    let page = GroupsPage { groups, position, typed_name: String::new(), error: None };
+    Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(GroupsFormResult::notice))))
 }
 
 /// Reads what the page of a group shows.
@@ -89,7 +106,9 @@ pub async fn create(form: AccountForm) -> Result<Response, EarlyResponse> {
         Err(error) => error,
     };
     let refusal = FormRefusal::from_error(error)?;
-    let page = GroupsPage { groups: form.service().account_groups().await?, typed_name: name, error: refusal.field };
+    let position = ListPosition::default();
+    let groups = form.service().group_page(&position).await?;
+    let page = GroupsPage { groups, position, typed_name: name, error: refusal.field };
     Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 

@@ -11,16 +11,18 @@ use crate::server::access::Principal;
 use crate::server::app::App;
 use crate::server::http::accounts::account_form::AccountForm;
 use crate::server::http::accounts::form_refusal::FormRefusal;
-use crate::server::http::accounts::form_result::{FormResult, FormResultQuery};
+use crate::server::http::accounts::form_result::FormResult;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::request::used_origin::{UsedOrigin, with_public_origin};
 use crate::server::http::response::early_response::EarlyResponse;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::PageSection;
+use crate::server::server_pages::accounts::name_list::position_query;
 use crate::server::server_pages::accounts::users::UsersPage;
 use crate::server::server_pages::messages::accounts as words;
 use turnleaf_service::accounts::account_error::AccountError;
+use turnleaf_service::accounts::list_pages::ListPosition;
 
 /// The action that a form has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -45,26 +47,41 @@ impl FormResult for UsersFormResult {
     }
 }
 
-async fn read_page(app: &App, reader: UserId) -> Result<UsersPage, Problem> {
-    let (accounts, invites) = (app.service().list_accounts().await?, app.service().open_invites().await?);
-    Ok(UsersPage { accounts, invites, reader, created_invite: None, now: app.now() })
+/// The query of the page.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UsersPageQuery {
+    /// A part of the name of the listed accounts.
+    #[serde(default)]
+    find: String,
+    /// The name behind which the page begins.
+    #[serde(default)]
+    after: String,
+    /// The action that a form has done.
+    done: Option<UsersFormResult>,
+}
+
+async fn read_page(app: &App, reader: UserId, position: ListPosition) -> Result<UsersPage, Problem> {
+    let (accounts, invites) = (app.service().account_page(&position).await?, app.service().open_invites().await?);
+    Ok(UsersPage { accounts, position, invites, reader, created_invite: None, now: app.now() })
 }
 
 /// `GET /settings/users`.
 pub async fn show(
     State(app): State<App>,
     principal: Principal,
-    StrictQuery(query): StrictQuery<FormResultQuery<UsersFormResult>>,
+    StrictQuery(query): StrictQuery<UsersPageQuery>,
     context: PageContext,
 ) -> Result<Response, Problem> {
-    let page = read_page(&app, principal.user).await?;
-    Ok(context.respond(&app, StatusCode::OK, page.draw(query.notice())))
+    let page = read_page(&app, principal.user, ListPosition::new(&query.find, &query.after)).await?;
+    Ok(context.respond(&app, StatusCode::OK, page.draw(query.done.map(UsersFormResult::notice))))
 }
 
 /// Returns to the page after an action, or shows why it was refused.
 async fn finish(form: &AccountForm, done: &str, result: Result<(), AccountError>) -> Result<Response, EarlyResponse> {
+    let position = form.list_position();
     let error = match result {
-        Ok(()) => return Ok(see_other(&format!("/settings/users?done={done}"))),
+        Ok(()) => return Ok(see_other(&format!("/settings/users?done={done}{}", position_query(&position)))),
         Err(error) => error,
     };
     let refusal = FormRefusal::from_error(error)?;
@@ -72,7 +89,7 @@ async fn finish(form: &AccountForm, done: &str, result: Result<(), AccountError>
     if let Some(invalid) = refusal.field {
         return Err(invalid.into());
     }
-    let page = read_page(&form.app, form.user()).await?;
+    let page = read_page(&form.app, form.user(), position).await?;
     Ok(form.respond(refusal.head, page.draw(refusal.notice)))
 }
 
@@ -132,7 +149,7 @@ async fn invite(UsedOrigin { origin, .. }: UsedOrigin, form: AccountForm) -> Res
         Ok(code) => code,
         Err(error) => return finish(&form, "", Err(error)).await,
     };
-    let mut page = read_page(&form.app, form.user()).await?;
+    let mut page = read_page(&form.app, form.user(), ListPosition::default()).await?;
     page.created_invite = Some(format!("{origin}/invite/{}", code.expose()));
     Ok(form.respond(StatusCode::OK, page.draw(None)))
 }

@@ -90,6 +90,7 @@ routes! {
     page!(post "/forms/groups/unmap" ADMIN, accounts::groups::unmap_group),
     page!(get "/settings/access" ADMIN, accounts::access::show),
     page!(get "/settings/access/rule" ADMIN, accounts::access::show_rule),
+    page!(post "/forms/access/find" ADMIN, accounts::access::find_groups),
     page!(post "/forms/access/save" ADMIN, accounts::access::save),
     page!(post "/forms/access/reset" ADMIN, accounts::access::reset),
 }

@@ -1,4 +1,5 @@
-//! The pages of access, for administrators: the matrix of models and tool servers by groups, and the form of one rule.
+//! The pages of access, for administrators: the models and tool servers with those whom each is for, and the form of one
+//! rule.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,14 +8,17 @@ use leptos::prelude::*;
 use super::groups::ACCESS_PATH;
 use crate::domain::accounts::access_rights::{GrantAudience, GrantKind, GrantTarget};
 use crate::domain::encoding::url_encoding::encode;
-use crate::domain::{AccessRuleId, InvalidField};
-use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
+use crate::domain::{AccessRuleId, GroupId, InvalidField, UserId, limits};
+use crate::server::server_pages::form_fields::{FieldKind, FormFields, TextField, checkbox};
 use crate::server::server_pages::messages::rights as words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
-use crate::ui::kit::Icon;
+use crate::ui::locale::join_list;
 use turnleaf_service::accounts::access_rules::{SharedModels, StoredAccessRule};
-use turnleaf_service::accounts::groups::AccountGroup;
+use turnleaf_service::accounts::list_pages::{GroupName, ListPosition};
+
+/// The form of a rule.
+const FORM: &str = "access";
 
 /// The models and tool servers that the server shares, and the rules about them.
 pub struct SharedTargets {
@@ -24,7 +28,7 @@ pub struct SharedTargets {
     pub rules: Vec<StoredAccessRule>,
 }
 
-/// A row of the matrix.
+/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AccessRow {
     target: GrantTarget,
@@ -46,6 +50,15 @@ impl SharedTargets {
                 words::tools_of(known.map_or(id, |(_, name)| name.as_str()))
             }
         }
+    }
+
+    /// Returns the accounts whose names the rows need.
+    pub fn named_accounts(&self) -> BTreeSet<UserId> {
+        let listed = self.rules.iter().map(|rule| &rule.audience).filter(|audience| !audience.everybody);
+        let accounts = listed.flat_map(|audience| {
+            audience.accounts.iter().take(limits::RULE_NAMES.saturating_sub(audience.groups.len()))
+        });
+        accounts.copied().collect()
     }
 
     fn provider_name<'a>(&'a self, id: &'a str) -> &'a str {
@@ -102,10 +115,12 @@ fn rule_path(target: &GrantTarget) -> String {
     format!("{ACCESS_PATH}/rule?kind={kind}&target={id}{model}")
 }
 
-/// The matrix of models and tool servers by groups.
+/// The models and tool servers with those whom each is for.
 pub struct AccessPage {
     pub table: SharedTargets,
-    pub groups: Vec<AccountGroup>,
+    pub groups: HashMap<GroupId, String>,
+    /// The names of the accounts that the rows name ([`SharedTargets::named_accounts`]).
+    pub accounts: HashMap<UserId, String>,
     /// The provider of which all models are shown.
     pub open_provider: Option<String>,
 }
@@ -114,9 +129,6 @@ impl AccessPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows = self.table.rows(self.open_provider.as_deref());
         let rows = rows.iter().map(|row| self.row(row)).collect_view();
-        let groups = self.groups.iter().map(|group| {
-            view! { <th scope="col"><bdi>{group.name.clone()}</bdi></th> }
-        });
         let links = self.table.providers.iter().filter(|known| !known.models.is_empty()).map(|known| {
             let (address, label) = if self.open_provider.as_deref() == Some(known.provider.as_str()) {
                 (ACCESS_PATH.to_owned(), words::show_fewer().to_owned())
@@ -133,9 +145,7 @@ impl AccessPage {
                 <table class="audit-table">
                     <thead><tr>
                         <th scope="col">{words::target()}</th>
-                        <th scope="col">{words::everybody()}</th>
-                        {groups.collect_view()}
-                        <th scope="col">{words::accounts()}</th>
+                        <th scope="col">{words::audience()}</th>
                     </tr></thead>
                     <tbody>{rows}</tbody>
                 </table>
@@ -147,11 +157,6 @@ impl AccessPage {
 
     fn row(&self, row: &AccessRow) -> AnyView {
         let AccessRow { target, name, audience, is_inherited } = row;
-        let groups = self.groups.iter().map(|group| cell(audience.everybody || audience.groups.contains(&group.id)));
-        let accounts = match audience.accounts.len() {
-            0 => view! { <td></td> },
-            count => view! { <td>{words::account_count(count)}</td> },
-        };
         let inherited = is_inherited.then(|| view! { " "<span class="mark">{words::as_provider()}</span> });
         view! {
             <tr>
@@ -159,19 +164,29 @@ impl AccessPage {
                     <a href=rule_path(target)><bdi>{name.clone()}</bdi></a>
                     {inherited}
                 </th>
-                {cell(audience.everybody)}
-                {groups.collect_view()}
-                {accounts}
+                <td dir="auto">{self.audience_names(audience)}</td>
             </tr>
         }
     }
-}
 
-fn cell(may_use: bool) -> AnyView {
-    if may_use {
-        view! { <td><Icon name="check"/><span class="quiet">{words::may_use()}</span></td> }
-    } else {
-        view! { <td><span aria-hidden="true">"–"</span><span class="quiet">{words::may_not_use()}</span></td> }
+    /// Returns whom something is for: the first groups by name, then accounts, and the number of the others.
+    fn audience_names(&self, audience: &GrantAudience) -> String {
+        if audience.everybody {
+            return words::everybody().to_owned();
+        }
+        let mut names: Vec<&str> =
+            audience.groups.iter().filter_map(|group| self.groups.get(group)).map(String::as_str).collect();
+        names.sort_unstable();
+        let accounts = audience.accounts.iter().filter_map(|account| self.accounts.get(account));
+        names.extend(accounts.map(String::as_str).filter(|name| !name.is_empty()));
+        names.truncate(limits::RULE_NAMES);
+        let others = (audience.groups.len() + audience.accounts.len()).saturating_sub(names.len());
+        match (names.len(), others) {
+            (0, 0) => words::only_owner().to_owned(),
+            (_, 0) => join_list(&names),
+            (0, others) => words::account_count(others),
+            (_, others) => words::and_others(&join_list(&names), others),
+        }
     }
 }
 
@@ -183,7 +198,9 @@ pub struct AccessRulePage {
     pub rule: Option<AccessRuleId>,
     /// The boxes that are ticked.
     pub audience: GrantAudience,
-    pub groups: Vec<AccountGroup>,
+    pub groups: Vec<GroupName>,
+    /// A part of the name of the groups whose boxes are shown, beside those that are ticked.
+    pub find: String,
     /// The names of single accounts, as they are or were typed.
     pub accounts: String,
     pub error: Option<InvalidField>,
@@ -191,7 +208,6 @@ pub struct AccessRulePage {
 
 impl AccessRulePage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
-        const FORM: &str = "access";
         let default = match self.target {
             GrantTarget::Provider(_) => words::default_of_provider(),
             GrantTarget::Model(_) => words::default_of_model(),
@@ -201,10 +217,6 @@ impl AccessRulePage {
         let hint = Some(words::single_accounts_hint());
         let accounts = fields.text(words::single_accounts(), "accounts", &self.accounts, hint, FieldKind::Code, false);
         let everybody = checkbox(FORM, "everybody", "1", words::everybody(), None, self.audience.everybody);
-        let groups = self.groups.iter().map(|group| {
-            let is_ticked = self.audience.groups.contains(&group.id);
-            checkbox(FORM, "group", &group.id.to_string(), &group.name, None, is_ticked)
-        });
         let reset = self.rule.map(|rule| {
             view! {
                 <form method="post" action="/forms/access/reset">
@@ -223,7 +235,7 @@ impl AccessRulePage {
                 <fieldset class="form-field">
                     <legend>{words::change_access()}</legend>
                     {everybody}
-                    {groups.collect_view()}
+                    {self.group_boxes()}
                 </fieldset>
                 {accounts}
                 {fields.unassigned_error(&["accounts"])}
@@ -233,6 +245,41 @@ impl AccessRulePage {
         };
         ServerPage { section: PageSection::Groups, title: words::access_to(&self.name), notice, body }
     }
+
+    /// Renders a box for each group; of many groups for those that are ticked and the first that fit, with a field that
+    /// finds others and keeps what is ticked.
+    fn group_boxes(&self) -> AnyView {
+        let is_ticked = |group: &GroupName| self.audience.groups.contains(&group.id);
+        let (ticked, others): (Vec<GroupName>, Vec<GroupName>) =
+            ListPosition::default().find_groups(&self.groups).into_iter().partition(is_ticked);
+        let has_field = self.groups.len() > limits::GROUP_BOXES;
+        let mut fitting = if has_field { ListPosition::new(&self.find, "").find_groups(&others) } else { others };
+        let hidden = fitting.len().saturating_sub(limits::GROUP_BOXES);
+        fitting.truncate(limits::GROUP_BOXES);
+        let boxes = ticked
+            .iter()
+            .chain(&fitting)
+            .map(|group| checkbox(FORM, "group", &group.id.to_string(), &group.name, None, is_ticked(group)));
+        let boxes = boxes.collect_view();
+        let hidden = (hidden > 0).then(|| view! { <p class="hint">{words::groups_hidden(hidden)}</p> });
+        let field = has_field.then(|| {
+            let name = TextField {
+                label: words::find_groups(),
+                name: "find",
+                form: FORM,
+                value: &self.find,
+                kind: FieldKind::Search,
+                ..TextField::default()
+            };
+            view! {
+                {name.draw()}
+                <div class="deeds">
+                    <button type="submit" class="button" formaction="/forms/access/find">{words::find()}</button>
+                </div>
+            }
+        });
+        view! { {field}{boxes}{hidden} }
+    }
 }
 
 #[cfg(test)]
@@ -240,7 +287,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::{GroupId, ModelLock};
+    use crate::domain::ModelLock;
 
     const GROUP: GroupId = GroupId::from_uuid(uuid::Uuid::from_u128(1));
 
@@ -298,32 +345,57 @@ mod tests {
     }
 
     #[test]
-    fn matrix_leads_to_form_of_each_rule() {
-        let group =
-            |name: &str| AccountGroup { id: GROUP, name: name.into(), members: 0, created_at: DateTime::UNIX_EPOCH };
-        let page = AccessPage { table: table(), groups: vec![group("<Lab>")], open_provider: None };
+    fn rows_lead_to_form_of_each_rule_and_name_its_audience() {
+        let user = |n: u128| UserId::from_uuid(uuid::Uuid::from_u128(n));
+        let mut table = table();
+        table.rules[0].audience.accounts = [user(1), user(2), user(3), user(4), user(5)].into();
+        assert_eq!(table.named_accounts(), [user(1), user(2)].into(), "two beside the group");
+        let names = [(user(1), "Ann".to_owned()), (user(2), "Bob".to_owned())];
+        let groups = [(GROUP, "<Lab>".to_owned())].into();
+        let page = AccessPage { table, groups, accounts: names.into(), open_provider: None };
         let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
         for part in [
-            "&lt;Lab&gt;",
+            "&lt;Lab&gt;, Ann, Bob and 3 more</td>",
+            ">&lt;Lab&gt;</td>",
+            ">Everybody</td>",
+            ">Only the owner</td>",
             "href=\"/settings/access/rule?kind=model&amp;target=openai&amp;model=large\"",
             "href=\"/settings/access?provider=openai\"",
             "Show all 2 models of OpenAI",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+    }
+
+    fn rule_page(groups: Vec<GroupName>, find: &str) -> String {
         let page = AccessRulePage {
             target: GrantTarget::Model(ModelLock::new("openai", "a\"b")),
             name: "x".into(),
             rule: Some(uuid::Uuid::from_u128(7).into()),
             audience: GrantAudience { groups: [GROUP].into(), ..GrantAudience::default() },
-            groups: vec![group("Lab")],
+            groups,
+            find: find.into(),
             accounts: "ann bob".into(),
             error: None,
         };
-        let html = Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "");
+        Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn form_of_rule_finds_groups_and_keeps_what_is_ticked() {
+        let group = |n: u128, name: String| GroupName { id: GroupId::from_uuid(uuid::Uuid::from_u128(n)), name };
+        let html = rule_page(vec![group(1, "Lab".into())], "");
         assert_eq!(html.matches(" checked").count(), 1, "{html}");
         for part in ["value=\"a&quot;b\"", "value=\"ann bob\"", "/forms/access/reset"] {
             assert!(html.contains(part), "{part}: {html}");
         }
+        assert!(!html.contains("/forms/access/find"), "one group needs no field: {html}");
+        let many = || (1..=50).map(|n| group(n, format!("Group {n}"))).collect::<Vec<_>>();
+        let first = rule_page(many(), "");
+        assert_eq!(first.matches("name=\"group\"").count(), 1 + limits::GROUP_BOXES, "the ticked one, too: {first}");
+        assert!(first.contains("formaction=\"/forms/access/find\"") && first.contains("29 more groups"), "{first}");
+        let found = rule_page(many(), "GROUP 33");
+        assert_eq!((found.matches("name=\"group\"").count(), found.matches(" checked").count()), (2, 1), "{found}");
+        assert!(found.contains("value=\"GROUP 33\"") && found.contains("Group 33"), "{found}");
     }
 }

@@ -2,13 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::domain::AuditVerb;
-use crate::server::server_pages::form_fields::{SelectField, date_field};
+use crate::domain::{AuditVerb, InvalidField};
+use crate::server::server_pages::form_fields::{FieldKind, FormFields, SelectField, TextField, date_field};
 use crate::server::server_pages::messages::{accounts as words, usage};
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::audit_log::{AuditEntry, AuditFilter};
-use turnleaf_service::accounts::management::ListedAccount;
 
 /// The form of the filter.
 const FORM: &str = "audit";
@@ -19,8 +18,10 @@ pub struct AuditLogPage {
     /// True if there may be older entries.
     pub has_more: bool,
     pub filter: AuditFilter,
-    /// The accounts to choose from.
-    pub accounts: Vec<ListedAccount>,
+    /// The name of the account of the filter, or as it was typed; of a deleted one the id.
+    pub account: String,
+    /// The error of the filter. Nothing is listed then.
+    pub error: Option<InvalidField>,
 }
 
 impl AuditLogPage {
@@ -29,8 +30,13 @@ impl AuditLogPage {
             let address = self.address(PageSection::AuditLog.path(), &format!("before={}", last.id));
             view! { <a class="button" href=address>{words::older_entries()}</a> }
         });
-        let csv = self.address("/api/audit", "format=csv");
-        let list = if self.entries.is_empty() {
+        let csv = self.error.is_none().then(|| {
+            let address = self.address("/api/audit", "format=csv");
+            view! { <a class="button" href=address download="">{usage::csv()}</a> }
+        });
+        let list = if self.error.is_some() {
+            ().into_any()
+        } else if self.entries.is_empty() {
             view! { <p class="hint">{words::no_entries()}</p> }
         } else {
             let rows = self.entries.iter().map(row).collect_view();
@@ -53,7 +59,7 @@ impl AuditLogPage {
             <p class="lead">{words::audit_lead()}</p>
             {self.form()}
             {list}
-            <div class="deeds">{older}<a class="button" href=csv download="">{usage::csv()}</a></div>
+            <div class="deeds">{older}{csv}</div>
         };
         let title = words::audit_log().to_owned();
         ServerPage { section: PageSection::AuditLog, title, notice, body }
@@ -84,22 +90,16 @@ impl AuditLogPage {
             hint: None,
             error: None,
         };
-        let chosen = self.filter.account.map(|account| account.to_string()).unwrap_or_default();
-        let mut accounts: Vec<(String, String)> = vec![(String::new(), words::all_accounts().to_owned())];
-        accounts.extend(self.accounts.iter().map(|account| (account.id.to_string(), account_name(account))));
-        // A deleted account is chosen by its address.
-        if accounts.iter().all(|(id, _)| *id != chosen) {
-            accounts.push((chosen.clone(), chosen.clone()));
-        }
-        let accounts: Vec<(&str, &str)> = accounts.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
-        let account = SelectField {
+        let account_error = FormFields { form: FORM, error: self.error.as_ref() }.error("account");
+        let account = TextField {
             label: words::actor(),
             name: "account",
             form: FORM,
-            options: &accounts,
-            chosen: &chosen,
-            hint: None,
-            error: None,
+            value: &self.account,
+            error: account_error.as_deref(),
+            // Without an account, the entries of all are listed. The field is for one name, as in a search.
+            kind: FieldKind::Search,
+            ..TextField::default()
         };
         view! {
             <form class="form usage-form" method="get" action=PageSection::AuditLog.path()>
@@ -111,10 +111,6 @@ impl AuditLogPage {
             </form>
         }
     }
-}
-
-fn account_name(account: &ListedAccount) -> String {
-    if account.name.is_empty() { words::role_name(account.role).to_owned() } else { account.name.clone() }
 }
 
 fn row(entry: &AuditEntry) -> AnyView {
@@ -146,7 +142,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::domain::{AccountRole, AuditOutcome};
+    use crate::domain::{AuditOutcome, MessageCode};
 
     fn html(page: AuditLogPage) -> String {
         Owner::new().with(|| page.draw(None).body.to_html()).replace("<!>", "")
@@ -155,30 +151,23 @@ mod tests {
     #[test]
     fn filter_is_kept_in_form_and_in_links() {
         let id = |n: u128| uuid::Uuid::from_u128(n);
-        let account = ListedAccount {
-            id: id(2).into(),
-            name: "<Ann>".into(),
-            role: AccountRole::User,
-            has_password: true,
-            has_identity: false,
-            has_second_factor: false,
-            disabled_at: None,
-            created_at: DateTime::UNIX_EPOCH,
-            seen_at: None,
-        };
         let filter = AuditFilter {
             action: Some(AuditVerb::SignIn),
             account: Some(id(7).into()),
             from: "2026-11-01".parse().ok(),
             to: None,
         };
-        let page = AuditLogPage { entries: Vec::new(), has_more: false, filter, accounts: vec![account] };
-        let html = html(page);
+        let page =
+            |error| AuditLogPage { entries: Vec::new(), has_more: false, filter, account: "<Ann>".into(), error };
+        let refused = html(page(Some(InvalidField::new("account", MessageCode::NoSuchAccount.with("name", "<Ann>")))));
+        for part in ["value=\"&lt;Ann&gt;\"", "aria-invalid=\"true\"", "<option value=\"sign_in\" selected>"] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+        assert!(!refused.contains("No entries.") && !refused.contains("format=csv"), "{refused}");
+        let html = html(page(None));
         for part in [
             "<option value=\"sign_in\" selected>Sign in</option>",
-            // Of a deleted account.
-            "<option value=\"00000000-0000-0000-0000-000000000007\" selected>",
-            "&lt;Ann&gt;</option>",
+            "name=\"account\" value=\"&lt;Ann&gt;\"",
             "name=\"from\" value=\"2026-11-01\"",
             "/api/audit?action=sign_in&amp;account=00000000-0000-0000-0000-000000000007&amp;from=2026-11-01&amp;format=csv",
             "No entries.",
@@ -205,7 +194,7 @@ mod tests {
         let stranger = AuditEntry { actor: None, actor_name: None, outcome: AuditOutcome::Refused, ..entry.clone() };
         let newer = AuditEntry { ip: None, verb: "open_share".into(), ..stranger.clone() };
         let (entries, filter) = (vec![entry, stranger, newer], AuditFilter::default());
-        let html = html(AuditLogPage { entries, has_more: true, filter, accounts: Vec::new() });
+        let html = html(AuditLogPage { entries, has_more: true, filter, account: String::new(), error: None });
         for part in [
             "&lt;Ann&gt;",
             "Create invitation",

@@ -1,11 +1,12 @@
 //! The page of budgets, for administrators: the defaults, those of each group and account, and what accounts or groups
 //! have spent by model.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use leptos::prelude::*;
 
-use crate::domain::{Budget, BudgetKind, BudgetTarget, Cost, GroupId, InvalidField, UserId};
+use crate::domain::{AccountRole, Budget, BudgetKind, BudgetTarget, Cost, GroupId, InvalidField, UserId, limits};
+use crate::server::server_pages::accounts::name_list::{NameList, position_fields, position_query};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields};
 use crate::server::server_pages::messages::accounts as account_words;
 use crate::server::server_pages::messages::budgets as words;
@@ -15,7 +16,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use crate::ui::messages::amounts::number;
 use crate::ui::messages::usage;
-use turnleaf_service::accounts::groups::AccountGroup;
+use turnleaf_service::accounts::list_pages::{GroupName, ListPosition, ListedPage};
 use turnleaf_service::accounts::management::ListedAccount;
 use turnleaf_service::usage::UsagePeriod;
 use turnleaf_service::usage::budgets::{AccountSpending, SpenderGrouping};
@@ -30,8 +31,12 @@ pub struct RefusedBudgets {
 
 /// The page of budgets.
 pub struct BudgetsPage {
-    pub accounts: Vec<ListedAccount>,
-    pub groups: Vec<AccountGroup>,
+    pub accounts: ListedPage<ListedAccount>,
+    pub position: ListPosition,
+    /// The names of accounts that are not on this page of the list: the chosen one, and those of unreadable budgets.
+    pub names: HashMap<UserId, String>,
+    pub groups: Vec<GroupName>,
+    /// The groups of the accounts on this page.
     pub members: HashSet<(GroupId, UserId)>,
     pub budgets: Vec<Budget>,
     /// The targets of budgets that cannot be read.
@@ -49,24 +54,25 @@ pub struct BudgetsPage {
 impl BudgetsPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let form = self.name(self.chosen).map(|name| self.form(self.chosen, Some(&name)));
-        let groups = (!self.groups.is_empty()).then(|| {
-            let rows = self.groups.iter().map(|group| self.group_row(group)).collect_view();
-            view! {
-                <section class="panel" aria-labelledby="groups-title">
-                    <h2 id="groups-title">{words::groups()}</h2>
-                    <ul class="rows" aria-labelledby="groups-title">{rows}</ul>
-                </section>
-            }
-        });
-        let rows = self.accounts.iter().map(|account| self.account_row(account)).collect_view();
+        let ListedPage { entries, next } = &self.accounts;
+        let rows = entries.iter().map(|account| self.account_row(account)).collect_view();
+        let rows =
+            (!entries.is_empty()).then(|| view! { <ul class="rows" aria-labelledby="accounts-title">{rows}</ul> });
+        let by = matches!(self.grouping, SpenderGrouping::Group).then(|| ("by", "group".to_owned()));
+        let list = NameList {
+            path: PageSection::Budgets.path(),
+            position: &self.position,
+            next: next.as_deref(),
+            kept: by.into_iter().collect(),
+        };
         let body = view! {
             <p class="lead">{words::lead()}</p>
             {form}
             {self.form(BudgetTarget::Default, None)}
-            {groups}
+            {self.groups_panel()}
             <section class="panel" aria-labelledby="accounts-title">
                 <h2 id="accounts-title">{words::accounts()}</h2>
-                <ul class="rows" aria-labelledby="accounts-title">{rows}</ul>
+                {list.draw(rows)}
             </section>
             {self.spending_table()}
         };
@@ -85,6 +91,23 @@ impl BudgetsPage {
         (!names.is_empty()).then(|| ActionNotice::Warning(words::unreadable(&join_list(&names))))
     }
 
+    /// Renders the groups that fit, on the first page of the accounts.
+    fn groups_panel(&self) -> Option<AnyView> {
+        let found = if self.position.after.is_empty() { self.position.find_groups(&self.groups) } else { Vec::new() };
+        let most = limits::ACCOUNTS_PAGE as usize;
+        let cut = (found.len() > most).then(|| view! { <p class="hint">{words::groups_cut(most)}</p> });
+        (!found.is_empty()).then(|| {
+            let rows = found.iter().take(most).map(|group| self.group_row(group)).collect_view();
+            view! {
+                <section class="panel" aria-labelledby="groups-title">
+                    <h2 id="groups-title">{words::groups()}</h2>
+                    <ul class="rows" aria-labelledby="groups-title">{rows}</ul>
+                    {cut}
+                </section>
+            }
+        })
+    }
+
     fn most(&self, target: BudgetTarget, kind: BudgetKind) -> Option<u64> {
         let budget = self.budgets.iter().find(|budget| budget.target == target && budget.kind == kind);
         budget.map(|budget| budget.most)
@@ -95,7 +118,10 @@ impl BudgetsPage {
         match target {
             BudgetTarget::Default => None,
             BudgetTarget::Group(id) => self.groups.iter().find(|group| group.id == id).map(|group| group.name.clone()),
-            BudgetTarget::Account(id) => self.accounts.iter().find(|account| account.id == id).map(account_name),
+            BudgetTarget::Account(id) => {
+                let listed = self.accounts.entries.iter().find(|account| account.id == id).map(account_name);
+                listed.or_else(|| self.names.get(&id).map(|name| name_for_people(name, AccountRole::Owner)))
+            }
         }
     }
 
@@ -123,6 +149,7 @@ impl BudgetsPage {
                 <p class="hint">{hint}" "{words::cost_hint()}</p>
                 <form class="form" method="post" action="/forms/budgets">
                     {id.map(|(field, id)| view! { <input type="hidden" name=field value=id/> })}
+                    {position_fields(&self.position)}
                     {inputs}
                     <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
                 </form>
@@ -138,14 +165,16 @@ impl BudgetsPage {
             BudgetTarget::Account(id) => id == account.id,
         };
         let applying: Vec<Budget> = self.budgets.iter().copied().filter(|budget| applies(budget.target)).collect();
-        let address = format!("{}?account={}", PageSection::Budgets.path(), account.id);
+        let position = position_query(&self.position);
+        let address = format!("{}?account={}{position}", PageSection::Budgets.path(), account.id);
         self.row(account_name(account), BudgetTarget::Account(account.id), &Budget::in_force(&applying), address)
     }
 
-    fn group_row(&self, group: &AccountGroup) -> AnyView {
+    fn group_row(&self, group: &GroupName) -> AnyView {
         let target = BudgetTarget::Group(group.id);
         let own: Vec<Budget> = self.budgets.iter().copied().filter(|budget| budget.target == target).collect();
-        let address = format!("{}?group={}", PageSection::Budgets.path(), group.id);
+        let position = position_query(&self.position);
+        let address = format!("{}?group={}{position}", PageSection::Budgets.path(), group.id);
         self.row(group.name.clone(), target, &Budget::in_force(&own), address)
     }
 
@@ -228,10 +257,11 @@ impl BudgetsPage {
 
 /// Returns the name of an account for people: the owner of a server without accounts has none.
 fn account_name(account: &ListedAccount) -> String {
-    match account.name.as_str() {
-        "" => account_words::role_name(account.role).to_owned(),
-        name => name.to_owned(),
-    }
+    name_for_people(&account.name, account.role)
+}
+
+fn name_for_people(name: &str, role: AccountRole) -> String {
+    if name.is_empty() { account_words::role_name(role).to_owned() } else { name.to_owned() }
 }
 
 fn spending_row(sum: &AccountSpending) -> AnyView {
@@ -265,7 +295,7 @@ mod tests {
     use chrono::{DateTime, NaiveDate};
 
     use super::*;
-    use crate::domain::{AccountRole, MessageCode, Usage};
+    use crate::domain::{MessageCode, Usage};
 
     fn account(n: u128, name: &str) -> ListedAccount {
         ListedAccount {
@@ -285,8 +315,8 @@ mod tests {
     fn page_has_budgets_of_accounts_and_sums_without_chats() {
         let today: NaiveDate = "2026-11-21".parse().unwrap();
         let (ann, bob) = (account(1, "Ann"), account(2, "<Bob>"));
-        let (id, created_at) = (uuid::Uuid::from_u128(3).into(), DateTime::UNIX_EPOCH);
-        let lab = AccountGroup { id, name: "Lab".into(), members: 1, created_at };
+        let lab = GroupName { id: uuid::Uuid::from_u128(3).into(), name: "Lab".into() };
+        let cy: UserId = uuid::Uuid::from_u128(4).into();
         let budget = |target, kind, most| Budget { target, kind, most };
         let spending = AccountSpending {
             spender: None,
@@ -310,11 +340,13 @@ mod tests {
                 budget(BudgetTarget::Group(lab.id), BudgetKind::DayRequests, 30),
                 budget(BudgetTarget::Account(ann.id), BudgetKind::MonthCost, 20_000_000),
             ],
-            unreadable: vec![BudgetTarget::Default, BudgetTarget::Group(lab.id), BudgetTarget::Account(ann.id)],
+            unreadable: vec![BudgetTarget::Default, BudgetTarget::Group(lab.id), BudgetTarget::Account(cy)],
             chosen: BudgetTarget::Account(bob.id),
             members: [(lab.id, ann.id)].into(),
             groups: vec![lab],
-            accounts: vec![ann, bob],
+            accounts: ListedPage { entries: vec![ann, bob], next: Some("<Bob>".into()) },
+            position: ListPosition::default(),
+            names: [(cy, "Cy".to_owned())].into(),
             spending: vec![spending],
             grouping: SpenderGrouping::Account,
             is_spending_cut: true,
@@ -326,7 +358,7 @@ mod tests {
             (page.body.to_html().replace("<!>", ""), page.notice)
         });
         let Some(ActionNotice::Warning(notice)) = notice else { panic!("{notice:?}") };
-        for name in ["Default for all accounts", "Lab", "Ann"] {
+        for name in ["Default for all accounts", "Lab", "Cy"] {
             assert!(notice.contains(name), "{name}: {notice}");
         }
         for part in [
@@ -335,6 +367,7 @@ mod tests {
             "<span class=\"hint\">Requests per day: 30</span>",
             "/settings/budgets?group=00000000-0000-0000-0000-000000000003",
             "/settings/budgets?by=group",
+            "/settings/budgets?after=%3CBob%3E",
             "Cost per month: $5.00 (Default)",
             "value=\"many\"",
             "Must be a whole number.",

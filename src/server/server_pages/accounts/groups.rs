@@ -4,11 +4,13 @@ use leptos::prelude::*;
 
 use crate::domain::{GroupId, InvalidField};
 use crate::server::server_pages::accounts::group_mappings::{GroupMappingPanel, service_name};
+use crate::server::server_pages::accounts::name_list::NameList;
 use crate::server::server_pages::form_fields::{FieldKind, FormFields};
 use crate::server::server_pages::messages::rights as words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::groups::{AccountGroup, GroupMember};
+use turnleaf_service::accounts::list_pages::{ListPosition, ListedPage};
 
 /// The address of the page of access, which belongs to this section.
 pub const ACCESS_PATH: &str = "/settings/access";
@@ -20,7 +22,8 @@ pub fn group_path(id: GroupId) -> String {
 
 /// The list of groups.
 pub struct GroupsPage {
-    pub groups: Vec<AccountGroup>,
+    pub groups: ListedPage<AccountGroup>,
+    pub position: ListPosition,
     /// The name of a new group as it was typed.
     pub typed_name: String,
     pub error: Option<InvalidField>,
@@ -36,17 +39,24 @@ impl GroupsPage {
                 </li>
             }
         };
-        let list = if self.groups.is_empty() {
-            view! { <p class="hint">{words::no_groups()}</p> }
+        let ListedPage { entries, next } = &self.groups;
+        let list = if entries.is_empty() {
+            self.position.find.is_empty().then(|| view! { <p class="hint">{words::no_groups()}</p> })
         } else {
-            let rows = self.groups.iter().map(row).collect_view();
-            view! { <ul class="rows" aria-label=words::groups()>{rows}</ul> }
+            let rows = entries.iter().map(row).collect_view();
+            Some(view! { <ul class="rows" aria-label=words::groups()>{rows}</ul> })
+        };
+        let names = NameList {
+            path: PageSection::Groups.path(),
+            position: &self.position,
+            next: next.as_deref(),
+            kept: Vec::new(),
         };
         let fields = FormFields { form: "new-group", error: self.error.as_ref() };
         let name = fields.text(words::name(), "name", &self.typed_name, None, FieldKind::Text, true);
         let body = view! {
             <p class="lead">{words::groups_lead()}</p>
-            {list}
+            {names.draw(list)}
             <p><a class="button" href=ACCESS_PATH>{words::access()}</a></p>
             <section class="panel" aria-labelledby="new-group-title">
                 <h2 id="new-group-title">{words::new_group()}</h2>
@@ -223,7 +233,8 @@ mod tests {
     #[test]
     fn groups_are_listed_with_form_for_new_one() {
         let error = Some(InvalidField::new("name", MessageCode::GroupNameTaken));
-        let page = GroupsPage { groups: vec![group()], typed_name: "\"Lab".into(), error };
+        let groups = ListedPage { entries: vec![group()], next: Some("<Lab>".into()) };
+        let page = GroupsPage { groups, position: ListPosition::new("lab", ""), typed_name: "\"Lab".into(), error };
         let html = html(|| page.draw(None));
         for part in [
             "&lt;Lab&gt;",
@@ -231,6 +242,7 @@ mod tests {
             "href=\"/settings/groups/00000000-0000-0000-0000-000000000001\"",
             "value=\"&quot;Lab\"",
             "nother group has this name",
+            "href=\"/settings/groups?find=lab&amp;after=%3CLab%3E\"",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

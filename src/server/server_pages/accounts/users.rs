@@ -4,17 +4,20 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::domain::{AccountRole, UserId};
+use crate::server::server_pages::accounts::name_list::{NameList, position_fields};
 use crate::server::server_pages::form_fields::{SelectField, copyable_field};
 use crate::server::server_pages::messages::accounts as words;
 use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use turnleaf_service::accounts::invitations::OpenInvite;
+use turnleaf_service::accounts::list_pages::{ListPosition, ListedPage};
 use turnleaf_service::accounts::management::ListedAccount;
 
 /// The page of all accounts.
 pub struct UsersPage {
-    pub accounts: Vec<ListedAccount>,
+    pub accounts: ListedPage<ListedAccount>,
+    pub position: ListPosition,
     pub invites: Vec<OpenInvite>,
     /// The account of the reader.
     pub reader: UserId,
@@ -25,10 +28,18 @@ pub struct UsersPage {
 
 impl UsersPage {
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
-        let accounts = self.accounts.iter().map(|account| self.account_row(account)).collect_view();
+        let ListedPage { entries, next } = &self.accounts;
+        let rows = entries.iter().map(|account| self.account_row(account)).collect_view();
+        let rows = (!entries.is_empty()).then(|| view! { <ul class="trash" aria-label=words::users()>{rows}</ul> });
+        let list = NameList {
+            path: PageSection::Users.path(),
+            position: &self.position,
+            next: next.as_deref(),
+            kept: Vec::new(),
+        };
         let body = view! {
             <p class="lead">{words::users_lead()}</p>
-            <ul class="trash" aria-label=words::users()>{accounts}</ul>
+            {list.draw(rows)}
             {self.invite_panel()}
         };
         ServerPage { section: PageSection::Users, title: words::users().to_owned(), notice, body }
@@ -66,6 +77,7 @@ impl UsersPage {
             view! {
                 <form method="post" action=format!("/forms/users/{path}")>
                     <input type="hidden" name="user_id" value=id.to_string()/>
+                    {position_fields(&self.position)}
                     <button type="submit" class=class>{label}<span class="quiet">" "{name.to_owned()}</span></button>
                 </form>
             }
@@ -79,6 +91,7 @@ impl UsersPage {
             <div class="deeds">{switch}{button("sign-out", words::sign_out_user(), "button")}</div>
             <form class="form" method="post" action="/forms/users/role">
                 <input type="hidden" name="user_id" value=id.to_string()/>
+                {position_fields(&self.position)}
                 {role_select(&form, account.role)}
                 <div class="deeds">
                     <button type="submit" class="button">
@@ -185,7 +198,8 @@ mod tests {
         let bob = ListedAccount { disabled_at: Some(DateTime::UNIX_EPOCH), ..account(3, "<Bob>", AccountRole::User) };
         let ann = ListedAccount { has_second_factor: true, ..account(2, "Ann", AccountRole::Admin) };
         let page = UsersPage {
-            accounts: vec![account(1, "", AccountRole::Owner), ann, bob],
+            accounts: ListedPage { entries: vec![account(1, "", AccountRole::Owner), ann, bob], next: None },
+            position: ListPosition::new("", "Ann"),
             invites: Vec::new(),
             reader: uuid::Uuid::from_u128(2).into(),
             created_invite: Some("https://chat.example/invite/00ff".into()),
@@ -195,6 +209,7 @@ mod tests {
         assert_eq!(html.matches("action=\"/forms/users/role\"").count(), 1, "{html}");
         assert_eq!(html.matches("<span class=\"mark\">Second factor</span>").count(), 1, "Ann has one: {html}");
         assert!(html.contains("/forms/users/enable") && !html.contains("/forms/users/disable"), "{html}");
+        assert_eq!(html.matches("name=\"after\" value=\"Ann\"").count(), 3, "each form comes back here: {html}");
         assert!(html.contains("&lt;Bob&gt;") && html.contains("value=\"https://chat.example/invite/00ff\""), "{html}");
     }
 }

@@ -183,7 +183,6 @@ define_messages! {
     audit_lead: "Who did what, without content. Entries are kept for 400 days.", "谁做了什么，不含内容。记录保留 400 天。";
     no_entries: "No entries.", "没有记录。";
     all_actions: "All actions", "所有操作";
-    all_accounts: "All accounts", "所有账号";
     older_entries: "Older entries", "更早的记录";
     time: "Time", "时间";
     actor: "Who", "操作者";
@@ -193,6 +192,16 @@ define_messages! {
     refused: "refused", "被拒绝";
     nobody: "not signed in", "未登录";
     with_token: "API token", "API 令牌";
+    // Lists by name.
+    name_contains: "Name contains", "名称包含";
+    find: "Find", "查找";
+    first_page: "First page", "第一页";
+    next_page: "Next page", "下一页";
+}
+
+/// Returns that no entry of a list has this text in its name.
+pub fn no_names(part: &str) -> String {
+    message!("No name contains “{part}”.", "没有名称包含“{part}”。")
 }
 
 /// Returns the name of a role.

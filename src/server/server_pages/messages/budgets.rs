@@ -89,6 +89,14 @@ pub fn sums_cut(count: usize) -> String {
         "Only the first {many} sums are listed. The CSV has all of them."; "仅列出前 {many} 项合计，全部合计见 CSV。")
 }
 
+/// Returns the note below groups that are not all.
+pub fn groups_cut(count: usize) -> String {
+    message!(
+        "Only the first {count} groups are listed. Others are found by their name.",
+        "仅列出前 {count} 个组，其他组可按名称查找。"
+    )
+}
+
 /// Returns the heading of the form of an account or of a group.
 pub fn budgets_of(name: &str) -> String {
     message!("Budgets of {name}", "{name} 的预算")

@@ -49,9 +49,10 @@ define_messages! {
     change_access: "Change access", "更改使用权限";
     target: "Model or tool server", "模型或工具服务器";
     everybody: "Everybody", "所有人";
-    accounts: "Accounts", "账号";
-    may_use: "may use it", "可以使用";
-    may_not_use: "may not use it", "不能使用";
+    audience: "Who may use it", "可使用者";
+    only_owner: "Only the owner", "仅所有者";
+    find_groups: "Find groups by name", "按名称查找组";
+    find: "Find", "查找";
     as_provider: "as its provider", "与服务商相同";
     show_fewer: "Show fewer models", "显示较少模型";
     single_accounts: "Single accounts", "单个账号";
@@ -83,6 +84,17 @@ pub fn from_service(service: &str) -> String {
 /// Returns the number of accounts that may use something.
 pub fn account_count(count: usize) -> String {
     plural_message!(count; "1 account", "{count} accounts"; "{count} 个账号")
+}
+
+/// Returns the names of groups and accounts that may use something, and that there are others.
+pub fn and_others(names: &str, count: usize) -> String {
+    message!("{names} and {count} more", "{names}，另有 {count} 个")
+}
+
+/// Returns that groups have no box now.
+pub fn groups_hidden(count: usize) -> String {
+    plural_message!(count; "1 more group. Find it by its name.", "{count} more groups. Find them by their names.";
+        "还有 {count} 个组，可按名称查找。")
 }
 
 /// Returns the link to all models of a provider.
