@@ -151,6 +151,8 @@ mod malformed_replies;
 mod message_queue;
 #[path = "server/model_grants.rs"]
 mod model_grants;
+#[path = "server/name_lists.rs"]
+mod name_lists;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]

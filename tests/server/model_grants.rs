@@ -326,7 +326,7 @@ async fn groups_and_access_are_managed_on_pages_without_script() {
         assert!(page(&address).await.contains("Bob</bdi>"));
 
         let matrix = page("/settings/access?provider=scripted").await;
-        for part in ["Research", CLOSED, OPEN, "as its provider"] {
+        for part in ["Everybody", CLOSED, OPEN, "as its provider"] {
             assert!(matrix.contains(part), "{part}: {matrix}");
         }
         let rule = format!("kind=model&target=scripted&model={CLOSED}");
@@ -339,6 +339,10 @@ async fn groups_and_access_are_managed_on_pages_without_script() {
         let saved = submit("/forms/access/save", format!("{rule}&group={id}&accounts=ann%2C+bob")).await;
         assert_eq!(saved.status, StatusCode::SEE_OTHER, "{saved:?}");
         assert_eq!(grants.models(&grants.session).await, [CLOSED, OPEN]);
+        assert!(
+            page("/settings/access").await.contains("Research, Ann, Bob"),
+            "the row of the rule names its audience"
+        );
         let stored = grants.server.service().access_rules().await.unwrap().remove(0);
         let reset = submit("/forms/access/reset", format!("rule_id={}", stored.id)).await;
         assert_eq!(reset.location, "/settings/access?done=reset", "{reset:?}");

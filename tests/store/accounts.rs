@@ -103,6 +103,27 @@ async fn check_second_account(db: &Db) -> UserId {
     assert_eq!((listed.name.as_str(), listed.role, listed.has_password), ("BOB", AccountRole::Admin, true));
     assert_eq!((listed.created_at, listed.disabled_at, listed.seen_at), (now, None, None));
     assert_eq!(users::list_accounts(db, 1).await.unwrap().len(), 1);
+    let page = async |after: &str, part: &str, limit: u32| -> Vec<String> {
+        let listed = users::page(db, (after, part), limit).await.unwrap();
+        listed.into_iter().map(|account| account.name).collect()
+    };
+    for (after, part, expected) in [
+        ("", "n", &["Ann"][..]),
+        ("", "ob", &["BOB"]),
+        ("ann", "", &["BOB"]),
+        ("ann", "n", &[]),
+        ("bob", "", &[]),
+        ("", "_", &[]),
+        ("", "%", &[]),
+    ] {
+        assert_eq!(page(after, part, 9).await, expected, "{after} {part}");
+    }
+    let whole = page("", "", 9).await;
+    assert!(whole.ends_with(&["Ann".to_owned(), "BOB".to_owned()]), "{whole:?}");
+    assert_eq!(page("", "", 1).await, whole[..1]);
+    let names = users::names(db, &[bob, next_id()]).await.unwrap();
+    assert_eq!((names.len(), names[&bob].as_str()), (1, "BOB"));
+    assert!(users::names(db, &[]).await.unwrap().is_empty());
     bob
 }
 
@@ -642,6 +663,12 @@ async fn check_groups_and_rules(db: &Db, owner: UserId, bob: UserId) {
     let members = groups::members(db, group, 9).await.unwrap();
     assert_eq!(members.iter().map(|member| member.user).collect::<Vec<_>>(), [owner, bob]);
     assert_eq!(groups::all_members(db).await.unwrap().len(), 3);
+    let named = groups::names(db, 9).await.unwrap();
+    assert_eq!(named.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["Lab", "Teaching"]);
+    let some = groups::list_some(db, &[other, next_id(), group]).await.unwrap();
+    assert_eq!(some, [listed[1].clone(), listed[0].clone()]);
+    assert_eq!(groups::memberships_of(db, &[owner, next_id()]).await.unwrap(), [(group, owner)]);
+    assert_eq!(groups::memberships_of(db, &[owner, bob]).await.unwrap().len(), 3);
 
     let model = GrantTarget::Model(ModelLock::new("openai", "large"));
     let server = GrantTarget::ToolServer("files".into());
@@ -725,6 +752,8 @@ async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), 
     assert_eq!(groups::members(db, group, 1).await.unwrap().len(), 1);
     assert_eq!(groups::find(db, group).await.unwrap().unwrap().members, 2);
     assert_eq!(groups::list(db, 1).await.unwrap()[0].members, 2);
+    assert_eq!(groups::list_some(db, &[group]).await.unwrap()[0].members, 2);
+    assert_eq!(groups::memberships_of(db, &[owner]).await.unwrap(), [(group, owner)]);
     let mut all = groups::all_members(db).await.unwrap();
     all.sort_unstable();
     let mut both = [(group, owner), (group, bob)];

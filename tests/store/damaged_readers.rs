@@ -81,6 +81,10 @@ pub async fn read_all(
     }
     let begin = chrono::DateTime::UNIX_EPOCH;
     users::list_accounts(db, 100).await.map_err(text("accounts"))?;
+    users::page(db, ("", ""), 100).await.map_err(text("page of accounts"))?;
+    users::names(db, &[owner]).await.map_err(text("names of accounts"))?;
+    groups::names(db, 100).await.map_err(text("names of groups"))?;
+    groups::memberships_of(db, &[owner]).await.map_err(text("groups of accounts"))?;
     for user in users::list(db).await.map_err(text("users"))? {
         api_tokens::list(db, user).await.map_err(text("API tokens"))?;
         for session in sessions::list(db, user, begin, begin).await.map_err(text("sessions"))? {
@@ -103,6 +107,7 @@ pub async fn read_all(
     invites::list_open(db, begin, 100).await.map_err(text("invitations"))?;
     audit::list(db, &AuditSelection::default(), 100).await.map_err(text("audit log"))?;
     for group in groups::list(db, 100).await.map_err(text("groups"))? {
+        groups::list_some(db, &[group.id]).await.map_err(text("some groups"))?;
         groups::members(db, group.id, 100).await.map_err(text("members of a group"))?;
         group_mappings::list(db, group.id).await.map_err(text("mappings of a group"))?;
     }

@@ -193,6 +193,22 @@ async fn no_request_statement_scans_full_table() {
 }
 
 #[tokio::test]
+async fn page_of_accounts_follows_index_of_names() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!("made as one") };
+    let page =
+        turnleaf_store::statements().into_iter().find(|(file, name, _)| (*file, *name) == ("accounts/users", "PAGE"));
+    let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", page.unwrap().2));
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(writer).await.unwrap();
+    let of_accounts: Vec<&str> =
+        plan.iter().map(|(.., line)| line.as_str()).filter(|line| line.contains(" u ")).collect();
+    assert_eq!(of_accounts.len(), 2, "{plan:?}");
+    assert!(of_accounts.iter().all(|line| line.starts_with("SEARCH u USING INDEX users_name_key")), "{plan:?}");
+    fresh.close().await;
+}
+
+#[tokio::test]
 async fn no_statement_of_chat_walkthrough_scans_full_table() {
     let log = StatementLog::default();
     let writer = log.clone();

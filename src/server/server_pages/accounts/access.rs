@@ -349,7 +349,7 @@ mod tests {
         let user = |n: u128| UserId::from_uuid(uuid::Uuid::from_u128(n));
         let mut table = table();
         table.rules[0].audience.accounts = [user(1), user(2), user(3), user(4), user(5)].into();
-        assert_eq!(table.named_accounts(), [user(1), user(2)].into(), "two beside the group");
+        assert_eq!(table.named_accounts(), BTreeSet::from([user(1), user(2)]), "two beside the group");
         let names = [(user(1), "Ann".to_owned()), (user(2), "Bob".to_owned())];
         let groups = [(GROUP, "<Lab>".to_owned())].into();
         let page = AccessPage { table, groups, accounts: names.into(), open_provider: None };
