@@ -601,7 +601,7 @@ async fn fork(db: &Db, story: &Story, prev: Option<&Turn>) -> (Turn, Turn) {
     let owner = story.owner;
     let mut tx = db.begin().await.unwrap();
     let branch = Branch {
-        origin: branch::BranchOrigin::Edit,
+        origin: BranchOrigin::Edit,
         parent_branch_id: Some(story.branch.id),
         fork_turn_id: prev.map(|prev| prev.id),
         label: Some("second try".into()),
