@@ -259,7 +259,7 @@ struct TreePlanter<'t> {
 async fn plant_tree(instance: &TestServer, tree: &TreeSpec) -> ChatId {
     let tx = instance.db.begin().await.unwrap();
     let params = ModelParams { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..ModelParams::default() };
-    let settings = chat::ChatSettings { params, titled_by_user: true };
+    let settings = ChatSettings { params, titled_by_user: true };
     let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(instance.owner) };
     let owner = instance.owner;
     let mut planting = TreePlanter { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
@@ -295,7 +295,7 @@ async fn run(instance: &TestServer, chat: ChatId, below: Option<&Turn>, words: &
         name: format!("running {}", next_id::<BranchId>()),
         parent_branch_id: below.map(|turn| turn.branch_id).or(first),
         fork_turn_id: below.map(|turn| turn.id),
-        origin: branch::BranchOrigin::Fork,
+        origin: BranchOrigin::Fork,
         ..branch(chat)
     };
     branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
@@ -382,10 +382,10 @@ impl TreePlanter<'_> {
         }
         let name = format!("{} {}", node.word, self.branches.len());
         let origins = [
-            branch::BranchOrigin::Fork,
-            branch::BranchOrigin::Edit,
-            branch::BranchOrigin::Regenerate,
-            branch::BranchOrigin::Concurrent,
+            BranchOrigin::Fork,
+            BranchOrigin::Edit,
+            BranchOrigin::Regenerate,
+            BranchOrigin::Concurrent,
         ];
         let policies = [ContextPolicy::Exact, ContextPolicy::SignaturesOnly, ContextPolicy::OmitCompleted];
         let before = parent.map(|parent| parent.branch_id).or(self.branches.first().map(|branch| branch.id));
@@ -394,7 +394,7 @@ impl TreePlanter<'_> {
             lock,
             parent_branch_id: before,
             fork_turn_id: parent.map(|parent| parent.id),
-            origin: if before.is_none() { branch::BranchOrigin::Root } else { origins[usize::from(node.place) % 4] },
+            origin: if before.is_none() { BranchOrigin::Root } else { origins[usize::from(node.place) % 4] },
             label: Some(node.word.clone()).filter(|_| node.thinking.0),
             pinned: node.is_handed_over,
             policy: policies[node.policy],
