@@ -259,7 +259,7 @@ struct TreePlanter<'t> {
 async fn plant_tree(instance: &TestServer, tree: &TreeSpec) -> ChatId {
     let tx = instance.db.begin().await.unwrap();
     let params = ModelParams { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..ModelParams::default() };
-    let settings = ChatSettings { params, titled_by_user: true };
+    let settings = turnleaf::domain::chats::chat::ChatSettings { params, titled_by_user: true };
     let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(instance.owner) };
     let owner = instance.owner;
     let mut planting = TreePlanter { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
