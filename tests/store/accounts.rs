@@ -741,7 +741,7 @@ async fn check_group_mappings(db: &Db, (owner, identity): (UserId, IdentityId), 
         assert!(name(owner, identity, issuer, groups).await);
         assert_eq!(members().await, std::slice::from_ref(&added), "{issuer} {groups:?}");
     }
-    // Whoever is a member for several reasons stays one until the last is gone.
+    // A membership with several sources ends with the last one.
     let second: IdentityId = next_id();
     let mut tx = db.begin().await.unwrap();
     let key = IdentityKey { issuer: OTHER_ISSUER, subject: "7" };

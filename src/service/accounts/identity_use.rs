@@ -1,5 +1,5 @@
-//! The use of an identity: its address and the groups that its service names are those of the last one. Whoever is named for
-//! a mapped group is a member from then on, and a member who is named no more is none, so calls follow at once.
+//! The use of an identity: its address and the groups that its service names are those of the last one. Memberships in mapped
+//! groups begin and end with them, and running calls follow at once.
 
 use super::Actor;
 use crate::Service;

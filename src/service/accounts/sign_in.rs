@@ -64,7 +64,7 @@ impl Service {
             self.note_refused_sign_in(actor, account.name);
             return Err(wrong());
         }
-        // Whoever has the right password may know the reason.
+        // The reason is given only after the right password, so that strangers learn nothing about accounts.
         if account.has_expired_password(self.clock().now()) {
             self.note_refused_sign_in(actor, account.name);
             return Err(InvalidField::new("password", MessageCode::PasswordExpired).into());
